@@ -1,0 +1,195 @@
+// Control-plane messages as plain structs, and the only place that turns bytes into them.
+// Wire format: schemas/orc_protocol.fbs, schemas/PROTOCOL.md. Used by the broker, by participants and by the tools.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace orc::wire {
+
+inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::size_t max_control_bytes = 64 * 1024;
+inline constexpr std::size_t max_topic_name = 255;
+inline constexpr std::size_t max_schema_bytes = 32 * 1024;
+inline constexpr std::size_t max_text = 255;       // names, host identities, encodings, reasons, endpoints
+inline constexpr std::size_t max_endpoints = 16;
+inline constexpr std::size_t max_counters = 256;   // per Heartbeat and kind; a participant with more sends several
+
+// Random 128-bit identity. All zero: none.
+struct id {
+  std::uint64_t hi = 0;
+  std::uint64_t lo = 0;
+  auto operator<=>(const id&) const = default;
+  explicit operator bool() const noexcept { return (hi | lo) != 0; }
+  [[nodiscard]] std::string hex() const;  // 32 digits
+  [[nodiscard]] static id random();       // from getrandom(2)
+};
+
+enum class transport : std::uint8_t { none = 0, inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
+[[nodiscard]] std::string_view name_of(transport t) noexcept;
+[[nodiscard]] std::optional<transport> transport_named(std::string_view name) noexcept;
+
+enum class error_code : std::uint8_t {
+  none = 0,
+  bad_request = 1,
+  version = 2,
+  unknown_participant = 3,
+  name_taken = 4,
+  unknown_topic = 5,
+  limit = 6
+};
+
+struct endpoint {
+  wire::transport transport = wire::transport::none;
+  std::string address;
+  bool operator==(const endpoint&) const = default;
+};
+
+struct type_description {
+  std::string name;
+  std::string encoding;
+  std::uint64_t hash = 0;
+  std::string schema;  // bytes
+  bool operator==(const type_description&) const = default;
+};
+
+struct hello {
+  id participant;
+  std::string name;
+  std::string host;
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;
+  std::string library;
+};
+struct register_topic {
+  std::string topic;
+  id publication;
+  std::vector<endpoint> endpoints;
+  std::optional<type_description> type;
+};
+struct unregister_topic {
+  std::string topic;
+  id publication;
+};
+struct request_topic {
+  std::string topic;
+  id subscription;
+};
+struct release_topic {
+  std::string topic;
+  id subscription;
+};
+struct publication_counters {
+  id publication;
+  std::uint64_t sampled_ns = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;
+  std::uint32_t readers = 0;
+};
+struct subscription_counters {
+  id subscription;
+  std::uint64_t sampled_ns = 0;
+  std::uint64_t received = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t malformed = 0;
+  std::int64_t age_ns = -1;
+  wire::transport transport = wire::transport::none;
+  std::string reason;
+};
+struct heartbeat {
+  std::vector<publication_counters> publications;
+  std::vector<subscription_counters> subscriptions;
+};
+struct goodbye {};
+struct alive {};
+struct list_topics {
+  std::string after;
+  std::uint32_t limit = 0;
+};
+struct describe_topic {
+  std::string topic;
+};
+
+struct welcome {
+  std::uint64_t epoch = 0;
+  std::uint32_t lease_ms = 0;
+  std::uint32_t heartbeat_ms = 0;
+  bool remote = false;
+  std::string version;
+};
+struct ack {};
+struct error {
+  error_code code = error_code::none;
+  std::string text;
+};
+struct publication_info {
+  id publication;
+  id participant;
+  std::string participant_name;
+  std::string host;
+  std::uint32_t pid = 0;
+  std::vector<endpoint> endpoints;
+  std::optional<type_description> type;
+  std::optional<publication_counters> counters;
+  std::uint32_t received_ago_ms = 0;
+};
+struct subscription_info {
+  id subscription;
+  id participant;
+  std::string participant_name;
+  std::string host;
+  std::uint32_t pid = 0;
+  std::optional<subscription_counters> counters;
+  std::uint32_t received_ago_ms = 0;
+};
+struct topic_state {
+  std::string topic;
+  std::optional<publication_info> publication;
+  std::vector<subscription_info> subscriptions;
+  std::uint32_t subscription_count = 0;
+};
+struct topic_list {
+  std::vector<topic_state> topics;
+  bool more = false;
+  std::uint32_t participants = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t uptime_ms = 0;
+  std::uint64_t rejected = 0;
+};
+struct probe {};
+
+// Same order as union Body of the schema.
+using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
+                          alive, list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe>;
+
+struct envelope {
+  std::uint64_t request = 0;
+  body content;
+};
+
+// The bytes of one frame. Never fails for contents within the limits above.
+[[nodiscard]] std::string encode(const envelope& message);
+
+// What is wrong with a frame: a sentence for the peer or the log.
+struct malformed {
+  error_code code = error_code::bad_request;
+  std::uint64_t request = 0;  // as far as it could be read: to answer with an error
+  std::string text;
+};
+
+// Bytes from a stranger: size, identifier, FlatBuffers verification (own depth and table limits), version, required
+// fields, lengths, ranges, topic names. Any alignment. Never throws on bad bytes and never reads outside `bytes`.
+[[nodiscard]] std::variant<envelope, malformed> decode(std::span<const std::byte> bytes);
+
+// 1-255 bytes of [A-Za-z0-9_./-]. Otherwise a sentence that says what is wrong; empty when the name is fine.
+[[nodiscard]] std::string topic_name_problem(std::string_view name);
+
+}  // namespace orc::wire
