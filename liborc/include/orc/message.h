@@ -1,0 +1,133 @@
+// A received sample, and memory on loan for one that is to be sent.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+namespace detail {
+
+// Owner of the bytes of one sample, whatever they live in (a libzmq frame now, a slot of shared memory later).
+// Move-only; 64 opaque bytes and a table of operations keep libzmq out of the public headers and the heap out of
+// receive.
+class ORC_API sample_buffer {
+ public:
+  struct operations {
+    void (*move)(sample_buffer& to, sample_buffer& from) noexcept;  // `to` is empty before, `from` after
+    void (*drop)(sample_buffer&) noexcept;
+    std::byte* (*payload)(sample_buffer&) noexcept;
+  };
+
+  sample_buffer() noexcept = default;
+  sample_buffer(sample_buffer&& other) noexcept { take(other); }
+  sample_buffer& operator=(sample_buffer&& other) noexcept {
+    if (this != &other) {
+      reset();
+      take(other);
+    }
+    return *this;
+  }
+  ~sample_buffer() { reset(); }
+
+  explicit operator bool() const noexcept { return operations_ != nullptr; }
+  [[nodiscard]] std::byte* payload() const noexcept { return payload_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void reset() noexcept;
+
+  // For the transports.
+  [[nodiscard]] const operations* kind() const noexcept { return operations_; }
+  [[nodiscard]] void* storage() noexcept { return storage_; }
+  void adopt(const operations* kind, std::size_t payload_size) noexcept {
+    operations_ = kind;
+    size_ = payload_size;
+    payload_ = kind->payload(*this);
+  }
+
+ private:
+  void take(sample_buffer& other) noexcept;
+
+  alignas(8) unsigned char storage_[64] = {};
+  const operations* operations_ = nullptr;
+  std::byte* payload_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace detail
+
+// A sample as it was received, or nothing and why. Move-only: moving moves a handle, never the bytes.
+//
+// The bytes stay valid and unchanged as long as the message lives, also after the topic was released. They are not
+// aligned in general (libzmq hands out frames at odd offsets): read them with memcpy or copy_to, or check.
+// One message belongs to one thread at a time.
+class [[nodiscard]] message {
+ public:
+  message() noexcept = default;
+  explicit message(errc why) noexcept : status_(why) {}
+  message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns,
+          std::uint64_t missed) noexcept
+      : buffer_(std::move(buffer)),
+        sequence_(sequence),
+        stamp_ns_(stamp_ns),
+        missed_(missed),
+        status_(errc::ok) {}
+
+  // True when there is a sample (which may be empty: size() == 0).
+  explicit operator bool() const noexcept { return status_ == errc::ok; }
+
+  // errc::ok, or why there is no sample: nothing_new, timed_out, not_requested, bad_argument, closed, forked.
+  [[nodiscard]] errc status() const noexcept { return status_; }
+
+  [[nodiscard]] const void* data() const noexcept { return buffer_.payload(); }
+  [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {buffer_.payload(), buffer_.size()}; }
+
+  // Copies at most `capacity` bytes of the sample to `to`; returns how many.
+  ORC_API std::size_t copy_to(void* to, std::size_t capacity) const noexcept;
+
+  // Per publication, starting at 1; a publisher that restarts begins again at 1.
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
+  // When it was sent, ns since the epoch (CLOCK_REALTIME of the sending host).
+  [[nodiscard]] std::int64_t stamp_ns() const noexcept { return stamp_ns_; }
+  [[nodiscard]] std::chrono::sys_time<std::chrono::nanoseconds> stamp() const noexcept {
+    return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(stamp_ns_));
+  }
+  // Now minus stamp_ns(). Across hosts it is as good as their clocks agree.
+  [[nodiscard]] ORC_API std::int64_t age_ns() const noexcept;
+  // Samples of the same publication that were skipped since the previous one this subscription returned.
+  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
+
+ private:
+  friend struct message_access;
+  detail::sample_buffer buffer_;
+  std::uint64_t sequence_ = 0;
+  std::int64_t stamp_ns_ = 0;
+  std::uint64_t missed_ = 0;
+  errc status_ = errc::nothing_new;
+};
+
+// Memory for one sample: fill it in place, then send it (publisher::send, broker::send_msg). Dropping it sends nothing.
+// Aligned to at least 8 bytes. One loan belongs to one thread at a time.
+class [[nodiscard]] loan {
+ public:
+  loan() noexcept = default;
+  explicit loan(detail::sample_buffer&& buffer) noexcept : buffer_(std::move(buffer)) {}
+
+  // False when no memory could be had.
+  explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
+  [[nodiscard]] void* data() noexcept { return buffer_.payload(); }
+  [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
+  [[nodiscard]] std::span<std::byte> bytes() noexcept { return {buffer_.payload(), buffer_.size()}; }
+
+ private:
+  friend struct message_access;
+  detail::sample_buffer buffer_;
+};
+
+}  // namespace orc

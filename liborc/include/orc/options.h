@@ -1,0 +1,84 @@
+// Options, all with plain fields and sensible defaults.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "orc/log.h"
+#include "orc/version.h"
+
+namespace orc {
+
+// The ways from a publication to a subscription, best first.
+enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
+
+[[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
+
+// A set of transports. Empty: whatever fits (the default everywhere).
+class transport_set {
+ public:
+  constexpr transport_set() noexcept = default;
+  constexpr transport_set(std::initializer_list<transport> list) noexcept {
+    for (const transport t : list) insert(t);
+  }
+  constexpr void insert(transport t) noexcept { bits_ |= 1u << static_cast<unsigned>(t); }
+  [[nodiscard]] constexpr bool contains(transport t) const noexcept {
+    return (bits_ & (1u << static_cast<unsigned>(t))) != 0;
+  }
+  [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+  constexpr bool operator==(const transport_set&) const noexcept = default;
+
+ private:
+  unsigned bits_ = 0;
+};
+
+struct participant_options {
+  // Endpoint of the address broker. Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570.
+  std::string broker;
+  // For people, shown by `orc topic list`. Empty: the program's name.
+  std::string name;
+  // How long a set-up call waits for a broker that does not answer, in ms; -1: for ever.
+  int broker_timeout_ms = 2000;
+  // Address that other hosts should connect to. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
+  std::string advertise;
+  // Transports this participant may use. Empty: $ORC_TRANSPORTS (comma-separated), else all.
+  transport_set transports;
+  log_callback log;
+};
+
+// What the bytes of a topic are; shown by the tools, never interpreted by ORC.
+struct type_info {
+  std::string name;         // "geometry.Pose"
+  std::string encoding;     // "flatbuffers", "protobuf", "cdr", "json", …
+  std::uint64_t hash = 0;   // of the schema
+  std::string schema;       // bytes, at most 32 KiB
+};
+
+// For register_topic.
+struct topic_options {
+  // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is local.
+  transport_set transports;
+  // Size of a typical sample, in bytes. From 64 KiB on the topic gets the I/O thread for bulk data at once;
+  // 0: decided by the samples that are sent.
+  std::size_t expected_size = 0;
+  type_info type;
+};
+
+// For request_topic.
+struct request_options {
+  // 1: a receive returns the newest sample (queue of one). 0: every sample in order, the last `depth` of them.
+  int conflate = 1;
+  // Length of the queue with conflate = 0: 1 to 65536 samples (and at most 64 MiB kept for one lagging reader at the
+  // publisher's side). When it is full the oldest sample is dropped and counted by message::missed().
+  std::size_t depth = 64;
+  // Wait this long, in ms, for the link to be up; -1: for ever. 0: do not wait. When it does not come up in time the
+  // request stays and the result is errc::timed_out.
+  int connected_within_ms = 0;
+  // Transports this subscription may use. Empty: the participant's.
+  transport_set transports;
+};
+
+}  // namespace orc

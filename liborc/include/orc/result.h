@@ -1,0 +1,73 @@
+// What a call says about itself: contextually true when it worked, otherwise why not.
+//
+// Results on the hot path (send_msg, recv_msg) carry only a code and never allocate; results of the set-up calls also
+// carry a sentence that says what was tried, what was found and what to do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "orc/version.h"
+
+namespace orc {
+
+enum class errc : unsigned char {
+  ok = 0,
+  // Results, not failures:
+  nothing_new,     // a poll (timeout 0) found no sample newer than the last one returned
+  timed_out,       // the time that the caller allowed passed first
+  // Set-up:
+  no_broker,       // no address broker answers; the declaration stays and takes effect when one does
+  bad_name,        // not a topic name: 1-255 bytes of [A-Za-z0-9_./-]
+  bad_argument,    // an option or pointer makes no sense
+  name_taken,      // a live publication of another participant holds the topic
+  not_registered,  // send: this participant did not register the topic
+  not_requested,   // recv: this participant did not request the topic
+  refused,         // the broker or the peer said no
+  // System:
+  no_memory,
+  no_descriptors,  // out of file descriptors
+  no_permission,
+  system_error,
+  closed,          // unregistered, released or shut down, also by another thread while the call waited
+  forked           // made before fork(): the child must make its own participant
+};
+
+// One plain sentence per code.
+[[nodiscard]] ORC_API std::string_view describe(errc code) noexcept;
+
+class [[nodiscard]] error {
+ public:
+  error() noexcept = default;
+  explicit error(errc code) noexcept : code_(code) {}
+  error(errc code, std::string detail)
+      : code_(code), detail_(std::make_shared<const std::string>(std::move(detail))) {}
+
+  [[nodiscard]] errc code() const noexcept { return code_; }
+  // The sentence for people; describe(code()) when there is nothing more to say. May allocate.
+  [[nodiscard]] std::string message() const {
+    return detail_ ? *detail_ : std::string(describe(code_));
+  }
+
+ private:
+  errc code_ = errc::ok;
+  std::shared_ptr<const std::string> detail_;
+};
+
+class [[nodiscard]] result {
+ public:
+  result() noexcept = default;  // success
+  result(errc code) noexcept : error_(code) {}  // NOLINT(google-explicit-constructor): `return errc::closed;`
+  result(errc code, std::string detail) : error_(code, std::move(detail)) {}
+
+  explicit operator bool() const noexcept { return error_.code() == errc::ok; }
+  [[nodiscard]] const orc::error& error() const noexcept { return error_; }
+  [[nodiscard]] errc code() const noexcept { return error_.code(); }
+
+ private:
+  orc::error error_;
+};
+
+}  // namespace orc

@@ -1,0 +1,62 @@
+// The receiving end of a topic as a handle: no name look-up per sample.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "orc/message.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+namespace detail {
+class subscription;
+}
+
+// What links a subscription to its publication now.
+struct link_info {
+  bool connected = false;
+  orc::transport transport{};  // when connected
+  std::string reason;          // why this transport, and why none of those preferred to it
+};
+
+// Cheap to copy; all copies are the same subscription. Safe from any thread; of several threads that wait on one
+// subscription each sample goes to one.
+// The topic stays requested until broker::release_topic or the end of the participant; after that every call
+// returns errc::closed.
+class ORC_API subscriber {
+ public:
+  subscriber() noexcept;
+  explicit subscriber(std::shared_ptr<detail::subscription> subscription) noexcept;
+  ~subscriber();
+  subscriber(const subscriber&) noexcept;
+  subscriber(subscriber&&) noexcept;
+  subscriber& operator=(const subscriber&) noexcept;
+  subscriber& operator=(subscriber&&) noexcept;
+
+  explicit operator bool() const noexcept { return subscription_ != nullptr; }
+
+  // The newest sample that was not returned yet (with conflate = 0: the next one), waiting for it at most
+  // timeout_ms milliseconds; 0: poll, -1: for ever. Never returns an older sample after a newer one.
+  // Signals do not end the wait. Without a sample, message::status() says why: nothing_new, timed_out, closed,
+  // forked, bad_argument (timeout below -1).
+  [[nodiscard]] message recv(int timeout_ms) noexcept;
+
+  // A descriptor that is readable when recv(0) may have something, for poll, epoll or asyncio. It belongs to the
+  // subscription: do not read, write or close it. Call recv(0) until it returns nothing. -1 when none could be made.
+  [[nodiscard]] int fd() noexcept;
+
+  // True when a link is up: the publication exists, its identity was checked through the link, and samples flow.
+  [[nodiscard]] bool connected() const noexcept;
+  // Waits for that, at most timeout_ms (-1: for ever).
+  [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  [[nodiscard]] link_info link() const;
+
+ private:
+  std::shared_ptr<detail::subscription> subscription_;
+};
+
+}  // namespace orc
