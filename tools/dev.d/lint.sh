@@ -65,9 +65,7 @@ check_tidy() {
   export tidy_tool tidy_cache tidy_inputs
   # only files of ours that are in this build: fuzz targets and the install test's consumer have their own
   sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/release/compile_commands.json | sed "s|^$ORC_ROOT/||" | sort -u |
-    grep -Fxf <(lint_sources) |
-    # shellcheck disable=SC2016 # expanded by the inner bash
-    xargs -r -P "$(jobs)" -I{} bash -c 'tidy_one "$1"' tidy {}
+    grep -Fxf <(lint_sources) | xargs -r -P "$(jobs)" -I{} bash -c "tidy_one {}"
 }
 
 check_shell() {
