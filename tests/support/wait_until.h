@@ -1,7 +1,10 @@
 // The one way to wait in a test: for a condition, with a deadline that only a failure reaches.
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include "support/budget.h"
@@ -20,6 +23,12 @@ template <class Condition>
 
 [[nodiscard]] inline std::int64_t ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+}
+
+// poll(2) for reading.
+[[nodiscard]] inline bool readable(int fd, int timeout_ms) {
+  pollfd entry{fd, POLLIN, 0};
+  return ::poll(&entry, 1, timeout_ms) == 1 && (entry.revents & POLLIN) != 0;
 }
 
 // A reader that is busy with something else: uses the processor, as real work does, so no scheduler trick hides it.
