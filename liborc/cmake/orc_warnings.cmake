@@ -1,4 +1,4 @@
-# The top level links this into every target.
+# The top level applies these to every target.
 add_library(orc_warnings INTERFACE)
 target_compile_options(orc_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Wcast-align
