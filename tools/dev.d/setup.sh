@@ -73,7 +73,7 @@ install_packages() {
   say "installing ${missing[*]}"
   # An index that is absent (a fresh system) or out of date (404) needs an update; any other time it costs only time.
   local unknown
-  unknown=$(apt-cache --no-generate madison "${missing[@]}" 2>/dev/null | awk '{print $1}' | sort -u |
+  unknown=$({ apt-cache madison "${missing[@]}" 2>/dev/null || true; } | awk '{print $1}' | sort -u |
     comm -13 - <(printf '%s\n' "${missing[@]}" | sort -u))
   if [[ -n $unknown ]]; then
     apt -q update || die "apt-get update failed"
