@@ -151,7 +151,7 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
   std::size_t kills = 0;
   while (done < joins && !failed) {
     const std::size_t until = done + 1 + random() % 10;
-    wait_until([&] { return done >= until || done >= joins || failed; });
+    static_cast<void>(wait_until([&] { return done >= until || done >= joins || failed; }));
     work_for(std::chrono::microseconds(random() % 5000));
     address_broker.kill();
     work_for(std::chrono::microseconds(random() % 5000));
