@@ -216,7 +216,7 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     REQUIRE(got.size() == 5);
     CHECK(std::memcmp(got.data(), "right", 5) == 0);
 
-    child_process second({program("orc-broker"), "--listen", one.endpoint()}, {}, child_process::errors::to_output);
+    child_process second({program("orc-broker"), "--listen", one.endpoint()});
     const auto status = second.wait();
     REQUIRE(status);
     CHECK(*status != 0);

@@ -148,7 +148,7 @@ TEST_CASE("fork: with exec nothing is inherited", "[fault]") {
   REQUIRE(s.well(1));
   for (int n = 0; n < 5; ++n) {
     // Lists the descriptors that survived: standard ones, and that of the listing itself.
-    child_process listing({"/bin/ls", "-l", "/proc/self/fd"}, {}, child_process::errors::to_output);
+    child_process listing({"/bin/ls", "-l", "/proc/self/fd"});
     listing.close_input();
     const std::string text = listing.read_all();
     INFO(text);
