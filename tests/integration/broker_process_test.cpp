@@ -1,7 +1,11 @@
 // orc-broker as a process: command line, exit codes, signals, what it leaves behind.
+#include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "broker/private_endpoint.h"

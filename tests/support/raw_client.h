@@ -47,10 +47,10 @@ class raw_client {
   }
   void send(std::uint64_t request, wire::body content) { send_frames({wire::encode({request, std::move(content)})}); }
 
-  // The next message of the broker; nothing within `patience`. Throws when it cannot be decoded.
-  std::optional<wire::envelope> receive(std::chrono::milliseconds patience = generous) {
+  // The next message of the broker; nothing within `limit`. Throws when it cannot be decoded.
+  std::optional<wire::envelope> receive(std::chrono::milliseconds limit = generous) {
     zmq_pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
-    if (zmq_poll(&item, 1, patience.count()) <= 0) return std::nullopt;
+    if (zmq_poll(&item, 1, limit.count()) <= 0) return std::nullopt;
     zmq::message_t frame;
     if (!socket_.recv(frame) || frame.more()) throw std::runtime_error("not one frame");
     auto decoded = wire::decode({static_cast<const std::byte*>(frame.data()), frame.size()});
@@ -76,8 +76,8 @@ class raw_client {
   }
 
   // Pushed by the broker: Welcome, TopicState, Probe.
-  std::optional<wire::envelope> next_event(std::chrono::milliseconds patience = generous) {
-    if (events_.empty()) return receive(patience);
+  std::optional<wire::envelope> next_event(std::chrono::milliseconds limit = generous) {
+    if (events_.empty()) return receive(limit);
     auto first = std::move(events_.front());
     events_.pop_front();
     return first;
