@@ -188,7 +188,7 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       "line of stdin is one. Before the first sample it waits for a reader (--wait). The topic is gone when the "
       "command ends: leave it running with -r for readers that come later.");
   add_topic_argument(*command, options->topic);
-  auto* data = command->add_option("data", options->data, "The sample")->type_name("DATA ...");
+  auto* data = command->add_option("data", options->data, "The sample")->type_name("");
   command
       ->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
       ->type_name("HZ")
