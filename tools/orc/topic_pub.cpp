@@ -64,7 +64,8 @@ class pub_command {
     const int outcome = options_.data.empty() ? send_stdin() : send_arguments();
     if (sent_ != 0) stop_.wait_until(clock::now() + seconds(options_.linger_s));
     report();
-    return outcome == exit_code::ok && options_.wait_given && !anyone ? exit_code::timed_out : outcome;
+    return outcome == exit_code::ok && options_.wait_given && options_.wait_s > 0 && !anyone ? exit_code::timed_out
+                                                                                             : outcome;
   }
 
  private:
