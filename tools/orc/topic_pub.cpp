@@ -61,7 +61,7 @@ class pub_command {
     }
     to_ = participant_.publisher(options_.topic);
     const bool anyone = wait_for_reader();
-    if (stop_.raised()) return exit_code::interrupted;
+    if (stop_.raised()) return is_endless() ? exit_code::ok : exit_code::interrupted;
     const int outcome = argument_ ? send_argument() : send_stdin();
     if (sent_ != 0) stop_.wait_until(clock::now() + seconds(options_.linger_s));
     report();
