@@ -1,0 +1,40 @@
+// The two clocks: monotonic for deadlines, realtime for publish times.
+#pragma once
+
+#include <ctime>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace orc::detail {
+
+using monotonic = std::chrono::steady_clock;
+
+[[nodiscard]] inline std::int64_t realtime_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+// When a wait of timeout_ms ends; -1: never.
+class deadline {
+ public:
+  explicit deadline(int timeout_ms) noexcept {
+    if (timeout_ms >= 0) at_ = monotonic::now() + std::chrono::milliseconds(timeout_ms);
+  }
+  [[nodiscard]] bool passed() const noexcept { return at_ && monotonic::now() >= *at_; }
+  // What is left, rounded down to 0; nothing: no limit.
+  [[nodiscard]] std::optional<timespec> left() const noexcept {
+    if (!at_) return std::nullopt;
+    const auto rest = std::max(*at_ - monotonic::now(), monotonic::duration::zero());
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(rest).count();
+    return timespec{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  }
+
+ private:
+  std::optional<monotonic::time_point> at_;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,71 @@
+#include "core/doorbell.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+
+namespace orc::detail {
+
+namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "the futex word is the atomic");
+
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const timespec* limit) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
+}
+
+void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+doorbell::~doorbell() {
+  if (const int fd = fd_.load(); fd >= 0) ::close(fd);
+}
+
+// Sequentially consistent on both sides: a waiter adds itself and then looks at rings_ (in the kernel, or by finding
+// the eventfd readable), a ringer changes rings_ and then looks for waiters; one of the two sees the other.
+void doorbell::ring() noexcept {
+  rings_.fetch_add(1);
+  if (sleepers_.load() != 0) futex_wake_all(rings_);
+  if (const int fd = fd_.load(); fd >= 0) {
+    eventfd_write(fd, 1);
+    readable_.store(true);  // after the write: a clear in between finds nothing to do and the next one does it
+  }
+}
+
+void doorbell::wait(std::uint32_t ticket, const deadline& until) noexcept {
+  const auto left = until.left();
+  sleepers_.fetch_add(1);
+  futex_wait(rings_, ticket, left ? &*left : nullptr);
+  sleepers_.fetch_sub(1);
+}
+
+void doorbell::wait_or_readable(int other_fd, const deadline& until) noexcept {
+  pollfd watched[] = {{other_fd, POLLIN, 0}, {fd_.load(), POLLIN, 0}};
+  const auto left = until.left();
+  ppoll(watched, 2, left ? &*left : nullptr, nullptr);
+}
+
+int doorbell::fd() noexcept {
+  if (const int fd = fd_.load(); fd >= 0) return fd;
+  const int made = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (made < 0) return -1;
+  int none = -1;
+  if (fd_.compare_exchange_strong(none, made)) return made;
+  ::close(made);
+  return none;
+}
+
+void doorbell::clear() noexcept {
+  if (!readable_.load(std::memory_order_relaxed) || !readable_.exchange(false)) return;
+  eventfd_t count = 0;
+  eventfd_read(fd_.load(), &count);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,45 @@
+// Wakes the threads that wait for something of a subscription: a futex for those that wait for nothing else, an
+// eventfd for those that poll descriptors as well.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/clock.h"
+
+namespace orc::detail {
+
+// Use: clear (when fd() was made), take a ticket, look for what you wait for, then wait with the ticket. A ring after
+// the ticket was taken ends the wait. All functions from any thread, except that one thread at a time may clear and
+// be in wait_or_readable.
+class doorbell {
+ public:
+  doorbell() = default;
+  ~doorbell();
+  doorbell(const doorbell&) = delete;
+  doorbell& operator=(const doorbell&) = delete;
+
+  [[nodiscard]] std::uint32_t ticket() const noexcept { return rings_.load(); }
+
+  // Never blocks. No system call unless someone waits or the descriptor exists.
+  void ring() noexcept;
+
+  // Until a ring after `ticket`, a deadline, or a spurious wake-up.
+  void wait(std::uint32_t ticket, const deadline& until) noexcept;
+
+  // Until the bell or `other_fd` is readable, a deadline, or a spurious wake-up. fd() must have been made.
+  void wait_or_readable(int other_fd, const deadline& until) noexcept;
+
+  // Readable from a ring until clear(). Made on first use; -1 (errno) when out of descriptors.
+  [[nodiscard]] int fd() noexcept;
+  // No system call unless it was rung.
+  void clear() noexcept;
+
+ private:
+  std::atomic<std::uint32_t> rings_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<int> fd_{-1};
+  std::atomic<bool> readable_{false};
+};
+
+}  // namespace orc::detail

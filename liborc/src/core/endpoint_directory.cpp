@@ -1,0 +1,85 @@
+#include "core/endpoint_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+#include "core/unique_fd.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr time_t youngest_stale_s = 5;  // a socket may be bound and not listening yet
+
+[[nodiscard]] error cannot_use(const std::string& path, const std::string& why) {
+  return {errno == EACCES || errno == EPERM || errno == EROFS ? errc::no_permission : errc::system_error,
+          "cannot use the directory " + path + " for sockets: " + why +
+              "; it belongs to the broker's users (for the system's broker: members of the group orc)"};
+}
+
+[[nodiscard]] bool nobody_listens(const std::string& path) noexcept {
+  const unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!probe || path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  return ::connect(probe.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 && errno == ECONNREFUSED;
+}
+
+void sweep(const std::string& directory) noexcept {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(directory.c_str()), ::closedir);
+  if (!listing) return;
+  const time_t now = ::time(nullptr);
+  while (const dirent* const entry = ::readdir(listing.get())) {
+    const std::string path = directory + "/" + entry->d_name;
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) continue;
+    if (now - found.st_ctime >= youngest_stale_s && nobody_listens(path)) ::unlink(path.c_str());
+  }
+}
+
+}  // namespace
+
+std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory) {
+  struct stat parent {};
+  if (::mkdir(broker_directory.c_str(), 0700) != 0 && errno != EEXIST)
+    return cannot_use(broker_directory, strerror(errno));
+  if (::stat(broker_directory.c_str(), &parent) != 0) return cannot_use(broker_directory, strerror(errno));
+  const bool shared = (parent.st_mode & S_IRWXG) != 0;
+
+  const std::string own = broker_directory + "/" + std::to_string(::geteuid());
+  if (::mkdir(own.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(own, strerror(errno));
+  struct stat found {};
+  if (::lstat(own.c_str(), &found) != 0) return cannot_use(own, strerror(errno));
+  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid()) {
+    errno = EACCES;
+    return cannot_use(own, "somebody else owns it");
+  }
+  // Members of the broker's group reach the sockets; nobody else does.
+  if (shared && ::chown(own.c_str(), static_cast<uid_t>(-1), parent.st_gid) != 0 && found.st_gid != parent.st_gid)
+    return cannot_use(own, strerror(errno));
+  const mode_t mode = shared ? 0750 : 0700;
+  if ((found.st_mode & 07777) != mode && ::chmod(own.c_str(), mode) != 0) return cannot_use(own, strerror(errno));
+  sweep(own);
+  return own;
+}
+
+void share_with_group(const std::string& socket_path) noexcept {
+  struct stat directory {};
+  const std::string parent = socket_path.substr(0, socket_path.rfind('/'));
+  if (::stat(parent.c_str(), &directory) != 0) return;
+  const bool shared = (directory.st_mode & S_IRWXG) != 0;
+  if (shared && ::chown(socket_path.c_str(), static_cast<uid_t>(-1), directory.st_gid) != 0) return;
+  ::chmod(socket_path.c_str(), shared ? 0660 : 0600);
+}
+
+}  // namespace orc::detail

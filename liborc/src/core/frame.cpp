@@ -1,0 +1,59 @@
+#include "core/frame.h"
+
+namespace orc::detail {
+
+namespace {
+
+static_assert(sizeof(zmq_msg_t) <= 64 && alignof(zmq_msg_t) <= 8, "sample_buffer has room for a libzmq message");
+
+zmq_msg_t* stored(sample_buffer& buffer) noexcept { return static_cast<zmq_msg_t*>(buffer.storage()); }
+
+void move_frame(sample_buffer& to, sample_buffer& from) noexcept {
+  zmq_msg_init(stored(to));
+  zmq_msg_move(stored(to), stored(from));
+}
+
+void drop_frame(sample_buffer& buffer) noexcept { zmq_msg_close(stored(buffer)); }
+
+std::byte* payload_of_frame(sample_buffer& buffer) noexcept {
+  return static_cast<std::byte*>(zmq_msg_data(stored(buffer))) + wire::sample_header::bytes;
+}
+
+constexpr sample_buffer::operations frame_operations{move_frame, drop_frame, payload_of_frame};
+
+}  // namespace
+
+sample_buffer allocate_frame(std::size_t payload_size) noexcept {
+  sample_buffer buffer;
+  if (payload_size > SIZE_MAX / 2) return buffer;  // libzmq adds to the size without looking
+  if (zmq_msg_init_size(stored(buffer), payload_size + wire::sample_header::bytes) == 0)
+    buffer.adopt(&frame_operations, payload_size);
+  return buffer;
+}
+
+sample_buffer adopt_frame(zmq_msg_t& frame) noexcept {
+  sample_buffer buffer;
+  const std::size_t payload_size = zmq_msg_size(&frame) - wire::sample_header::bytes;
+  zmq_msg_init(stored(buffer));
+  zmq_msg_move(stored(buffer), &frame);
+  buffer.adopt(&frame_operations, payload_size);
+  return buffer;
+}
+
+sample_buffer share(sample_buffer& buffer) noexcept {
+  sample_buffer other;
+  zmq_msg_init(stored(other));
+  zmq_msg_copy(stored(other), stored(buffer));
+  other.adopt(&frame_operations, buffer.size());
+  return other;
+}
+
+bool is_unique(sample_buffer& buffer) noexcept { return zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0; }
+
+zmq_msg_t* frame_of(sample_buffer& buffer) noexcept { return stored(buffer); }
+
+void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept {
+  wire::put(header, buffer.payload() - wire::sample_header::bytes);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,54 @@
+// Samples in memory: a libzmq frame of [16-byte sample header][payload], shared by reference count between every link,
+// the last-value cache and the messages that users hold. inproc, ipc and tcp all pass the same frame on.
+#pragma once
+
+#include <zmq.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "orc/message.h"
+#include "wire/sample_header.h"
+
+namespace orc {
+
+// What the public classes keep to themselves.
+struct message_access {
+  static detail::sample_buffer& buffer(message& m) noexcept { return m.buffer_; }
+  static detail::sample_buffer& buffer(loan& l) noexcept { return l.buffer_; }
+  // The message carries nothing any more.
+  static void clear(message& m, errc why) noexcept {
+    m.buffer_.reset();
+    m.status_ = why;
+  }
+};
+
+namespace detail {
+
+// One sample on its way through the library.
+struct sample {
+  sample_buffer buffer;
+  std::uint64_t sequence = 0;
+  std::int64_t stamp_ns = 0;
+};
+
+// Memory for `payload_size` bytes behind a header that is still to be written. False when there is none.
+[[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;
+
+// Takes over a received libzmq message of at least 16 bytes; `frame` is empty afterwards.
+[[nodiscard]] sample_buffer adopt_frame(zmq_msg_t& frame) noexcept;
+
+// A second owner of the same bytes (a copy of them up to 17 bytes of payload, which libzmq keeps inline).
+[[nodiscard]] sample_buffer share(sample_buffer& buffer) noexcept;
+
+// True when nobody else can see the bytes.
+[[nodiscard]] bool is_unique(sample_buffer& buffer) noexcept;
+
+// The frame behind a buffer made by allocate_frame, adopt_frame or share.
+[[nodiscard]] zmq_msg_t* frame_of(sample_buffer& buffer) noexcept;
+
+// Writes the header in front of the payload. Only for a unique buffer.
+void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept;
+
+}  // namespace detail
+}  // namespace orc

@@ -1,0 +1,76 @@
+#include "core/process.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+
+namespace orc::detail {
+
+namespace {
+
+std::atomic<unsigned> generation{0};
+std::mutex current_mutex;
+
+// Never destroyed: participants with static storage may outlive any static object of ours.
+std::weak_ptr<process>& current() {
+  static auto* const instance = new std::weak_ptr<process>;
+  return *instance;
+}
+
+void before_fork() { current_mutex.lock(); }
+void after_fork_in_parent() { current_mutex.unlock(); }
+void after_fork_in_child() {
+  generation.fetch_add(1);
+  current().reset();
+  current_mutex.unlock();
+}
+
+void watch_forks() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
+}
+
+}  // namespace
+
+unsigned fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
+
+bool descriptors_available(unsigned count) noexcept {
+  std::array<int, 64> spare{};
+  unsigned opened = 0;
+  while (opened < count && opened < spare.size()) {
+    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) break;
+    spare[opened++] = fd;
+  }
+  for (unsigned i = 0; i < opened; ++i) ::close(spare[i]);
+  return opened >= count;
+}
+
+std::variant<std::shared_ptr<process>, error> process::acquire() {
+  watch_forks();
+  const std::lock_guard lock(current_mutex);
+  if (auto existing = current().lock()) return existing;
+  if (!descriptors_available(32))
+    return error(errc::no_descriptors,
+                 "not enough file descriptors left to start ORC: 32 are needed; raise the limit (ulimit -n)");
+  void* const context = zmq_ctx_new();
+  if (context == nullptr) return error(errc::system_error, std::string("libzmq: ") + zmq_strerror(errno));
+  zmq_ctx_set(context, ZMQ_IO_THREADS, io_threads);
+  zmq_ctx_set(context, ZMQ_MAX_SOCKETS, zmq_ctx_get(context, ZMQ_SOCKET_LIMIT));
+  zmq_ctx_set(context, ZMQ_BLOCKY, 0);
+  auto made = std::make_shared<process>(context);
+  current() = made;
+  return made;
+}
+
+process::~process() {
+  if (generation_ == fork_generation()) zmq_ctx_term(context_);
+}
+
+}  // namespace orc::detail

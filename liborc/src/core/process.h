@@ -1,0 +1,42 @@
+// What all participants of one process share: the libzmq context and the table of publications that can be reached
+// without leaving the process. Made with the first participant, gone with the last.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "orc/result.h"
+#include "transport/inproc/inproc_registry.h"
+
+namespace orc::detail {
+
+// Grows by one in the child of every fork(): what was made before belongs to the parent.
+[[nodiscard]] unsigned fork_generation() noexcept;
+
+// libzmq aborts the process when it runs out of descriptors in the wrong place, so nothing that may open some is
+// started without this many in reserve (a socket takes 1, a link 2 more at most, the context 6).
+[[nodiscard]] bool descriptors_available(unsigned count = 16) noexcept;
+
+class process {
+ public:
+  // I/O threads of the context: small samples must not queue behind bulk ones (DESIGN.md, "Bulk topics").
+  static constexpr int io_threads = 2;
+  static constexpr unsigned long long small_affinity = 1;
+  static constexpr unsigned long long bulk_affinity = 2;
+
+  [[nodiscard]] static std::variant<std::shared_ptr<process>, error> acquire();
+  explicit process(void* context) noexcept : context_(context) {}
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  [[nodiscard]] void* context() const noexcept { return context_; }
+  [[nodiscard]] inproc_registry& local_publications() noexcept { return local_publications_; }
+
+ private:
+  void* context_;
+  unsigned generation_ = fork_generation();
+  inproc_registry local_publications_;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,73 @@
+// A bounded queue of samples that gives up its oldest for a new one. Its memory grows to what was needed once, never
+// beyond its depth, and then stays.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/frame.h"
+
+namespace orc::detail {
+
+// Not thread-safe.
+class sample_ring {
+ public:
+  explicit sample_ring(std::size_t depth) : depth_(depth) {}
+
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] sample& front() noexcept { return places_[first_]; }
+
+  // Returns how many samples (0 or 1) were dropped.
+  std::uint64_t push(sample&& s) {
+    const std::uint64_t dropped = count_ == depth_ ? 1 : 0;
+    if (dropped != 0) drop_front();
+    if (count_ == places_.size()) grow();
+    bytes_ += s.buffer.size();
+    places_[(first_ + count_) % places_.size()] = std::move(s);
+    ++count_;
+    return dropped;
+  }
+
+  [[nodiscard]] bool pop(sample& out) noexcept {
+    if (count_ == 0) return false;
+    bytes_ -= places_[first_].buffer.size();
+    out = std::move(places_[first_]);
+    advance();
+    return true;
+  }
+
+  void drop_front() noexcept {
+    bytes_ -= places_[first_].buffer.size();
+    places_[first_].buffer.reset();
+    advance();
+  }
+
+  void clear() noexcept {
+    while (count_ != 0) drop_front();
+  }
+
+ private:
+  void advance() noexcept {
+    first_ = (first_ + 1) % places_.size();
+    --count_;
+  }
+
+  void grow() {
+    std::vector<sample> larger(std::min(depth_, std::max<std::size_t>(1, places_.size() * 2)));
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move(places_[(first_ + i) % places_.size()]);
+    places_ = std::move(larger);
+    first_ = 0;
+  }
+
+  std::size_t depth_;
+  std::vector<sample> places_;
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace orc::detail

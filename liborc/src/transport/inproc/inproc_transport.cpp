@@ -1,0 +1,107 @@
+#include "transport/inproc/inproc_transport.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/process.h"
+#include "transport/inproc/inproc_queue.h"
+
+namespace orc::detail {
+
+// The readers of one publication inside its process. Any thread.
+class inproc_hub {
+ public:
+  void attach(const std::shared_ptr<inproc_queue>& queue) {
+    const std::lock_guard lock(mutex_);
+    if (last_.buffer) queue->put(copy_of(last_));
+    queues_.push_back(queue);
+    readers_.store(queues_.size(), std::memory_order_relaxed);
+  }
+
+  void detach(const std::shared_ptr<inproc_queue>& queue) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase(queues_, queue);
+    readers_.store(queues_.size(), std::memory_order_relaxed);
+  }
+
+  // Returns how many samples were replaced before they were taken.
+  std::uint64_t deliver(sample& s) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t dropped = 0;
+    for (const auto& queue : queues_) dropped += queue->put(copy_of(s));
+    last_ = copy_of(s);
+    return dropped;
+  }
+
+  [[nodiscard]] std::size_t readers() const noexcept { return readers_.load(std::memory_order_relaxed); }
+
+ private:
+  static sample copy_of(sample& s) noexcept { return {share(s.buffer), s.sequence, s.stamp_ns}; }
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<inproc_queue>> queues_;
+  std::atomic<std::size_t> readers_{0};
+  sample last_;
+};
+
+namespace {
+
+class inproc_publisher_link final : public publisher_link {
+ public:
+  inproc_publisher_link(std::shared_ptr<process> process, const publication_spec& spec)
+      : process_(std::move(process)), id_(spec.id), where_{wire::transport::inproc, "inproc://" + spec.id.hex()} {
+    process_->local_publications().add(id_, hub_);
+  }
+  ~inproc_publisher_link() override { process_->local_publications().remove(id_); }
+
+  [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
+  [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
+  void commit(sample& s) noexcept override {
+    dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed);
+  }
+  void service(sample*) noexcept override {}
+  [[nodiscard]] int fd() const noexcept override { return -1; }
+  [[nodiscard]] bool urgent() const noexcept override { return false; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
+
+ private:
+  std::shared_ptr<process> process_;
+  wire::id id_;
+  wire::endpoint where_;
+  std::shared_ptr<inproc_hub> hub_ = std::make_shared<inproc_hub>();
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+class inproc_subscriber_link final : public subscriber_link {
+ public:
+  inproc_subscriber_link(std::shared_ptr<inproc_hub> hub, const subscription_spec& spec)
+      : hub_(std::move(hub)), queue_(std::make_shared<inproc_queue>(spec.delivery, spec.bell)) {
+    hub_->attach(queue_);
+  }
+  ~inproc_subscriber_link() override { hub_->detach(queue_); }
+
+  [[nodiscard]] bool try_recv(sample& out) noexcept override { return queue_->take(out); }
+  [[nodiscard]] int fd() const noexcept override { return -1; }
+  [[nodiscard]] link_state state() const noexcept override { return link_state::connected; }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
+
+ private:
+  std::shared_ptr<inproc_hub> hub_;
+  std::shared_ptr<inproc_queue> queue_;
+};
+
+}  // namespace
+
+link_or_error<publisher_link> inproc_transport::advertise(const publication_spec& spec) const {
+  return std::make_unique<inproc_publisher_link>(process_, spec);
+}
+
+link_or_error<subscriber_link> inproc_transport::subscribe(const subscription_spec& spec,
+                                                           const wire::endpoint&) const {
+  auto hub = process_->local_publications().find(spec.publication);
+  if (!hub) return error(errc::refused, "other process");
+  return std::make_unique<inproc_subscriber_link>(std::move(hub), spec);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,136 @@
+// What a transport offers. Two ends of a link, and the contract of each call.
+//
+// Links are not thread-safe: publication and subscription serialise all calls except those marked "any thread".
+// Nothing here blocks. Nothing here throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/doorbell.h"
+#include "core/frame.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "wire/control.h"
+
+namespace orc::detail {
+
+class process;
+
+struct capabilities {
+  bool zero_copy = false;   // the subscriber reads the bytes where the publisher put them
+  bool cross_host = false;
+  bool lossy = false;       // a sample may get lost without either end going away
+  std::size_t max_borrowed = SIZE_MAX;  // messages of one subscription that may be alive at a time
+};
+
+// How a subscription wants its samples.
+struct delivery {
+  std::uint32_t depth = 0;  // 0: newest wins; else in order, this many kept
+};
+
+// What a publication tells a transport.
+struct publication_spec {
+  std::string topic;
+  wire::id id;
+  bool bulk = false;          // samples of 64 KiB and more are to be expected
+  std::string directory;      // for sockets and segments; exists
+  bool listen_remote = false; // tcp: on all interfaces; else on the loopback only
+  std::string advertise;      // tcp: the address that other hosts connect to
+};
+
+// What a subscription tells a transport.
+struct subscription_spec {
+  std::string topic;
+  wire::id publication;       // the only one to accept samples from
+  wire::id id;
+  orc::detail::delivery delivery;
+  std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
+};
+
+// The publication's end: all subscribers that reach it over one transport.
+class publisher_link {
+ public:
+  publisher_link() = default;
+  virtual ~publisher_link() = default;
+  publisher_link(const publisher_link&) = delete;
+  publisher_link& operator=(const publisher_link&) = delete;
+
+  // Where subscribers find it.
+  [[nodiscard]] virtual const wire::endpoint& where() const noexcept = 0;
+  // Any thread.
+  [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
+
+  // Memory for the next sample, to be filled and given to commit; dropping it discards it. False: none at the moment.
+  [[nodiscard]] virtual sample_buffer try_loan(std::size_t payload_size) noexcept {
+    return allocate_frame(payload_size);
+  }
+  // Hands the sample to every reader that has room. For those that have none it remembers that they are behind, and
+  // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
+  virtual void commit(sample& s) noexcept = 0;
+
+  // Lets readers join (they get `last`, if there is one) and catch up. Called by the housekeeping: when fd() is
+  // readable, after urgent() turned true, and from time to time.
+  virtual void service(sample* last) noexcept = 0;
+  // Readable when service() has work; edge-triggered, so call service() before waiting on it. -1: never any.
+  [[nodiscard]] virtual int fd() const noexcept = 0;
+  // Any thread. True while a reader is behind.
+  [[nodiscard]] virtual bool urgent() const noexcept = 0;
+
+  // Any thread. Samples that were replaced by a newer one, or dropped from a full queue, before a reader took them;
+  // and messages from readers that made no sense.
+  [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
+};
+
+enum class link_state : std::uint8_t {
+  connecting,
+  connected,  // the publication's identity was checked through the link, and it sends
+  refused     // somebody else answered, or the publication has no room for us
+};
+
+// The subscription's end.
+class subscriber_link {
+ public:
+  subscriber_link() = default;
+  virtual ~subscriber_link() = default;
+  subscriber_link(const subscriber_link&) = delete;
+  subscriber_link& operator=(const subscriber_link&) = delete;
+
+  // The newest sample that arrived and was not returned yet; with an in-order delivery the next one. False: none.
+  // Takes everything else that has arrived out of the transport, so that nothing stale waits there.
+  [[nodiscard]] virtual bool try_recv(sample& out) noexcept = 0;
+
+  // Readable when try_recv may find something; edge-triggered: call try_recv until it returns false before waiting.
+  // -1: the subscription's bell is rung instead. Any thread, constant.
+  [[nodiscard]] virtual int fd() const noexcept = 0;
+
+  // Any thread.
+  [[nodiscard]] virtual link_state state() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
+};
+
+template <typename Link>
+using link_or_error = std::variant<std::unique_ptr<Link>, error>;
+
+// One way to move samples. Stateless but for what `process` holds.
+class transport_kind {
+ public:
+  virtual ~transport_kind() = default;
+  [[nodiscard]] virtual wire::transport name() const noexcept = 0;
+  [[nodiscard]] virtual capabilities can() const noexcept = 0;
+  // Opens the publication's end.
+  [[nodiscard]] virtual link_or_error<publisher_link> advertise(const publication_spec& spec) const = 0;
+  // Opens the subscription's end towards `address`. An error means: cannot be reached this way, and why.
+  [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
+                                                                 const wire::endpoint& address) const = 0;
+};
+
+// All transports, best first. The one place that lists them.
+[[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(std::shared_ptr<process> process);
+
+}  // namespace orc::detail

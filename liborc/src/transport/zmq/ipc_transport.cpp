@@ -1,0 +1,46 @@
+// ipc: Unix stream sockets in the participant's directory, one per publication, named by its id.
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/endpoint_directory.h"
+#include "transport/zmq/stream_publisher_link.h"
+#include "transport/zmq/stream_transport.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr int ipc_depth = 64;
+constexpr std::string_view scheme = "ipc://";
+
+}  // namespace
+
+link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& spec) const {
+  const std::string path = spec.directory + "/" + spec.id.hex().substr(0, 16) + (spec.bulk ? "b" : "");
+  if (path.size() >= sizeof(sockaddr_un::sun_path))
+    return error(errc::system_error, "the path " + path + " is too long for a socket (" +
+                                         std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                                         " bytes at most): start the broker in a shorter directory");
+  auto made = publisher_socket(spec, ipc_depth);
+  if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
+  auto& socket = std::get<zmq_socket>(made);
+  const wire::endpoint where{wire::transport::ipc, std::string(scheme) + path, spec.bulk};
+  if (zmq_bind(socket.get(), where.address.c_str()) != 0)
+    return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
+                 "cannot listen on " + path + ": " + zmq_strerror(errno));
+  share_with_group(path);
+  return std::make_unique<stream_publisher_link>(std::move(socket), spec.id, where);
+}
+
+std::string ipc_transport::obstacle(const wire::endpoint& address) const {
+  if (!address.address.starts_with(scheme)) return "not an ipc address";
+  const std::string path = address.address.substr(scheme.size());
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path is too long";
+  if (::access(path.c_str(), W_OK) == 0) return {};
+  return errno == ENOENT ? "no such socket on this host" : std::string("cannot use the socket: ") + strerror(errno);
+}
+
+}  // namespace orc::detail
