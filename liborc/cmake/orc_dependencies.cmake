@@ -1,0 +1,39 @@
+# Third-party code, under one name each, on Debian 12 and Ubuntu 24.04. All are imported (SYSTEM includes: our
+# warnings do not apply to them):
+#   PkgConfig::ZMQ       libzmq; cppzmq's zmq.hpp is header-only and comes with it
+#   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
+#   CLI11::CLI11         command lines
+#   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
+# Catch2 belongs to the tests and is found there.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET GLOBAL libzmq>=4.3.4)
+find_path(ORC_CPPZMQ_INCLUDE_DIR zmq.hpp REQUIRED)
+if(NOT ORC_CPPZMQ_INCLUDE_DIR STREQUAL "/usr/include")
+  target_include_directories(PkgConfig::ZMQ SYSTEM INTERFACE ${ORC_CPPZMQ_INCLUDE_DIR})
+endif()
+
+pkg_check_modules(SYSTEMD IMPORTED_TARGET GLOBAL libsystemd)
+set(ORC_HAVE_SYSTEMD ${SYSTEMD_FOUND})
+
+# Debian 12 (2.0.8) and Ubuntu 24.04 (23.5) install FlatBuffersConfig, upstream releases flatbuffers-config, and the
+# target is the static or the shared one depending on how it was built; the headers alone are enough too.
+find_package(FlatBuffers QUIET NAMES FlatBuffers Flatbuffers flatbuffers)
+add_library(orc_flatbuffers INTERFACE IMPORTED GLOBAL)
+if(TARGET flatbuffers::flatbuffers)
+  target_link_libraries(orc_flatbuffers INTERFACE flatbuffers::flatbuffers)
+elseif(TARGET flatbuffers::flatbuffers_shared)
+  target_link_libraries(orc_flatbuffers INTERFACE flatbuffers::flatbuffers_shared)
+else()
+  find_path(ORC_FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h REQUIRED)
+  target_include_directories(orc_flatbuffers SYSTEM INTERFACE ${ORC_FLATBUFFERS_INCLUDE_DIR})
+endif()
+find_program(ORC_FLATC flatc REQUIRED)
+
+find_package(CLI11 QUIET)
+if(NOT TARGET CLI11::CLI11)
+  find_path(ORC_CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+  add_library(CLI11::CLI11 INTERFACE IMPORTED GLOBAL)
+  target_include_directories(CLI11::CLI11 SYSTEM INTERFACE ${ORC_CLI11_INCLUDE_DIR})
+endif()

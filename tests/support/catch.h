@@ -1,0 +1,23 @@
+// Catch2 for every test: version 2 (Debian 12) and 3 (Ubuntu 24.04) differ in header names only, for what we use.
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif
+
+#include <cstdio>
+#include <string_view>
+
+namespace orc::test {
+
+// What this machine does not allow (namespaces, two cores) is no failure, but must be seen: ctest reports the test as
+// skipped. Call as `return orc::test::skip("no network namespaces here");` from the TEST_CASE itself.
+inline void skip(std::string_view reason) {
+  SUCCEED();
+  std::fprintf(stderr, "[orc: skipped] %.*s\n", static_cast<int>(reason.size()), reason.data());
+}
+
+}  // namespace orc::test

@@ -1,0 +1,70 @@
+# Shared by the verbs of tools/dev; sourced, not run.
+# shellcheck shell=bash
+
+presets() {
+  echo "dev release asan tsan"
+}
+
+jobs() {
+  echo "${ORC_JOBS:-$(nproc)}"
+}
+
+# Progress and errors go to stderr: `tools/dev bench --json -` must stay usable in a pipe.
+say() {
+  echo "tools/dev: $*" >&2
+}
+
+die() {
+  echo "tools/dev: error: $*" >&2
+  exit 1
+}
+
+is_preset() {
+  [[ " $(presets) " == *" $1 "* ]]
+}
+
+# Linux may place a process where the ThreadSanitizer of gcc 12 cannot work ("unexpected memory mapping",
+# vm.mmap_rnd_bits > 28): what belongs to tsan runs without address randomisation, where that is permitted.
+without_aslr_for() {
+  local preset=$1
+  shift
+  if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
+    setarch "$(uname -m)" -R "$@"
+  else
+    "$@"
+  fi
+}
+
+# configure PRESET: only when there is no build tree yet; afterwards ninja re-runs CMake itself when it must.
+configure() {
+  local preset=$1
+  if [[ ! -e build/$preset/build.ninja ]]; then
+    # a tree that another place configured (a moved or copied clone) cannot be used
+    rm -rf "build/$preset/CMakeCache.txt" "build/$preset/CMakeFiles"
+    cmake --preset "$preset" >&2
+  fi
+}
+
+# build_preset PRESET [TARGET…]
+build_preset() {
+  local preset=$1
+  shift
+  configure "$preset" || return
+  local targets=()
+  [[ $# -eq 0 ]] || targets=(--target "$@")
+  without_aslr_for "$preset" cmake --build "build/$preset" --parallel "$(jobs)" "${targets[@]}" >&2
+}
+
+# Our text files of one kind: git's where there is git (no build trees, no editor files), else by walking.
+files_named() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- "$@" | while IFS= read -r file; do
+      [[ ! -f $file ]] || echo "$file"
+    done | sort -u
+  else
+    local pattern
+    for pattern in "$@"; do
+      find . -path ./build -prune -o -type f -name "${pattern##*/}" -print
+    done | sed 's|^\./||' | sort -u
+  fi
+}

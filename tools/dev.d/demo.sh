@@ -1,0 +1,18 @@
+# tools/dev demo
+# shellcheck shell=bash
+
+demo_help() {
+  cat <<'TEXT'
+usage: tools/dev demo [ARGUMENTS]
+
+Builds the release preset and runs tools/demo: broker, robot and the paper's controller as processes of their own,
+with live figures, kills and restarts; ends with a quick round-trip table. Arguments go to tools/demo.
+TEXT
+}
+
+demo_main() {
+  ensure_setup
+  build_preset release
+  [[ -x tools/demo ]] || die "tools/demo is missing"
+  exec tools/demo "$@"
+}

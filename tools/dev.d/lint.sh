@@ -1,0 +1,114 @@
+# tools/dev lint
+# shellcheck shell=bash
+
+lint_help() {
+  cat <<'TEXT'
+usage: tools/dev lint [--fix-format]
+
+clang-format and clang-tidy (of Debian 12: version 14) over our C++, shellcheck over the shell scripts, a syntax check
+over the Python files. --fix-format rewrites the C++ files instead of complaining. Ends with `N passed, N failed`, one
+per check. A file that clang-tidy found clean is not checked again until it, or a header of ours, changes.
+TEXT
+}
+
+# Our C++; the listing is the paper's, byte for byte.
+lint_sources() {
+  files_named '*.h' '*.cpp' | grep -vx 'tests/install/listing1.cpp' || true
+}
+
+with_shebang() { # with_shebang INTERPRETER: files without an extension that start with it
+  local file
+  files_named '*' | grep -vE '\.[a-z]+$' | while IFS= read -r file; do
+    if head -c 64 "$file" | head -1 | grep -qaE "^#!.*\b$1"; then echo "$file"; fi
+  done
+}
+
+check_format() {
+  local tool
+  tool=$(command -v "clang-format-$(clang_version)" || command -v clang-format) || return 1
+  lint_sources | xargs -r "$tool" --dry-run -Werror
+}
+
+# One clang-tidy per translation unit that the release build compiles, remembered by a hash of everything of ours that
+# it could see: any header change checks all again, which keeps it correct without a dependency scan.
+tidy_one() {
+  local source=$1 stamp
+  stamp=$tidy_cache/$( (cat "$tidy_inputs" "$source" && echo "$source") | sha256sum | cut -c1-40)
+  [[ ! -e $stamp ]] || return 0
+  local log status=0
+  log=$("$tidy_tool" -p build/release --quiet --extra-arg=-Wno-unknown-warning-option "$source" 2>/dev/null) || status=$?
+  if [[ $status -eq 0 ]]; then
+    touch "$stamp"
+  else
+    echo "$log"
+    echo "clang-tidy: $source"
+  fi
+  return "$status"
+}
+
+check_tidy() {
+  tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1
+  tidy_cache=$ORC_ROOT/build/lint
+  tidy_inputs=$tidy_cache/inputs
+  mkdir -p "$tidy_cache"
+  # generated headers must exist; nothing else needs to be built
+  configure release || return 1
+  if ninja -C build/release -t targets all | grep -q '^orc_wire:'; then
+    build_preset release orc_wire || return 1
+  fi
+  {
+    "$tidy_tool" --version
+    cat .clang-tidy build/release/compile_commands.json
+    files_named '*.h' '*.fbs' | xargs -r cat
+  } >"$tidy_inputs"
+  export -f tidy_one
+  export tidy_tool tidy_cache tidy_inputs
+  # only files of ours that are in this build: fuzz targets and the install test's consumer have their own
+  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/release/compile_commands.json | sed "s|^$ORC_ROOT/||" | sort -u |
+    grep -Fxf <(lint_sources) | xargs -r -P "$(jobs)" -I{} bash -c "tidy_one {}"
+}
+
+check_shell() {
+  { files_named '*.sh' && with_shebang '(ba)?sh'; } | sort -u | xargs -r shellcheck -x
+}
+
+check_python() {
+  local files
+  mapfile -t files < <({ files_named '*.py' && with_shebang python3; } | sort -u)
+  [[ ${#files[@]} -gt 0 ]] || return 0
+  # parse only: no bytecode files are left behind
+  python3 - "${files[@]}" <<'PYTHON'
+import sys
+bad = 0
+for path in sys.argv[1:]:
+    try:
+        with open(path, "rb") as file:
+            compile(file.read(), path, "exec")
+    except SyntaxError as error:
+        print(f"{path}:{error.lineno}: {error.msg}", file=sys.stderr)
+        bad = 1
+sys.exit(bad)
+PYTHON
+}
+
+lint_main() {
+  ensure_setup lint
+  if [[ ${1:-} == --fix-format ]]; then
+    lint_sources | xargs -r "clang-format-$(clang_version)" -i
+    return
+  fi
+  [[ $# -eq 0 ]] || die "lint: unknown argument $1"
+  local passed=0 failed=0 check started
+  for check in format tidy shell python; do
+    started=$SECONDS
+    if "check_$check"; then
+      passed=$((passed + 1))
+      echo "lint $check: clean ($((SECONDS - started)) s)"
+    else
+      failed=$((failed + 1))
+      echo "lint $check: FAILED ($((SECONDS - started)) s)"
+    fi
+  done
+  echo "$passed passed, $failed failed"
+  [[ $failed -eq 0 ]]
+}

@@ -1,0 +1,110 @@
+# tools/dev setup: the packages, and only the missing ones.
+# shellcheck shell=bash
+
+readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
+  libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev libsystemd-dev"
+# tests: network namespaces, python twins of the wire format; demo and benchmarks: plots
+readonly packages_run="util-linux iproute2 procps python3 python3-zmq python3-numpy python3-matplotlib"
+
+setup_help() {
+  cat <<'TEXT'
+usage: tools/dev setup [--lint] [--fuzz]
+
+Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
+sudo. Does nothing, and asks for nothing, when all are there. With --lint or --fuzz also what those verbs need.
+TEXT
+}
+
+# The clang of the distribution; lint's reference is Debian 12's.
+clang_version() {
+  local id="" version=""
+  if [[ -r /etc/os-release ]]; then
+    # shellcheck source=/dev/null
+    { read -r id; read -r version; } < <(source /etc/os-release && echo "${ID:-}" && echo "${VERSION_ID:-}")
+  fi
+  case $id-$version in
+  ubuntu-24.04) echo 18 ;;
+  *) echo 14 ;;
+  esac
+}
+
+packages_lint() {
+  local v
+  v=$(clang_version)
+  echo "clang-format-$v clang-tidy-$v shellcheck"
+}
+
+packages_fuzz() {
+  local v
+  v=$(clang_version)
+  echo "clang-$v libclang-rt-$v-dev"
+}
+
+missing_of() {
+  local package installed
+  # dpkg-query answers for the known ones and complains about the others
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p') || true
+  for package in "$@"; do
+    grep -qxF "$package" <<<"$installed" || echo "$package"
+  done
+}
+
+apt() {
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" \
+    </dev/null >&2
+}
+
+install_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "this is no Debian or Ubuntu: going on with what is installed. Needed: $*"
+    return 0
+  fi
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+
+  if [[ $(id -u) -ne 0 ]] && ! command -v sudo >/dev/null; then
+    die "missing packages, and this is neither root nor is there sudo. As root: apt-get install ${missing[*]}"
+  fi
+  say "installing ${missing[*]}"
+  # An index that is absent (a fresh system) or out of date (404) needs an update; any other time it costs only time.
+  local unknown
+  unknown=$({ apt-cache madison "${missing[@]}" 2>/dev/null || true; } | awk '{print $1}' | sort -u |
+    comm -13 - <(printf '%s\n' "${missing[@]}" | sort -u))
+  if [[ -n $unknown ]]; then
+    apt -q update || die "apt-get update failed"
+    apt -qq install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
+  elif ! apt -qq install -y --no-install-recommends "${missing[@]}"; then
+    apt -q update || die "apt-get update failed"
+    apt -qq install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
+  fi
+}
+
+# What every other verb calls first. $@: lint, fuzz
+ensure_setup() {
+  local wanted extra
+  wanted="$packages_build $packages_run"
+  for extra in "$@"; do
+    wanted+=" $("packages_$extra")"
+  done
+  # shellcheck disable=SC2086 # a list of words
+  install_packages $wanted
+}
+
+setup_main() {
+  local extras=()
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+    --lint) extras+=(lint) ;;
+    --fuzz) extras+=(fuzz) ;;
+    *) die "setup: unknown argument $1" ;;
+    esac
+    shift
+  done
+  ensure_setup "${extras[@]}"
+  say "everything needed is installed"
+}
