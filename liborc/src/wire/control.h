@@ -18,6 +18,7 @@ inline constexpr std::size_t max_control_bytes = 64 * 1024;
 inline constexpr std::size_t max_topic_name = 255;
 inline constexpr std::size_t max_schema_bytes = 32 * 1024;
 inline constexpr std::size_t max_text = 255;       // names, host identities, encodings, reasons, endpoints
+inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names that may be 255 bytes each
 inline constexpr std::size_t max_endpoints = 16;
 inline constexpr std::size_t max_counters = 256;   // per Heartbeat and kind; a participant with more sends several
 
@@ -67,24 +68,29 @@ struct hello {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
   std::string library;
+  bool operator==(const hello&) const = default;
 };
 struct register_topic {
   std::string topic;
   id publication;
   std::vector<endpoint> endpoints;
   std::optional<type_description> type;
+  bool operator==(const register_topic&) const = default;
 };
 struct unregister_topic {
   std::string topic;
   id publication;
+  bool operator==(const unregister_topic&) const = default;
 };
 struct request_topic {
   std::string topic;
   id subscription;
+  bool operator==(const request_topic&) const = default;
 };
 struct release_topic {
   std::string topic;
   id subscription;
+  bool operator==(const release_topic&) const = default;
 };
 struct publication_counters {
   id publication;
@@ -93,6 +99,7 @@ struct publication_counters {
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
   std::uint32_t readers = 0;
+  bool operator==(const publication_counters&) const = default;
 };
 struct subscription_counters {
   id subscription;
@@ -104,19 +111,27 @@ struct subscription_counters {
   std::int64_t age_ns = -1;
   wire::transport transport = wire::transport::none;
   std::string reason;
+  bool operator==(const subscription_counters&) const = default;
 };
 struct heartbeat {
   std::vector<publication_counters> publications;
   std::vector<subscription_counters> subscriptions;
+  bool operator==(const heartbeat&) const = default;
 };
-struct goodbye {};
-struct alive {};
+struct goodbye {
+  bool operator==(const goodbye&) const = default;
+};
+struct alive {
+  bool operator==(const alive&) const = default;
+};
 struct list_topics {
   std::string after;
   std::uint32_t limit = 0;
+  bool operator==(const list_topics&) const = default;
 };
 struct describe_topic {
   std::string topic;
+  bool operator==(const describe_topic&) const = default;
 };
 
 struct welcome {
@@ -125,11 +140,15 @@ struct welcome {
   std::uint32_t heartbeat_ms = 0;
   bool remote = false;
   std::string version;
+  bool operator==(const welcome&) const = default;
 };
-struct ack {};
+struct ack {
+  bool operator==(const ack&) const = default;
+};
 struct error {
   error_code code = error_code::none;
   std::string text;
+  bool operator==(const error&) const = default;
 };
 struct publication_info {
   id publication;
@@ -141,6 +160,7 @@ struct publication_info {
   std::optional<type_description> type;
   std::optional<publication_counters> counters;
   std::uint32_t received_ago_ms = 0;
+  bool operator==(const publication_info&) const = default;
 };
 struct subscription_info {
   id subscription;
@@ -150,12 +170,14 @@ struct subscription_info {
   std::uint32_t pid = 0;
   std::optional<subscription_counters> counters;
   std::uint32_t received_ago_ms = 0;
+  bool operator==(const subscription_info&) const = default;
 };
 struct topic_state {
   std::string topic;
   std::optional<publication_info> publication;
   std::vector<subscription_info> subscriptions;
   std::uint32_t subscription_count = 0;
+  bool operator==(const topic_state&) const = default;
 };
 struct topic_list {
   std::vector<topic_state> topics;
@@ -164,8 +186,11 @@ struct topic_list {
   std::uint64_t epoch = 0;
   std::uint64_t uptime_ms = 0;
   std::uint64_t rejected = 0;
+  bool operator==(const topic_list&) const = default;
 };
-struct probe {};
+struct probe {
+  bool operator==(const probe&) const = default;
+};
 
 // Same order as union Body of the schema.
 using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
@@ -174,6 +199,7 @@ using body = std::variant<hello, register_topic, unregister_topic, request_topic
 struct envelope {
   std::uint64_t request = 0;
   body content;
+  bool operator==(const envelope&) const = default;
 };
 
 // The bytes of one frame. Never fails for contents within the limits above.

@@ -1,0 +1,100 @@
+#include "broker_config.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "wire/run_dir.h"
+
+namespace orc {
+namespace {
+
+const std::map<std::string, broker_log_level> log_levels{{"error", broker_log_level::error},
+                                                         {"warning", broker_log_level::warning},
+                                                         {"info", broker_log_level::info},
+                                                         {"debug", broker_log_level::debug}};
+
+constexpr const char* footer = R"(Without --listen: ipc:// in the run directory ($XDG_RUNTIME_DIR/orc if XDG_RUNTIME_DIR is set, else /run/orc for
+root or where it can be written, else /tmp/orc-<uid>) and tcp://127.0.0.1:5570.
+
+Exit codes:
+  0  ended by SIGTERM, SIGINT or SIGHUP
+  1  cannot serve: an endpoint is taken, a permission is missing, ...
+  2  bad command line or configuration file)";
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string log_level_name(broker_log_level level) {
+  for (const auto& [name, value] : log_levels) {
+    if (value == level) return name;
+  }
+  return "info";
+}
+
+// In the form that --config reads.
+void print(const broker_config& config, std::ostream& out) {
+  out << "listen = [";
+  for (std::size_t i = 0; i < config.listen.size(); ++i) out << (i == 0 ? "" : ", ") << quoted(config.listen[i]);
+  out << "]\nlog-level = " << quoted(log_level_name(config.log_level))
+      << "\nmax-topics = " << config.limits.topics << "\nmax-participants = " << config.limits.participants
+      << "\nmax-subscriptions = " << config.limits.subscriptions << "\nmax-schema-bytes = " << config.limits.schema_bytes
+      << '\n';
+}
+
+// CLI11 explains the error in one line, which we make ours; help and version are no errors.
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  std::cerr << "orc-broker: " << error.what() << ": see orc-broker --help\n";
+  return exit_code::bad_usage;
+}
+
+}  // namespace
+
+std::variant<broker_config, int> read_config(int argc, char** argv) {
+  broker_config config;
+  bool print_only = false;
+  CLI::App app("Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
+               "orc-broker");
+  app.footer(footer);
+  app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
+  app.add_option("--listen", config.listen, "ipc://PATH or tcp://ADDRESS:PORT; may be given several times")
+      ->type_name("ENDPOINT")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.set_config("--config", "", "configuration file (TOML) with these options; the command line overrides it")
+      ->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.add_option("--log-level", config.log_level, "error, warning, info or debug")
+      ->transform(CLI::CheckedTransformer(log_levels).description(""))
+      ->type_name("LEVEL");
+  const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
+  app.add_option("--max-topics", config.limits.topics, "more are refused")->check(positive)->capture_default_str();
+  app.add_option("--max-participants", config.limits.participants, "more are refused")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--max-subscriptions", config.limits.subscriptions, "more are refused")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "of all type descriptions together")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_flag("--print-config", print_only, "print the configuration in effect and end")->configurable(false);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report(app, error);
+  }
+  if (config.listen.empty()) config.listen = {detail::default_broker_endpoint(), detail::default_tcp_endpoint};
+  if (!print_only) return config;
+  print(config, std::cout);
+  return 0;
+}
+
+}  // namespace orc

@@ -1,0 +1,30 @@
+// Command line and configuration file of orc-broker.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "broker_log.h"
+#include "topic_map.h"
+
+namespace orc {
+
+// Documented in --help; scripts and systemd rely on them.
+struct exit_code {
+  static constexpr int ended_by_signal = 0;
+  static constexpr int cannot_serve = 1;
+  static constexpr int bad_usage = 2;
+};
+
+struct broker_config {
+  std::vector<std::string> listen;
+  broker_log_level log_level = broker_log_level::info;
+  topic_map_limits limits;
+};
+
+// The configuration, or the exit code after --help, --version, --print-config or an error, which are printed already.
+[[nodiscard]] std::variant<broker_config, int> read_config(int argc, char** argv);
+
+}  // namespace orc

@@ -1,0 +1,150 @@
+#include "ipc_guard.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace orc {
+namespace {
+
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+
+std::string system_message(int error) { return std::strerror(error); }
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string make_directories(const std::string& directory) {
+  struct stat found {};
+  if (stat(directory.c_str(), &found) == 0) return {};
+  if (errno != ENOENT) return directory + ": " + system_message(errno);
+  if (auto wrong = make_directories(directory_of(directory)); !wrong.empty()) return wrong;
+  if (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  const int error = errno;
+  return "directory " + directory + " cannot be made (" + system_message(error) +
+         "): make it, or choose another with --listen";
+}
+
+// Whoever owns the directory decides who is found behind the socket.
+std::string directory_problem(const std::string& directory) {
+  struct stat found {};
+  if (stat(directory.c_str(), &found) != 0) return directory + ": " + system_message(errno);
+  if (!S_ISDIR(found.st_mode)) return directory + " is not a directory: choose another path with --listen";
+  const auto self = geteuid();
+  if (self != 0 && found.st_uid != self && found.st_uid != 0) {
+    return "directory " + directory + " belongs to uid " + std::to_string(found.st_uid) + ", not to uid " +
+           std::to_string(self) + ": choose another with --listen";
+  }
+  if (access(directory.c_str(), W_OK | X_OK) == 0) return {};
+  return "directory " + directory + ": " + system_message(errno) +
+         ": run as a user who may write there, or choose another with --listen";
+}
+
+std::string holder_pid(int fd) {
+  char text[32];
+  const ssize_t size = pread(fd, text, sizeof text, 0);
+  const auto end = std::find_if_not(text, text + std::max<ssize_t>(size, 0), [](char c) { return c >= '0' && c <= '9'; });
+  return end == text ? "unknown" : std::string(text, end);
+}
+
+// The previous holder removes the file when it ends: a lock on a file without a name protects nothing.
+bool still_named(int fd, const std::string& name) {
+  struct stat open_file {};
+  struct stat named {};
+  return fstat(fd, &open_file) == 0 && stat(name.c_str(), &named) == 0 && open_file.st_ino == named.st_ino &&
+         open_file.st_dev == named.st_dev;
+}
+
+std::variant<int, std::string> take_lock(const std::string& path) {
+  const std::string name = path + ".lock";
+  for (;;) {
+    const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return "lock file " + name + ": " + system_message(errno) + ": remove it, or choose another path";
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      auto text = error == EWOULDBLOCK
+                      ? "another orc-broker (pid " + holder_pid(fd) + ") already serves ipc://" + path +
+                            ": use that one, stop it, or choose another path with --listen"
+                      : "lock file " + name + ": " + system_message(error);
+      close(fd);
+      return text;
+    }
+    if (still_named(fd, name)) return fd;
+    close(fd);
+  }
+}
+
+bool somebody_listens(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool answered = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
+  close(fd);
+  return answered;
+}
+
+std::string occupied(const std::string& path) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) return {};
+  if (!S_ISSOCK(found.st_mode)) return path + " exists and is not a socket: remove it, or choose another path";
+  if (!somebody_listens(path)) return {};  // left behind by a broker that was killed: the bind replaces it
+  return "another program already serves ipc://" + path + ": stop it, or choose another path with --listen";
+}
+
+void write_pid(int fd) {
+  const auto text = std::to_string(getpid()) + "\n";
+  // Only for the message of a second broker: nothing depends on it.
+  if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) < 0) return;
+}
+
+}  // namespace
+
+std::variant<ipc_guard, std::string> ipc_guard::take(const std::string& path) {
+  if (path.empty()) return "the path is empty";
+  if (path.front() == '@') return "abstract sockets have no permissions: choose a path";
+  if (path.size() > longest_path) {
+    return "the path has " + std::to_string(path.size()) + " bytes, a socket's path has at most " +
+           std::to_string(longest_path) + ": choose a shorter one";
+  }
+  const auto directory = directory_of(path);
+  if (auto wrong = make_directories(directory); !wrong.empty()) return wrong;
+  if (auto wrong = directory_problem(directory); !wrong.empty()) return wrong;
+  const auto lock = take_lock(path);
+  if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
+  const int fd = std::get<int>(lock);
+  if (auto wrong = occupied(path); !wrong.empty()) {
+    unlink((path + ".lock").c_str());
+    close(fd);
+    return wrong;
+  }
+  write_pid(fd);
+  return ipc_guard(path, fd);
+}
+
+std::string ipc_guard::set_mode() const {
+  struct stat directory {};
+  const bool group = stat(directory_of(path_).c_str(), &directory) == 0 && (directory.st_mode & S_IRWXG) != 0;
+  if (chmod(path_.c_str(), group ? 0660 : 0600) == 0) return {};
+  return path_ + ": chmod: " + system_message(errno);
+}
+
+ipc_guard::~ipc_guard() {
+  if (fd_ < 0) return;
+  unlink(path_.c_str());
+  unlink((path_ + ".lock").c_str());  // before the lock is released: afterwards it may be the next broker's
+  close(fd_);
+}
+
+}  // namespace orc

@@ -1,0 +1,25 @@
+// An ipc endpoint that nobody else uses, for tests, benches and demos.
+#pragma once
+
+#include <string>
+
+namespace orc {
+
+class private_endpoint {
+ public:
+  // Makes a directory of mode 0700 below $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Throws std::system_error when none is writable.
+  private_endpoint();
+  private_endpoint(const private_endpoint&) = delete;
+  private_endpoint& operator=(const private_endpoint&) = delete;
+  ~private_endpoint();  // removes the directory with everything in it
+
+  // "ipc://<directory>/broker"
+  [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+
+ private:
+  std::string directory_;
+  std::string endpoint_;
+};
+
+}  // namespace orc

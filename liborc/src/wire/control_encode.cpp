@@ -1,0 +1,239 @@
+#include <flatbuffers/flatbuffers.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "orc_protocol_generated.h"
+#include "wire/control.h"
+
+namespace orc::wire {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+// What the envelope, the fields of the body itself and all virtual tables take, generously.
+constexpr std::size_t overhead = 1024;
+
+// Upper bounds of the encoded size: which entries still fit is decided before they are written.
+std::size_t bound(const std::string& text) { return text.size() + 12; }
+
+std::size_t bound(const publication_info& of) {
+  std::size_t bytes = 256 + bound(of.participant_name) + bound(of.host);
+  for (const auto& one : of.endpoints) bytes += 24 + bound(one.address);
+  if (of.type) bytes += 32 + bound(of.type->name) + bound(of.type->encoding) + bound(of.type->schema);
+  return bytes;
+}
+
+std::size_t bound(const subscription_info& of) {
+  return 192 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0);
+}
+
+std::size_t bound_without_subscriptions(const topic_state& of) {
+  return 48 + bound(of.topic) + (of.publication ? bound(*of.publication) : 0);
+}
+
+class writer {
+ public:
+  explicit writer(std::size_t reason_limit) : reason_limit_(reason_limit) {}
+
+  std::string bytes_of(const envelope& message) {
+    const auto [kind, content] = std::visit([this](const auto& plain) { return member(put(plain)); }, message.content);
+    fb::FinishEnvelopeBuffer(out_, fb::CreateEnvelope(out_, protocol_version, message.request, kind, content));
+    return {reinterpret_cast<const char*>(out_.GetBufferPointer()), out_.GetSize()};
+  }
+
+ private:
+  template <class Table>
+  static std::pair<fb::Body, Offset<void>> member(Offset<Table> table) {
+    return {fb::BodyTraits<Table>::enum_value, table.Union()};
+  }
+
+  static fb::Id put(const id& from) { return {from.hi, from.lo}; }
+  static fb::Transport put(transport from) { return static_cast<fb::Transport>(from); }
+
+  // Free text is cut to the limit, between two UTF-8 characters, and ends before a NUL.
+  Offset<flatbuffers::String> always(const std::string& text, std::size_t limit = max_text) {
+    std::size_t size = std::min(text.size(), text.find('\0'));
+    if (size > limit) {
+      size = limit;
+      while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+    }
+    return out_.CreateString(text.data(), size);
+  }
+  Offset<flatbuffers::String> text(const std::string& from, std::size_t limit = max_text) {
+    return from.empty() || limit == 0 ? Offset<flatbuffers::String>() : always(from, limit);
+  }
+  Offset<flatbuffers::String> exact(const std::string& from) { return out_.CreateString(from); }
+
+  template <class Plain>
+  auto all(const std::vector<Plain>& from, std::size_t count = std::numeric_limits<std::size_t>::max()) {
+    std::vector<decltype(put(from.front()))> offsets;
+    count = std::min(count, from.size());
+    for (std::size_t i = 0; i < count; ++i) offsets.push_back(put(from[i]));
+    using vector = decltype(out_.CreateVector(offsets));
+    return offsets.empty() ? vector() : out_.CreateVector(offsets);
+  }
+
+  template <class Plain>
+  auto optional(const std::optional<Plain>& from) {
+    return from ? put(*from) : decltype(put(*from))();
+  }
+
+  Offset<fb::Endpoint> put(const endpoint& from) {
+    return fb::CreateEndpoint(out_, put(from.transport), exact(from.address));
+  }
+
+  Offset<fb::TypeDescription> put(const type_description& from) {
+    const auto name = text(from.name);
+    const auto encoding = text(from.encoding);
+    Offset<flatbuffers::Vector<std::uint8_t>> schema;
+    if (!from.schema.empty()) {
+      schema = out_.CreateVector(reinterpret_cast<const std::uint8_t*>(from.schema.data()), from.schema.size());
+    }
+    return fb::CreateTypeDescription(out_, name, encoding, from.hash, schema);
+  }
+
+  Offset<fb::Hello> put(const hello& from) {
+    const auto participant = put(from.participant);
+    const auto name = text(from.name);
+    const auto host = always(from.host);
+    const auto library = text(from.library);
+    return fb::CreateHello(out_, &participant, name, host, from.pid, from.start_time, library);
+  }
+
+  Offset<fb::RegisterTopic> put(const register_topic& from) {
+    const auto publication = put(from.publication);
+    const auto topic = exact(from.topic);
+    const auto endpoints = all(from.endpoints);
+    const auto type = optional(from.type);
+    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, type);
+  }
+
+  Offset<fb::UnregisterTopic> put(const unregister_topic& from) {
+    const auto publication = put(from.publication);
+    return fb::CreateUnregisterTopic(out_, exact(from.topic), &publication);
+  }
+
+  Offset<fb::RequestTopic> put(const request_topic& from) {
+    const auto subscription = put(from.subscription);
+    return fb::CreateRequestTopic(out_, exact(from.topic), &subscription);
+  }
+
+  Offset<fb::ReleaseTopic> put(const release_topic& from) {
+    const auto subscription = put(from.subscription);
+    return fb::CreateReleaseTopic(out_, exact(from.topic), &subscription);
+  }
+
+  Offset<fb::PublicationCounters> put(const publication_counters& from) {
+    const auto publication = put(from.publication);
+    return fb::CreatePublicationCounters(out_, &publication, from.sampled_ns, from.sent, from.bytes, from.dropped,
+                                         from.readers);
+  }
+
+  Offset<fb::SubscriptionCounters> put(const subscription_counters& from) {
+    const auto subscription = put(from.subscription);
+    const auto reason = text(from.reason, reason_limit_);
+    return fb::CreateSubscriptionCounters(out_, &subscription, from.sampled_ns, from.received, from.bytes, from.missed,
+                                          from.malformed, from.age_ns, put(from.transport), reason);
+  }
+
+  Offset<fb::Heartbeat> put(const heartbeat& from) {
+    const auto publications = all(from.publications);
+    const auto subscriptions = all(from.subscriptions);
+    return fb::CreateHeartbeat(out_, publications, subscriptions);
+  }
+
+  Offset<fb::Goodbye> put(const goodbye&) { return fb::CreateGoodbye(out_); }
+  Offset<fb::Alive> put(const alive&) { return fb::CreateAlive(out_); }
+  Offset<fb::Ack> put(const ack&) { return fb::CreateAck(out_); }
+  Offset<fb::Probe> put(const probe&) { return fb::CreateProbe(out_); }
+
+  Offset<fb::ListTopics> put(const list_topics& from) {
+    return fb::CreateListTopics(out_, text(from.after), from.limit);
+  }
+
+  Offset<fb::DescribeTopic> put(const describe_topic& from) { return fb::CreateDescribeTopic(out_, exact(from.topic)); }
+
+  Offset<fb::Welcome> put(const welcome& from) {
+    return fb::CreateWelcome(out_, from.epoch, from.lease_ms, from.heartbeat_ms, from.remote, text(from.version));
+  }
+
+  Offset<fb::Error> put(const error& from) {
+    return fb::CreateError(out_, static_cast<fb::ErrorCode>(from.code), always(from.text, max_error_text));
+  }
+
+  Offset<fb::Publication> put(const publication_info& from) {
+    const auto publication = put(from.publication);
+    const auto participant = put(from.participant);
+    const auto name = text(from.participant_name);
+    const auto host = text(from.host);
+    const auto endpoints = all(from.endpoints);
+    const auto type = optional(from.type);
+    const auto counters = optional(from.counters);
+    return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, type, counters,
+                                 from.received_ago_ms);
+  }
+
+  Offset<fb::Subscription> put(const subscription_info& from) {
+    const auto subscription = put(from.subscription);
+    const auto participant = put(from.participant);
+    const auto name = text(from.participant_name);
+    const auto host = text(from.host);
+    const auto counters = optional(from.counters);
+    return fb::CreateSubscription(out_, &subscription, &participant, name, host, from.pid, counters,
+                                  from.received_ago_ms);
+  }
+
+  [[nodiscard]] std::size_t room() const {
+    const std::size_t used = out_.GetSize() + overhead;
+    return used < max_control_bytes ? max_control_bytes - used : 0;
+  }
+
+  // Subscriptions that do not fit are left out: subscription_count tells how many there are.
+  Offset<fb::TopicState> put(const topic_state& from) {
+    std::size_t needed = bound_without_subscriptions(from);
+    std::size_t fit = 0;
+    for (const auto& one : from.subscriptions) {
+      needed += bound(one);
+      if (needed > room()) break;
+      ++fit;
+    }
+    const auto topic = exact(from.topic);
+    const auto publication = optional(from.publication);
+    const auto subscriptions = all(from.subscriptions, fit);
+    return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count);
+  }
+
+  // The first topic always goes in, others only whole; the rest is for the next page.
+  Offset<fb::TopicList> put(const topic_list& from) {
+    std::vector<Offset<fb::TopicState>> topics;
+    for (const auto& one : from.topics) {
+      std::size_t needed = bound_without_subscriptions(one);
+      for (const auto& subscription : one.subscriptions) needed += bound(subscription);
+      // 4: its offset in the vector, which is written at the end.
+      if (!topics.empty() && needed + 4 * (topics.size() + 1) > room()) break;
+      topics.push_back(put(one));
+    }
+    const bool more = from.more || topics.size() < from.topics.size();
+    const auto vector = out_.CreateVector(topics);
+    return fb::CreateTopicList(out_, vector, more, from.participants, from.epoch, from.uptime_ms, from.rejected);
+  }
+
+  FlatBufferBuilder out_;
+  const std::size_t reason_limit_;
+};
+
+}  // namespace
+
+std::string encode(const envelope& message) {
+  // 256 subscriptions with a full reason each are more than a frame holds; counters matter more than reasons.
+  std::string bytes;
+  for (const std::size_t reason_limit : {max_text, std::size_t{64}, std::size_t{0}}) {
+    bytes = writer(reason_limit).bytes_of(message);
+    if (bytes.size() <= max_control_bytes) break;
+  }
+  return bytes;
+}
+
+}  // namespace orc::wire

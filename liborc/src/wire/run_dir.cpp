@@ -1,0 +1,53 @@
+#include "wire/run_dir.h"
+
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace orc::detail {
+namespace {
+
+constexpr const char* system_dir = "/run/orc";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// The XDG specification: relative paths are to be ignored.
+std::string xdg_dir() {
+  const auto base = environment("XDG_RUNTIME_DIR");
+  return base.starts_with('/') ? base + "/orc" : "";
+}
+
+std::string temporary_dir() { return "/tmp/orc-" + std::to_string(geteuid()); }
+
+std::string endpoint_in(const std::string& directory) { return "ipc://" + directory + "/broker"; }
+
+bool fits(std::string_view directory) {
+  return directory.size() + std::string_view("/broker").size() < sizeof(sockaddr_un::sun_path);
+}
+
+}  // namespace
+
+std::string default_broker_dir() {
+  if (auto directory = xdg_dir(); !directory.empty()) return directory;
+  if (geteuid() == 0 || access(system_dir, W_OK | X_OK) == 0) return system_dir;
+  return temporary_dir();
+}
+
+std::string default_broker_endpoint() { return endpoint_in(default_broker_dir()); }
+
+std::vector<std::string> broker_candidates() {
+  if (auto chosen = environment("ORC_BROKER"); !chosen.empty()) return {std::move(chosen)};
+  std::vector<std::string> found;
+  for (const auto& directory : {xdg_dir(), std::string(system_dir), temporary_dir()}) {
+    if (!directory.empty() && fits(directory)) found.push_back(endpoint_in(directory));
+  }
+  found.emplace_back(default_tcp_endpoint);
+  return found;
+}
+
+}  // namespace orc::detail
