@@ -25,7 +25,7 @@ class zmq_context {
   zmq_context& operator=(const zmq_context&) = delete;
   [[nodiscard]] void* get() const noexcept { return context_; }
   // Every call on its sockets fails with ETERM from now on.
-  void shut_down() noexcept { ::zmq_ctx_shutdown(context_); }
+  void shut_down() const noexcept { ::zmq_ctx_shutdown(context_); }
 
  private:
   void* context_;
