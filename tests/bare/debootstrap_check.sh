@@ -86,11 +86,11 @@ mirror() {
     awk '/^URIs:/ { uri = $2 } /^Suites:/ && $0 ~ suite { found = 1 } /^$/ { if (found && uri) exit; found = 0 }
          END { if (found && uri) print uri }' suite="$suite( |$)" "$file"
   done
-  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true; } |
     awk '$1 == "deb" { for (i = 2; i < NF; i++) if ($i ~ /:\/\// && $(i + 1) == suite) print $i }' suite="$suite"
 }
 
-uri=$(mirror | head -1)
+uri=$(mirror | sed -n 1p)
 uri=${uri:-http://deb.debian.org/debian}
 if [[ ! -x $tree/usr/bin/apt-get ]]; then
   echo "=== debootstrap $suite (minbase)"
