@@ -91,8 +91,8 @@ bool broker_query::connect() {
 }
 
 query_failure broker_query::nobody_answers() const {
-  return {exit_code::failed, "no broker answers at " + findings_ +
-                                 ": start one with orc-broker, or name it with --broker or ORC_BROKER"};
+  return {exit_code::failed,
+          "no broker answers at " + findings_ + ": start one with orc-broker, or name it with --broker or ORC_BROKER"};
 }
 
 query_result<wire::body> broker_query::ask(const wire::body& question) {

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "exit_code.h"
 #include "orc/version.h"
+#include "shield.h"
 #include "topic.h"
 
 namespace {
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
   int exit_code = orc::cli::exit_code::ok;
   try {
     for (const add_command add : commands) add(app, exit_code);
-    app.parse(argc, argv);
+    app.parse(orc::cli::shielded_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     // CLI11 has some thirty codes for what is one thing to a script.
     return app.exit(error) == 0 ? orc::cli::exit_code::ok : orc::cli::exit_code::usage;

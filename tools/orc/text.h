@@ -30,8 +30,8 @@ namespace orc::cli {
 }
 
 [[nodiscard]] std::string fixed(double number, int decimals);
-[[nodiscard]] std::string duration_text(std::int64_t ns);     // "45.2 us", "3.1 s"
-[[nodiscard]] std::string size_text(double bytes);            // "980 B", "1.2 MB"
+[[nodiscard]] std::string duration_text(std::int64_t ns);  // "45.2 us", "3.1 s"
+[[nodiscard]] std::string size_text(double bytes);         // "980 B", "1.2 MB"
 
 // A table with columns as wide as their widest cell; the last column is not padded.
 [[nodiscard]] std::string table(std::span<const std::vector<std::string>> rows);

@@ -148,15 +148,18 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
   CLI::App* command = topic.add_subcommand(
       "echo", "Shows the samples of a topic, one line each; waits for a publisher if there is none yet");
   add_topic_argument(*command, options->topic);
-  auto* count = command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
-                    ->type_name("N")
-                    ->check(CLI::PositiveNumber);
+  auto* count =
+      command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
   command->add_flag("--once", options->once, "End after one sample")->excludes(count);
   add_seconds(*command, "--timeout", options->timeout_s,
               "End when no sample came for SEC seconds: exit code 4, or 3 if nobody publishes; 0 if samples came "
               "and no number of them was asked for");
-  auto* hex = command->add_flag("--hex", options->hex, "Payload as hexadecimal digits (default: text if it is printable UTF-8)");
-  auto* text = command->add_flag("--text", options->text, "Payload as text, anything unprintable escaped")->excludes(hex);
+  auto* hex = command->add_flag("--hex", options->hex,
+                                "Payload as hexadecimal digits (default: text if it is printable UTF-8)");
+  auto* text =
+      command->add_flag("--text", options->text, "Payload as text, anything unprintable escaped")->excludes(hex);
   command->add_flag("--raw", options->raw, "Only the bytes of the payloads, nothing between them")
       ->excludes(hex)
       ->excludes(text);

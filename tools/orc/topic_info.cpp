@@ -34,8 +34,8 @@ void describe(rows& lines, const wire::publication_info& from, bool verbose) {
   }
   lines.push_back({"type", type_text(from)});
   if (verbose && from.type && !from.type->schema.empty()) {
-    lines.push_back({"schema", is_printable(from.type->schema) ? escaped(from.type->schema)
-                                                               : "hex " + hex(from.type->schema)});
+    lines.push_back(
+        {"schema", is_printable(from.type->schema) ? escaped(from.type->schema) : "hex " + hex(from.type->schema)});
   }
   if (const auto& counters = from.counters) {
     lines.push_back({"sent", std::to_string(counters->sent) + " samples, " + std::to_string(counters->bytes) +
@@ -53,8 +53,8 @@ void describe(rows& lines, const wire::subscription_info& to, bool verbose) {
     lines.push_back({"  subscription", to.subscription.hex()});
   }
   const auto& counters = to.counters;
-  lines.push_back({"  link", link_text(to) + (counters && !counters->reason.empty() ? ": " + escaped(counters->reason)
-                                                                                    : "")});
+  lines.push_back(
+      {"  link", link_text(to) + (counters && !counters->reason.empty() ? ": " + escaped(counters->reason) : "")});
   if (!counters) {
     lines.push_back({"  received", "not told yet"});
     return;

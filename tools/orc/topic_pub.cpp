@@ -13,6 +13,7 @@
 #include "json_writer.h"
 #include "line_reader.h"
 #include "orc.h"
+#include "shield.h"
 #include "stop_signal.h"
 #include "text.h"
 #include "topic.h"
@@ -84,7 +85,8 @@ class pub_command {
     }
     if (to_.readers() != 0) return true;
     if (options_.wait_s > 0 && (options_.wait_given || !is_endless())) {
-      out_.note("nobody listens to '" + options_.topic + "' (waited " + fixed(options_.wait_s, 1) + " s); sending all the same");
+      out_.note("nobody listens to '" + options_.topic + "' (waited " + fixed(options_.wait_s, 1) +
+                " s); sending all the same");
     }
     return false;
   }
@@ -100,7 +102,8 @@ class pub_command {
 
   int send_arguments() {
     std::string joined;
-    for (const std::string& word : options_.data) joined += (joined.empty() ? "" : " ") + word;
+    for (const std::string& word : options_.data)
+      joined += (&word == options_.data.data() ? "" : " ") + unshielded(word);
     const auto payload = encoded(joined);
     if (!payload) return exit_code::usage;
     const bool repeats = options_.rate_hz > 0;
@@ -185,25 +188,31 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       "line of stdin is one. Before the first sample it waits for a reader (--wait). The topic is gone when the "
       "command ends: leave it running with -r for readers that come later.");
   add_topic_argument(*command, options->topic);
-  auto* data = command->add_option("data", options->data, "The sample")->type_name("DATA ...");
-  data->allow_extra_args(false);  // or CLI11 takes [1,2] apart
-  command->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
+  auto* data = command->add_option("data", options->data, "The sample")->type_name("");
+  command
+      ->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
       ->type_name("HZ")
       ->check(CLI::Range(1e-6, 1e6));
   command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--hex", options->hex, "The input is hexadecimal digits, two for each byte; white space is ignored");
-  command->add_option("--stdin", options->from_stdin, "lines: each line of stdin is a sample (default without DATA); whole: all of it is one")
+  command->add_flag("--hex", options->hex,
+                    "The input is hexadecimal digits, two for each byte; white space is ignored");
+  command
+      ->add_option("--stdin", options->from_stdin,
+                   "lines: each line of stdin is a sample (default without DATA); whole: all of it is one")
       ->type_name("MODE")
       ->check(CLI::IsMember({"lines", "whole"}))
       ->excludes(data);
-  auto* wait = add_seconds(*command, "--wait", options->wait_s,
-                           "Wait up to SEC for a reader before the first sample (default 1). Given explicitly, no reader "
-                           "in that time makes the exit code 4; the samples are sent all the same");
-  add_seconds(*command, "--linger", options->linger_s, "Stay for SEC after the last sample so that it arrives (default 0.2)");
+  auto* wait =
+      add_seconds(*command, "--wait", options->wait_s,
+                  "Wait up to SEC for a reader before the first sample (default 1). Given explicitly, no reader "
+                  "in that time makes the exit code 4; the samples are sent all the same");
+  add_seconds(*command, "--linger", options->linger_s,
+              "Stay for SEC after the last sample so that it arrives (default 0.2)");
   command->add_option("--type", options->type_name, "Name of the type, shown by `orc topic info`")->type_name("NAME");
-  command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")->type_name("NAME");
+  command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")
+      ->type_name("NAME");
   add_common_options(*command, options->common, "At the end one JSON object: what was sent, to how many readers");
   command->callback([options, wait, &exit_code] {
     options->wait_given = wait->count() > 0;

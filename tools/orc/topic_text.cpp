@@ -45,9 +45,10 @@ void put_publication(json_writer& json, const wire::publication_info& publicatio
     json.begin_object()
         .member("name", publication.type->name)
         .member("encoding", publication.type->encoding)
-        .member("hash", hash_text(publication.type->hash))
-        .member("schema_bytes", std::uint64_t{publication.type->schema.size()})
-        .end_object();
+        .member("hash", hash_text(publication.type->hash));
+    // The broker tells the schema only where it was asked for one topic.
+    if (const auto size = publication.type->schema.size(); size != 0) json.member("schema_bytes", std::uint64_t{size});
+    json.end_object();
   } else {
     json.null();
   }

@@ -1,0 +1,20 @@
+// Counts calls of operator new by the current thread while it lives, except those that libzmq makes for itself.
+// Without effect under sanitizers, which bring an operator new of their own: counts() tells.
+#pragma once
+
+#include <cstddef>
+
+namespace orc::test {
+
+class alloc_counter {
+ public:
+  alloc_counter();
+  ~alloc_counter();
+  alloc_counter(const alloc_counter&) = delete;
+  alloc_counter& operator=(const alloc_counter&) = delete;
+
+  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] static bool counts();
+};
+
+}  // namespace orc::test

@@ -1,0 +1,47 @@
+// A real orc-broker on an endpoint of its own, which can be killed and started again at the same place.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orc/options.h"
+#include "support/child_process.h"
+#include "support/temp_dir.h"
+
+namespace orc::test {
+
+class broker_process {
+ public:
+  enum class at { ipc, tcp, nowhere };  // nowhere: an ipc endpoint where no broker runs until start()
+
+  explicit broker_process(at kind = at::ipc);
+
+  [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+  [[nodiscard]] const temp_dir& directory() const { return directory_; }
+  [[nodiscard]] child_process& process() { return *process_; }
+
+  void start();      // returns when it accepts connections
+  void spawn();      // does not wait for that
+  void kill();       // SIGKILL
+  void restart() {
+    kill();
+    start();
+  }
+
+  // Options of a participant of this broker.
+  [[nodiscard]] participant_options options(std::string name = "test") const;
+
+ private:
+  temp_dir directory_;
+  std::string endpoint_;
+  std::optional<child_process> process_;
+};
+
+// True when something accepts connections at a libzmq endpoint (ipc:// or tcp://).
+[[nodiscard]] bool accepts_connections(const std::string& endpoint);
+[[nodiscard]] int free_tcp_port();
+
+}  // namespace orc::test

@@ -1,0 +1,56 @@
+// A program that a test starts: owned by pid, spoken to through pipes, killed and reaped at the end of its owner.
+// It also dies with the thread that started it, so start children from the test's own thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/budget.h"
+
+namespace orc::test {
+
+class child_process {
+ public:
+  enum class errors { pass_through, to_output };  // where the child's standard error goes
+
+  // argv[0] is a path or is looked up in PATH; `environment` holds NAME=value, added to the test's own.
+  explicit child_process(std::vector<std::string> argv, std::vector<std::string> environment = {},
+                         errors standard_error = errors::pass_through);
+  ~child_process();
+  child_process(child_process&& other) noexcept;
+  child_process& operator=(child_process&& other) noexcept;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void write_line(std::string_view line) const;
+  // Next line of its output without the newline; nothing at the end of its output or after the deadline.
+  [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds deadline = patience);
+  [[nodiscard]] std::string read_all(std::chrono::milliseconds deadline = patience);
+
+  void send_signal(int number) const;
+  void freeze();       // SIGSTOP, and returns when it has stopped
+  void thaw() const;   // SIGCONT
+  void kill();         // SIGKILL, and reaped when this returns
+  void close_input();
+  // Status as of waitpid(2); nothing when it still runs at the deadline.
+  [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience);
+  [[nodiscard]] bool running();
+
+ private:
+  void reset() noexcept;
+
+  pid_t pid_ = -1;
+  int input_ = -1;
+  int output_ = -1;
+  std::optional<int> status_;
+  std::string unread_;
+};
+
+// A program of this build: orc-broker, orc, orc_test_node.
+[[nodiscard]] std::string program(const std::string& name);
+
+}  // namespace orc::test

@@ -1,0 +1,19 @@
+// What a process costs right now, from /proc.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstddef>
+
+namespace orc::test {
+
+struct proc_stats {
+  std::size_t rss_kib = 0;
+  std::size_t fds = 0;
+  std::size_t threads = 0;
+};
+
+[[nodiscard]] proc_stats stats_of(pid_t pid = ::getpid());
+
+}  // namespace orc::test
