@@ -59,6 +59,7 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
 
 std::variant<broker_config, int> read_config(int argc, char** argv) {
   broker_config config;
+  std::string log_level = log_level_name(config.log_level);
   bool print_only = false;
   CLI::App app("Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
                "orc-broker");
@@ -71,9 +72,10 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   app.set_config("--config", "", "configuration file (TOML) with these options; the command line overrides it")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.add_option("--log-level", config.log_level, "error, warning, info or debug")
-      ->transform(CLI::CheckedTransformer(log_levels).description(""))
-      ->type_name("LEVEL");
+  app.add_option("--log-level", log_level, "error, warning, info or debug")
+      ->check(CLI::IsMember({"error", "warning", "info", "debug"}).description(""))
+      ->type_name("LEVEL")
+      ->capture_default_str();
   const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
   app.add_option("--max-topics", config.limits.topics, "more are refused")->check(positive)->capture_default_str();
   app.add_option("--max-participants", config.limits.participants, "more are refused")
@@ -91,6 +93,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(app, error);
   }
+  config.log_level = log_levels.at(log_level);
   if (config.listen.empty()) config.listen = {detail::default_broker_endpoint(), detail::default_tcp_endpoint};
   if (!print_only) return config;
   print(config, std::cout);

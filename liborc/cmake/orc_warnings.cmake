@@ -1,4 +1,4 @@
-# Link this PRIVATE into every target of ours: target_link_libraries(x PRIVATE orc_warnings).
+# The top level applies these to every target.
 add_library(orc_warnings INTERFACE)
 target_compile_options(orc_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Wcast-align

@@ -22,7 +22,8 @@ using monotonic = std::chrono::steady_clock;
 class deadline {
  public:
   explicit deadline(int timeout_ms) noexcept {
-    if (timeout_ms >= 0) at_ = monotonic::now() + std::chrono::milliseconds(timeout_ms);
+    if (timeout_ms >= 0) at_ = monotonic::time_point{};  // a poll needs no clock
+    if (timeout_ms > 0) at_ = monotonic::now() + std::chrono::milliseconds(timeout_ms);
   }
   [[nodiscard]] bool passed() const noexcept { return at_ && monotonic::now() >= *at_; }
   // What is left, rounded down to 0; nothing: no limit.

@@ -1,0 +1,88 @@
+// What the broker has been told of one topic of this participant, and what it answered. The housekeeping keeps telling
+// until it is confirmed for the broker's current epoch; a set-up call waits for the outcome.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "core/clock.h"
+#include "orc/result.h"
+
+namespace orc::detail {
+
+// Any thread.
+class announcement {
+ public:
+  static constexpr auto retry_after = std::chrono::milliseconds(300);
+
+  // The outcome; errc::timed_out when there is none yet at the deadline.
+  [[nodiscard]] result wait(const deadline& until) const {
+    std::unique_lock lock(mutex_);
+    while (state_ != state::confirmed && state_ != state::refused) {
+      const auto left = until.left();
+      if (!left) {
+        changed_.wait(lock);
+      } else {
+        if (until.passed()) return errc::timed_out;
+        changed_.wait_for(lock, std::chrono::seconds(left->tv_sec) + std::chrono::nanoseconds(left->tv_nsec));
+      }
+    }
+    if (state_ == state::confirmed) return {};
+    return {why_.code(), why_.message()};
+  }
+
+  // True when it has to be sent (again) now.
+  [[nodiscard]] bool due(monotonic::time_point now) const {
+    const std::lock_guard lock(mutex_);
+    return state_ == state::unsent || (state_ == state::sent && now - sent_at_ >= retry_after);
+  }
+  // When due() may turn true; nothing: not by itself.
+  [[nodiscard]] std::optional<monotonic::time_point> next() const {
+    const std::lock_guard lock(mutex_);
+    if (state_ == state::unsent) return monotonic::time_point{};
+    if (state_ == state::sent) return sent_at_ + retry_after;
+    return std::nullopt;
+  }
+
+  void sent(std::uint64_t request, monotonic::time_point now) {
+    const std::lock_guard lock(mutex_);
+    state_ = state::sent;
+    request_ = request;
+    sent_at_ = now;
+  }
+  // True when `request` is the one that was sent last and is not settled yet.
+  [[nodiscard]] bool awaits(std::uint64_t request) const {
+    const std::lock_guard lock(mutex_);
+    return state_ == state::sent && request_ == request;
+  }
+  void confirmed() { settle(state::confirmed, {}); }
+  void refused(error why) { settle(state::refused, std::move(why)); }
+  // The broker may have forgotten it, or must learn something new. What was refused stays refused.
+  void renew() {
+    const std::lock_guard lock(mutex_);
+    if (state_ != state::refused) state_ = state::unsent;
+  }
+
+ private:
+  enum class state { unsent, sent, confirmed, refused };
+
+  void settle(state outcome, error why) {
+    {
+      const std::lock_guard lock(mutex_);
+      state_ = outcome;
+      why_ = std::move(why);
+    }
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  state state_ = state::unsent;
+  std::uint64_t request_ = 0;
+  monotonic::time_point sent_at_;
+  error why_;
+};
+
+}  // namespace orc::detail

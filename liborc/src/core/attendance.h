@@ -1,0 +1,68 @@
+// Does the user of a subscription look after it? While users come by, the housekeeping leaves the link alone, so that no
+// sample wakes two threads; when they stay away it empties the link for them, so that nothing piles up (contract 1.3).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "core/clock.h"
+
+namespace orc::detail {
+
+// Not thread-safe: the subscription serialises.
+class attendance {
+ public:
+  static constexpr std::chrono::milliseconds shortest_look{10};
+  static constexpr std::chrono::milliseconds longest_look{100};
+  static constexpr std::chrono::milliseconds drain_interval{2};  // at most 500 wake-ups a second for an absent user
+
+  void user_came() noexcept { ++visits_; }
+
+  // Should the housekeeping empty the link now? `user_waits`: in a receive, or with a descriptor in its own event loop.
+  [[nodiscard]] bool should_drain(monotonic::time_point now, bool user_waits) noexcept {
+    const bool came = visits_ != seen_visits_;
+    seen_visits_ = visits_;
+    if (came) {
+      absent_ = false;
+      look_every_ = shortest_look;
+      next_ = now + look_every_;
+      return false;
+    }
+    if (absent_ && !user_waits) return now >= next_;
+    if (now < next_) return false;
+    if (user_waits) {
+      absent_ = false;
+      look_every_ = std::min(look_every_ * 2, longest_look);
+      next_ = now + look_every_;
+    } else {
+      absent_ = true;
+    }
+    return true;
+  }
+
+  void drained(monotonic::time_point now, bool found_samples) noexcept {
+    if (absent_)
+      next_ = found_samples ? now + drain_interval : now;
+    else if (found_samples)
+      look_every_ = shortest_look;
+  }
+
+  // True: the link's descriptor is to be watched (once next() has passed).
+  [[nodiscard]] bool watch(monotonic::time_point now) const noexcept { return absent_ && now >= next_; }
+  // When to look again at the latest; nothing: when the descriptor says so.
+  [[nodiscard]] std::optional<monotonic::time_point> next(monotonic::time_point now) const noexcept {
+    if (watch(now)) return std::nullopt;
+    return next_;
+  }
+
+ private:
+  std::uint64_t visits_ = 0;
+  std::uint64_t seen_visits_ = 0;
+  bool absent_ = false;
+  std::chrono::milliseconds look_every_ = shortest_look;
+  monotonic::time_point next_;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,93 @@
+// What a participant says to the address broker, and what it makes of the answers (DESIGN.md section 5,
+// schemas/PROTOCOL.md). Declarative: whatever the broker has not confirmed is said again, so a lost answer, a new broker
+// or a moved connection needs no special care.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/broker_search.h"
+#include "core/publication.h"
+#include "core/subscription.h"
+#include "orc/log.h"
+#include "wire/control.h"
+
+namespace orc::detail {
+
+struct topic_lists {
+  std::vector<std::shared_ptr<publication>> publications;
+  std::vector<std::shared_ptr<subscription>> subscriptions;
+};
+
+// The housekeeping thread owns it; what other threads may call is marked.
+class broker_session {
+ public:
+  broker_session(void* context, const participant_options& options);
+
+  // Reads what has arrived, says what is due.
+  void step(monotonic::time_point now, const topic_lists& topics);
+  [[nodiscard]] int fd() noexcept;
+  [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
+
+  // Say that a topic of ours ended, until the broker confirms.
+  void withdraw(wire::body what);
+  // Goodbye; nothing else may follow.
+  void leave();
+
+  // Known once a broker answered for the first time.
+  [[nodiscard]] const std::optional<network_place>& place() const noexcept { return place_; }
+
+  // Any thread: endpoint of the broker that answered last, and why none does (a sentence that says what to do).
+  [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] result availability() const;
+
+ private:
+  struct withdrawal {
+    std::uint64_t request;
+    wire::body what;
+    monotonic::time_point next;
+    monotonic::time_point give_up;
+  };
+  static constexpr std::size_t beat_counters = 64;  // per message: the limits of PROTOCOL.md with room to spare
+  static constexpr std::uint64_t hello_request = 1;
+  static constexpr std::uint64_t heartbeat_request = 2;
+  static constexpr std::uint64_t first_request = 16;
+
+  void receive_all(monotonic::time_point now, const topic_lists& topics);
+  void receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics);
+  void on_welcome(const wire::welcome& welcome, bool unsolicited, const topic_lists& topics);
+  void on_error(std::uint64_t request, const wire::error& error, const topic_lists& topics);
+  void on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics);
+  void say_hello();
+  void renew_all(const topic_lists& topics);
+  void declare(monotonic::time_point now, const topic_lists& topics);
+  void beat(const topic_lists& topics);
+  void lose(monotonic::time_point now);
+  bool send(std::uint64_t request, wire::body what) noexcept;
+  void log(log_level level, const std::string& text) const;
+  void publish_status();
+
+  const participant_options options_;
+  broker_search search_;
+  wire::hello hello_;
+  std::optional<network_place> place_;
+  bool up_ = false;
+  std::uint64_t epoch_ = 0;
+  monotonic::time_point last_heard_;
+  monotonic::time_point next_beat_;
+  monotonic::time_point next_hello_;
+  std::chrono::milliseconds heartbeat_{1000};
+  std::chrono::milliseconds lease_{3000};
+  std::uint64_t next_request_ = first_request;
+  std::vector<withdrawal> withdrawals_;
+
+  mutable std::mutex status_mutex_;
+  std::string status_endpoint_;
+  bool status_up_ = false;
+  std::string status_problem_;
+};
+
+}  // namespace orc::detail

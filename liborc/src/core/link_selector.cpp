@@ -1,0 +1,106 @@
+#include "core/link_selector.h"
+
+#include <algorithm>
+
+namespace orc::detail {
+
+void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints) {
+  wanted_.publication = publication;
+  endpoints_ = std::move(endpoints);
+  aiming_ = true;
+  begin();
+}
+
+void link_selector::stop() noexcept {
+  aiming_ = false;
+  candidates_.clear();
+}
+
+void link_selector::begin() {
+  candidates_.clear();
+  notes_.clear();
+  next_kind_ = 0;
+  look_again_ = {};
+}
+
+std::optional<link_selector::choice> link_selector::step(monotonic::time_point now) {
+  if (!aiming_) return std::nullopt;
+  if (auto found = finished()) return found;
+  if (now < look_again_) return std::nullopt;
+  if (next_kind_ == transports_->size() && candidates_.empty()) begin();
+  while (start_next(now)) {
+    if (auto found = finished()) return found;
+    if (!candidates_.empty()) break;
+  }
+  look_again_ = now + patience;
+  return std::nullopt;
+}
+
+// Tries the next transport that the publication offers. False: there is none left.
+bool link_selector::start_next(monotonic::time_point now) {
+  (void)now;
+  while (next_kind_ < transports_->size()) {
+    const transport_kind& kind = *(*transports_)[next_kind_++];
+    const auto offered = std::find_if(endpoints_.begin(), endpoints_.end(),
+                                      [&](const auto& each) { return each.transport == kind.name(); });
+    if (!allowed_.empty() && !allowed_.contains(static_cast<transport>(kind.name()))) {
+      note(kind.name(), "not asked for");
+      continue;
+    }
+    if (offered == endpoints_.end()) {
+      note(kind.name(), "not offered");
+      continue;
+    }
+    auto made = kind.subscribe(wanted_, *offered);
+    if (const auto* const failed = std::get_if<error>(&made)) {
+      note(kind.name(), failed->message());
+      return true;
+    }
+    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made))});
+    return true;
+  }
+  return false;
+}
+
+std::optional<link_selector::choice> link_selector::finished() {
+  for (auto each = candidates_.begin(); each != candidates_.end();) {
+    sample first;
+    const bool has_first = each->link->try_recv(first);
+    if (each->link->state() == link_state::refused) {
+      note(each->where.transport, "another publication answered there, or it has no room");
+      each = candidates_.erase(each);
+      look_again_ = {};
+      continue;
+    }
+    if (each->link->state() == link_state::connected) {
+      for (auto before = candidates_.begin(); before != each; ++before)
+        note(before->where.transport, "no answer");
+      choice chosen{std::move(each->link), each->where, notes_, std::nullopt};
+      if (has_first) chosen.first = std::move(first);
+      stop();
+      return chosen;
+    }
+    ++each;
+  }
+  return std::nullopt;
+}
+
+void link_selector::append_fds(std::vector<int>& to) const {
+  for (const auto& each : candidates_) {
+    if (each.link->fd() >= 0) to.push_back(each.link->fd());
+  }
+}
+
+std::optional<monotonic::time_point> link_selector::next_step() const noexcept {
+  if (!aiming_) return std::nullopt;
+  return look_again_;
+}
+
+void link_selector::note(wire::transport t, std::string_view why) {
+  if (!notes_.empty()) notes_ += "; ";
+  notes_ += wire::name_of(t);
+  notes_ += ": ";
+  notes_ += why;
+}
+
+}  // namespace orc::detail

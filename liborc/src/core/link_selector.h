@@ -1,0 +1,68 @@
+// Finds the best way from a subscription to its publication. Which one works is proven, not guessed: a candidate counts
+// only once the publication itself answered through it (DESIGN.md section 6, "Locality").
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/publication.h"
+#include "orc/options.h"
+#include "transport/transport.h"
+
+namespace orc::detail {
+
+// Not thread-safe: the subscription serialises.
+class link_selector {
+ public:
+  // A candidate that does not answer for this long gets company from the next one.
+  static constexpr auto patience = std::chrono::milliseconds(500);
+
+  struct choice {
+    std::shared_ptr<subscriber_link> link;
+    wire::endpoint where;
+    std::string reason;           // why this one and not those preferred to it
+    std::optional<sample> first;  // what came through it already
+  };
+
+  // `wanted.publication` is ignored.
+  link_selector(subscription_spec wanted, transport_set allowed, std::shared_ptr<const transport_list> transports)
+      : wanted_(std::move(wanted)), allowed_(allowed), transports_(std::move(transports)) {}
+
+  // Starts to look for a way to this publication, now.
+  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints);
+  void stop() noexcept;
+  [[nodiscard]] bool aiming() const noexcept { return aiming_; }
+
+  // Moves on; once a way is found it is returned and the search is over.
+  [[nodiscard]] std::optional<choice> step(monotonic::time_point now);
+
+  void append_fds(std::vector<int>& to) const;
+  [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
+  // What was found so far about ways that were not taken.
+  [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
+
+ private:
+  struct candidate {
+    wire::endpoint where;
+    std::shared_ptr<subscriber_link> link;
+  };
+
+  void begin();
+  bool start_next(monotonic::time_point now);
+  void note(wire::transport t, std::string_view why);
+  [[nodiscard]] std::optional<choice> finished();
+
+  subscription_spec wanted_;
+  transport_set allowed_;
+  std::shared_ptr<const transport_list> transports_;
+  bool aiming_ = false;
+  std::vector<wire::endpoint> endpoints_;
+  std::size_t next_kind_ = 0;  // in transports_
+  std::vector<candidate> candidates_;
+  monotonic::time_point look_again_;
+  std::string notes_;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,98 @@
+// The sending end of a topic: numbers the samples, hands each to every link, keeps the last one for those that join.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/announcement.h"
+#include "orc/message.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "transport/transport.h"
+
+namespace orc::detail {
+
+using transport_list = std::vector<std::unique_ptr<transport_kind>>;
+
+// Where a participant's endpoints are opened; known once a broker answered.
+struct network_place {
+  std::string directory;    // for sockets
+  error directory_problem;  // why there is none
+  bool remote = false;      // other hosts can reach the broker, so they may subscribe
+  bool offer_tcp = false;   // also without being asked for
+  std::string advertise;    // the address that other hosts connect to
+};
+
+class publication {
+ public:
+  // From this size on a topic counts as bulk and leaves the I/O thread that small samples use.
+  static constexpr std::size_t bulk_size = 64 * 1024;
+
+  publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports,
+              std::shared_ptr<doorbell> housekeeping_bell);
+
+  // ---- users, any thread ----
+  [[nodiscard]] result send(const void* data, std::size_t size) noexcept;
+  [[nodiscard]] result send(message&& msg) noexcept;
+  [[nodiscard]] result send(loan&& filled) noexcept;
+  [[nodiscard]] orc::loan lend(std::size_t size) noexcept;
+  [[nodiscard]] std::size_t readers() const noexcept;
+
+  // ---- participant ----
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  [[nodiscard]] const wire::id& id() const noexcept { return id_; }
+  [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  // Ends it: calls return errc::closed, the links close.
+  void close() noexcept;
+
+  // ---- housekeeping ----
+  // Opens the links that are offered at `place`. False and why when one that was asked for cannot be opened; a later
+  // call tries again.
+  [[nodiscard]] result open(const network_place& place);
+  [[nodiscard]] bool is_open() const noexcept { return opened_; }
+  [[nodiscard]] wire::register_topic registration() const;
+  [[nodiscard]] wire::publication_counters counters() const noexcept;
+  // Moves to the bulk I/O thread when samples have grown; true when the endpoints changed.
+  [[nodiscard]] bool grow(const network_place& place);
+  // Joins and repairs. True while a reader is behind.
+  [[nodiscard]] bool service() noexcept;
+  // What to watch until the next service.
+  void append_fds(std::vector<int>& to) const;
+  // Changes with every sample.
+  [[nodiscard]] std::uint64_t activity() const noexcept { return sent_.load(std::memory_order_relaxed); }
+  // The next send rings the housekeeping, because it may take over events that the housekeeping waits for.
+  void set_watched(bool watched) noexcept { watched_.store(watched, std::memory_order_relaxed); }
+
+ private:
+  [[nodiscard]] bool offers(transport t) const noexcept;
+  [[nodiscard]] result advertise_all(const network_place& place, bool bulk);
+  [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
+
+  const std::string topic_;
+  const wire::id id_ = wire::id::random();
+  const topic_options options_;
+  const std::shared_ptr<const transport_list> transports_;
+  const std::shared_ptr<doorbell> housekeeping_bell_;
+  const unsigned generation_;
+  orc::detail::announcement announcement_;
+  bool opened_ = false;  // housekeeping only
+
+  mutable std::mutex mutex_;  // the links and the last sample
+  std::vector<std::unique_ptr<publisher_link>> links_;
+  std::vector<std::unique_ptr<publisher_link>> retiring_;  // replaced by bulk ones, until their readers have moved
+  monotonic::time_point retire_at_;
+  sample last_;
+  bool bulk_ = false;
+  bool closed_ = false;
+
+  std::atomic<bool> watched_{false};
+  std::atomic<bool> outgrown_{false};
+  std::atomic<bool> urgency_known_{false};
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,269 @@
+#include "core/subscription.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+#include "core/process.h"
+
+namespace orc::detail {
+
+namespace {
+
+// Samples may still be on their way when the broker says that their publication ended.
+constexpr auto link_outlives_publication = std::chrono::seconds(3);
+
+[[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
+  return options.conflate != 0 ? 0 : static_cast<std::uint32_t>(options.depth);
+}
+
+}  // namespace
+
+subscription::subscription(std::string topic, const request_options& options, transport_set allowed,
+                           std::shared_ptr<const transport_list> transports)
+    : topic_(std::move(topic)),
+      generation_(fork_generation()),
+      selector_({.topic = topic_, .publication = {}, .id = id_, .delivery = {depth_of(options)}, .bell = bell_},
+                allowed, std::move(transports)),
+      queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
+
+message subscription::recv(int timeout_ms) noexcept {
+  if (timeout_ms < -1) return message(errc::bad_argument);
+  if (generation_ != fork_generation()) return message(errc::forked);
+  const deadline until(timeout_ms);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (closed_) return message(errc::closed);
+    attendance_.user_came();
+    bell_->clear();
+    const std::uint32_t ticket = bell_->ticket();
+    pump();
+    if (!queue_.empty()) return take();
+    if (timeout_ms == 0) return message(errc::nothing_new);
+    if (until.passed()) return message(errc::timed_out);
+    wait(lock, ticket, until);
+  }
+}
+
+// One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
+void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
+  const auto link = link_;  // keeps the descriptor open while it is polled
+  const int descriptor = link ? link->fd() : -1;
+  const bool lead = descriptor >= 0 && !leader_;
+  ++waiting_;
+  if (lead) leader_ = true;
+  lock.unlock();
+  if (lead)
+    bell_->wait_or_readable(descriptor, until);
+  else
+    bell_->wait(ticket, until);
+  lock.lock();
+  --waiting_;
+  if (!lead) return;
+  leader_ = false;
+  if (waiting_ != 0) bell_->ring();
+}
+
+bool subscription::pump() noexcept {
+  if (!link_) return false;
+  bool found = false;
+  sample s;
+  while (link_->try_recv(s)) found = accept(std::move(s)) || found;
+  return found;
+}
+
+bool subscription::accept(sample&& s) noexcept {
+  if (s.sequence <= newest_) return false;  // repeated after a reconnection
+  newest_ = s.sequence;
+  s.era = era_;
+  ++received_;
+  bytes_ += s.buffer.size();
+  age_ns_ = realtime_ns() - s.stamp_ns;
+  queue_.push(std::move(s));
+  return true;
+}
+
+message subscription::take() noexcept {
+  sample s;
+  (void)queue_.pop(s);
+  // What was sent before the first sample of a publication was not missed.
+  const std::uint64_t missed = s.era == returned_era_ && returned_ != 0 ? s.sequence - returned_ - 1 : 0;
+  returned_era_ = s.era;
+  returned_ = s.sequence;
+  missed_ += missed;
+  // More for another thread that waits, or for the user's event loop.
+  if (!queue_.empty() && (waiting_ != 0 || user_fd_)) bell_->ring();
+  return {std::move(s.buffer), s.sequence, s.stamp_ns, missed};
+}
+
+void subscription::update(const wire::topic_state& state, bool pushed) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (state.publication) {
+    follow(*state.publication);
+  } else if (pushed) {
+    gone_at_ = monotonic::now();
+    selector_.stop();
+    bell_->ring();
+  }
+  // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
+}
+
+void subscription::follow(const wire::publication_info& publication) {
+  const bool same = publication.publication == publication_;
+  if (same && gone_at_) {
+    gone_at_.reset();
+    bell_->ring();
+  }
+  if (same && publication.endpoints == endpoints_ && (link_ || selector_.aiming())) return;
+  if (!same) {
+    pump();
+    drop_link();
+    gone_at_.reset();
+    ++era_;
+    newest_ = 0;
+    publication_ = publication.publication;
+  }
+  endpoints_ = publication.endpoints;
+  const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
+  if (!link_stays) selector_.aim(publication_, endpoints_);  // a link that is up serves until the new one is
+}
+
+void subscription::step(monotonic::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
+  if (!link_) return;
+  if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
+    pump();
+    drop_link();
+    return;
+  }
+  if (link_->state() == link_state::refused) {  // after a reconnection somebody else answers at its address
+    drop_link();
+    if (!gone_at_) selector_.aim(publication_, endpoints_);
+    return;
+  }
+  if (link_->fd() < 0 || !attendance_.should_drain(now, waiting_ != 0 || user_fd_)) return;
+  const bool found = pump();
+  attendance_.drained(now, found);
+  if (found && (waiting_ != 0 || user_fd_)) bell_->ring();
+}
+
+void subscription::adopt(link_selector::choice&& chosen) {
+  if (chosen.link->fd() >= 0 && bell_->fd() < 0) {  // nobody could wait on it
+    selector_.aim(publication_, endpoints_);
+    return;
+  }
+  pump();
+  drop_link();
+  link_ = std::move(chosen.link);
+  linked_to_ = std::move(chosen.where);
+  reason_ = std::move(chosen.reason);
+  if (chosen.first) accept(std::move(*chosen.first));
+  watch_for_user(link_->fd(), true);
+  bell_->ring();  // who waits looks at the new link
+}
+
+void subscription::drop_link() noexcept {
+  if (!link_) return;
+  malformed_ += link_->malformed();
+  watch_for_user(link_->fd(), false);
+  link_.reset();
+  bell_->ring();
+}
+
+void subscription::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  selector_.stop();
+  drop_link();
+  queue_.clear();
+  bell_->ring();
+}
+
+bool subscription::has_link() const noexcept {
+  return link_ && !gone_at_ && link_->state() == link_state::connected;
+}
+
+bool subscription::connected() const noexcept {
+  if (generation_ != fork_generation()) return false;
+  const std::lock_guard lock(mutex_);
+  return has_link();
+}
+
+result subscription::wait_connected(int timeout_ms) noexcept {
+  if (timeout_ms < -1) return errc::bad_argument;
+  if (generation_ != fork_generation()) return errc::forked;
+  const deadline until(timeout_ms);
+  for (;;) {
+    const std::uint32_t ticket = bell_->ticket();
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return errc::closed;
+      if (has_link()) return {};
+    }
+    if (timeout_ms == 0 || until.passed()) return errc::timed_out;
+    bell_->wait(ticket, until);
+  }
+}
+
+link_info subscription::link() const {
+  if (generation_ != fork_generation()) return {};
+  const std::lock_guard lock(mutex_);
+  if (!has_link()) return {.connected = false, .transport = {}, .reason = selector_.notes()};
+  return {.connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_};
+}
+
+int subscription::fd() noexcept {
+  if (generation_ != fork_generation()) return -1;
+  const std::lock_guard lock(mutex_);
+  if (user_fd_ || closed_) return user_fd_.get();
+  const int bell = bell_->fd();
+  if (bell < 0) return -1;
+  user_fd_.reset(epoll_create1(EPOLL_CLOEXEC));
+  watch_for_user(bell, true);
+  if (link_) watch_for_user(link_->fd(), true);
+  bell_->ring();  // something may be here already
+  return user_fd_.get();
+}
+
+void subscription::watch_for_user(int descriptor, bool watch) noexcept {
+  if (!user_fd_ || descriptor < 0) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = descriptor;
+  epoll_ctl(user_fd_.get(), watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, descriptor, &event);
+}
+
+void subscription::append_fds(std::vector<int>& to, monotonic::time_point now) const {
+  const std::lock_guard lock(mutex_);
+  selector_.append_fds(to);
+  if (link_ && link_->fd() >= 0 && attendance_.watch(now)) to.push_back(link_->fd());
+}
+
+std::optional<monotonic::time_point> subscription::next_step(monotonic::time_point now) const {
+  const std::lock_guard lock(mutex_);
+  auto next = selector_.next_step();
+  const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
+  if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
+  if (link_ && link_->fd() >= 0) {
+    if (const auto look = attendance_.next(now)) sooner(*look);
+  }
+  return next;
+}
+
+wire::subscription_counters subscription::counters() const {
+  const std::lock_guard lock(mutex_);
+  return {.subscription = id_,
+          .sampled_ns = static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()),
+          .received = received_,
+          .bytes = bytes_,
+          .missed = missed_,
+          .malformed = malformed_ + (link_ ? link_->malformed() : 0),
+          .age_ns = age_ns_,
+          .transport = has_link() ? linked_to_.transport : wire::transport::none,
+          .reason = has_link() ? reason_ : selector_.notes()};
+}
+
+}  // namespace orc::detail

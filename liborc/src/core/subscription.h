@@ -1,0 +1,101 @@
+// The receiving end of a topic: one link to its publication, the queue of what arrived, and the threads that wait.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/announcement.h"
+#include "core/attendance.h"
+#include "core/link_selector.h"
+#include "core/sample_ring.h"
+#include "core/unique_fd.h"
+#include "orc/message.h"
+#include "orc/options.h"
+#include "orc/subscriber.h"
+
+namespace orc::detail {
+
+class subscription {
+ public:
+  subscription(std::string topic, const request_options& options, transport_set allowed,
+               std::shared_ptr<const transport_list> transports);
+
+  // ---- users, any thread ----
+  [[nodiscard]] message recv(int timeout_ms) noexcept;
+  [[nodiscard]] int fd() noexcept;
+  [[nodiscard]] bool connected() const noexcept;
+  [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  [[nodiscard]] link_info link() const;
+
+  // ---- participant ----
+  [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  // Ends it: waiting calls return errc::closed, the link closes.
+  void close() noexcept;
+
+  // ---- housekeeping ----
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  [[nodiscard]] wire::request_topic request() const { return {topic_, id_}; }
+  [[nodiscard]] wire::release_topic release() const { return {topic_, id_}; }
+  [[nodiscard]] wire::subscription_counters counters() const;
+  // What the broker says about the topic; `pushed`: an event, not the answer to a request.
+  void update(const wire::topic_state& state, bool pushed);
+  // Looks for a link, and takes samples out of it when no user does.
+  void step(monotonic::time_point now);
+  // What to watch until the next step, and when that is due at the latest.
+  void append_fds(std::vector<int>& to, monotonic::time_point now) const;
+  [[nodiscard]] std::optional<monotonic::time_point> next_step(monotonic::time_point now) const;
+
+ private:
+  // All of these with mutex_ held.
+  bool pump() noexcept;  // true: something arrived
+  bool accept(sample&& s) noexcept;
+  [[nodiscard]] message take() noexcept;
+  void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void follow(const wire::publication_info& publication);
+  void adopt(link_selector::choice&& chosen);
+  void drop_link() noexcept;
+  [[nodiscard]] bool has_link() const noexcept;
+  void watch_for_user(int descriptor, bool watch) noexcept;
+
+  const std::string topic_;
+  const wire::id id_ = wire::id::random();
+  const unsigned generation_;
+  orc::detail::announcement announcement_;
+  const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
+
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+
+  // Where the samples come from.
+  wire::id publication_;
+  std::vector<wire::endpoint> endpoints_;
+  link_selector selector_;
+  std::shared_ptr<subscriber_link> link_;
+  wire::endpoint linked_to_;
+  std::string reason_;
+  std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
+
+  // What arrived.
+  sample_ring queue_;               // one place when the newest wins
+  std::uint32_t era_ = 0;           // counts publications
+  std::uint64_t newest_ = 0;        // last sequence that arrived in this era
+  std::uint32_t returned_era_ = 0;  // of the sample that was returned last
+  std::uint64_t returned_ = 0;      // and its sequence
+
+  // Who waits.
+  unsigned waiting_ = 0;
+  bool leader_ = false;             // one of them polls the link's descriptor
+  unique_fd user_fd_;               // epoll of the bell and the link
+  attendance attendance_;
+
+  std::uint64_t received_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t missed_ = 0;
+  std::uint64_t malformed_ = 0;     // on links that are closed
+  std::int64_t age_ns_ = -1;
+};
+
+}  // namespace orc::detail

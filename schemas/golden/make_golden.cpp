@@ -1,0 +1,212 @@
+// Writes the golden vectors and their manifest into the directory named on the command line. Run it only when the format
+// is meant to change: `cmake --build build/release --target golden`.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "messages.h"
+
+namespace {
+
+using namespace orc::wire;
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+// A JSON object, field by field; absent optional members are null, ids are 32 hexadecimal digits.
+class object {
+ public:
+  object& add(const char* key, const std::string& text) { return raw(key, quoted(text)); }
+  object& add(const char* key, const id& value) { return raw(key, quoted(value.hex())); }
+  object& add(const char* key, transport value) { return raw(key, quoted(std::string(name_of(value)))); }
+  object& add(const char* key, error_code value) { return raw(key, std::to_string(static_cast<unsigned>(value))); }
+  object& add(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
+  template <std::integral Number>
+  object& add(const char* key, Number value) {
+    return raw(key, std::to_string(value));
+  }
+  template <class Plain>
+  object& add(const char* key, const std::vector<Plain>& all) {
+    std::string items;
+    for (const auto& one : all) items += (items.empty() ? "" : ", ") + json(one);
+    return raw(key, '[' + items + ']');
+  }
+  template <class Plain>
+  object& add(const char* key, const std::optional<Plain>& value) {
+    return raw(key, value ? json(*value) : "null");
+  }
+  [[nodiscard]] std::string text() const { return '{' + text_ + '}'; }
+
+ private:
+  object& raw(const char* key, const std::string& value) {
+    text_ += (text_.empty() ? "" : ", ") + quoted(key) + ": " + value;
+    return *this;
+  }
+  static std::string json(const endpoint& e) {
+    return object().add("transport", e.transport).add("address", e.address).text();
+  }
+  static std::string json(const type_description& t) {
+    return object().add("name", t.name).add("encoding", t.encoding).add("hash", t.hash).add("schema", t.schema).text();
+  }
+  static std::string json(const publication_counters& c);
+  static std::string json(const subscription_counters& c);
+  static std::string json(const publication_info& p);
+  static std::string json(const subscription_info& s);
+  static std::string json(const topic_state& s);
+  friend std::string fields(const topic_state& s);
+
+  std::string text_;
+};
+
+std::string object::json(const publication_counters& c) {
+  return object()
+      .add("publication", c.publication)
+      .add("sampled_ns", c.sampled_ns)
+      .add("sent", c.sent)
+      .add("bytes", c.bytes)
+      .add("dropped", c.dropped)
+      .add("readers", c.readers)
+      .text();
+}
+
+std::string object::json(const subscription_counters& c) {
+  return object()
+      .add("subscription", c.subscription)
+      .add("sampled_ns", c.sampled_ns)
+      .add("received", c.received)
+      .add("bytes", c.bytes)
+      .add("missed", c.missed)
+      .add("malformed", c.malformed)
+      .add("age_ns", c.age_ns)
+      .add("transport", c.transport)
+      .add("reason", c.reason)
+      .text();
+}
+
+std::string object::json(const publication_info& p) {
+  return object()
+      .add("publication", p.publication)
+      .add("participant", p.participant)
+      .add("participant_name", p.participant_name)
+      .add("host", p.host)
+      .add("pid", p.pid)
+      .add("endpoints", p.endpoints)
+      .add("type", p.type)
+      .add("counters", p.counters)
+      .add("received_ago_ms", p.received_ago_ms)
+      .text();
+}
+
+std::string object::json(const subscription_info& s) {
+  return object()
+      .add("subscription", s.subscription)
+      .add("participant", s.participant)
+      .add("participant_name", s.participant_name)
+      .add("host", s.host)
+      .add("pid", s.pid)
+      .add("counters", s.counters)
+      .add("received_ago_ms", s.received_ago_ms)
+      .text();
+}
+
+std::string object::json(const topic_state& s) {
+  return object()
+      .add("topic", s.topic)
+      .add("publication", s.publication)
+      .add("subscriptions", s.subscriptions)
+      .add("subscription_count", s.subscription_count)
+      .text();
+}
+
+std::string fields(const topic_state& s) { return object::json(s); }
+std::string fields(const hello& m) {
+  return object()
+      .add("participant", m.participant)
+      .add("name", m.name)
+      .add("host", m.host)
+      .add("pid", m.pid)
+      .add("start_time", m.start_time)
+      .add("library", m.library)
+      .text();
+}
+std::string fields(const register_topic& m) {
+  return object()
+      .add("topic", m.topic)
+      .add("publication", m.publication)
+      .add("endpoints", m.endpoints)
+      .add("type", m.type)
+      .text();
+}
+std::string fields(const unregister_topic& m) {
+  return object().add("topic", m.topic).add("publication", m.publication).text();
+}
+std::string fields(const request_topic& m) {
+  return object().add("topic", m.topic).add("subscription", m.subscription).text();
+}
+std::string fields(const release_topic& m) {
+  return object().add("topic", m.topic).add("subscription", m.subscription).text();
+}
+std::string fields(const heartbeat& m) {
+  return object().add("publications", m.publications).add("subscriptions", m.subscriptions).text();
+}
+std::string fields(const list_topics& m) { return object().add("after", m.after).add("limit", m.limit).text(); }
+std::string fields(const describe_topic& m) { return object().add("topic", m.topic).text(); }
+std::string fields(const welcome& m) {
+  return object()
+      .add("epoch", m.epoch)
+      .add("lease_ms", m.lease_ms)
+      .add("heartbeat_ms", m.heartbeat_ms)
+      .add("remote", m.remote)
+      .add("version", m.version)
+      .text();
+}
+std::string fields(const error& m) { return object().add("code", m.code).add("text", m.text).text(); }
+std::string fields(const topic_list& m) {
+  return object()
+      .add("topics", m.topics)
+      .add("more", m.more)
+      .add("participants", m.participants)
+      .add("epoch", m.epoch)
+      .add("uptime_ms", m.uptime_ms)
+      .add("rejected", m.rejected)
+      .text();
+}
+template <class Empty>
+std::string fields(const Empty&) {
+  return "{}";
+}
+
+constexpr const char* kinds[] = {"Hello",       "RegisterTopic", "UnregisterTopic", "RequestTopic",
+                                 "ReleaseTopic", "Heartbeat",     "Goodbye",         "Alive",
+                                 "ListTopics",  "DescribeTopic", "Welcome",         "Ack",
+                                 "Error",       "TopicState",    "TopicList",       "Probe"};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: make_golden DIRECTORY\n";
+    return 2;
+  }
+  const std::string directory = argv[1];
+  std::ofstream manifest(directory + "/manifest.json");
+  const char* separator = "[\n";
+  for (const auto& [name, message] : golden::messages()) {
+    const auto bytes = encode(message);
+    std::ofstream(directory + '/' + name + ".bin", std::ios::binary) << bytes;
+    const auto contents = std::visit([](const auto& m) { return fields(m); }, message.content);
+    manifest << separator << "{\"file\": " << quoted(name + ".bin") << ", \"bytes\": " << bytes.size()
+             << ", \"version\": 1, \"request\": " << message.request << ", \"kind\": \"" << kinds[message.content.index()]
+             << "\",\n \"body\": " << contents << '}';
+    separator = ",\n";
+  }
+  manifest << "\n]\n";
+  return manifest.flush() ? 0 : 1;
+}

@@ -1,0 +1,75 @@
+// The contents of the golden vectors: one message of every kind, with every field set, and some with as little as allowed.
+// make_golden writes them, the tests compare with them, manifest.json shows them to other languages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wire/control.h"
+
+namespace orc::wire::golden {
+
+struct vector {
+  std::string name;  // file: <name>.bin
+  envelope message;
+};
+
+inline id identity(std::uint64_t n) { return {0x0102030405060700 + n, 0x1112131415161700 + n}; }
+
+inline const std::string host = "6f1d2c3b-4a59-4687-9786-a5b4c3d2e1f0:4026531836";
+
+inline std::vector<endpoint> endpoints() {
+  return {{transport::ipc, "ipc:///run/orc/0102030405060701"}, {transport::tcp, "tcp://192.168.1.10:43211"}};
+}
+
+inline type_description type(std::string schema) { return {"robot.State", "flatbuffers", 0x0123456789abcdef, schema}; }
+
+inline publication_counters published() { return {identity(2), 1'000'000'000, 5'000, 600'000, 7, 2}; }
+
+inline subscription_counters subscribed() {
+  return {identity(3), 1'000'000'001, 4'990, 598'800, 10, 1, 25'000, transport::ipc, "ipc: inproc is another process"};
+}
+
+inline publication_info publication(bool with_schema) {
+  return {identity(2), identity(1), "robot_node", host, 4711, endpoints(), type(with_schema ? "table State { x:double; }" : ""),
+          published(), 120};
+}
+
+inline topic_state state() {
+  return {"robot/position",
+          publication(true),
+          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90}, {identity(5), identity(6), "", "", 0, {}, 0}},
+          2};
+}
+
+inline std::vector<vector> messages() {
+  auto pushed = publication(false);
+  pushed.counters.reset();
+  pushed.received_ago_ms = 0;
+  return {
+      {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0"}}},
+      {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
+      {"register_topic", {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }")}}},
+      {"register_topic_minimal", {4, register_topic{"p", identity(2), {}, {}}}},
+      {"unregister_topic", {5, unregister_topic{"robot/position", identity(2)}}},
+      {"request_topic", {6, request_topic{"robot/position", identity(3)}}},
+      {"release_topic", {7, release_topic{"robot/position", identity(3)}}},
+      {"heartbeat", {8, heartbeat{{published()}, {subscribed()}}}},
+      {"heartbeat_minimal", {9, heartbeat{}}},
+      {"goodbye", {10, goodbye{}}},
+      {"alive", {11, alive{}}},
+      {"list_topics", {12, list_topics{"robot/a", 100}}},
+      {"describe_topic", {13, describe_topic{"robot/position"}}},
+      {"welcome", {1, welcome{0xfedcba9876543210, 3'000, 1'000, true, "orc-broker 0.1.0"}}},
+      {"welcome_pushed", {0, welcome{0xfedcba9876543210, 3'000, 1'000, false, ""}}},
+      {"ack", {10, ack{}}},
+      {"error", {3, error{error_code::name_taken, "topic \"robot/position\" is published by robot_node (pid 4711)"}}},
+      {"topic_state", {13, state()}},
+      {"topic_state_pushed", {0, topic_state{"robot/position", pushed, {}, 2}}},
+      {"topic_state_gone", {0, topic_state{"robot/position", {}, {}, 2}}},
+      {"topic_list", {12, topic_list{{state(), {"robot/wanted", {}, {}, 0}}, true, 3, 0xfedcba9876543210, 60'000, 4}}},
+      {"probe", {11, probe{}}},
+  };
+}
+
+}  // namespace orc::wire::golden
