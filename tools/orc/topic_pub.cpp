@@ -49,6 +49,7 @@ class pub_command {
       : options_(options), lines_(STDIN_FILENO, stop_), participant_(participant(options)) {}
 
   int run() {
+    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
     topic_options declared;
     declared.type.name = options_.type_name;
     declared.type.encoding = options_.encoding;
@@ -60,11 +61,12 @@ class pub_command {
     }
     to_ = participant_.publisher(options_.topic);
     const bool anyone = wait_for_reader();
-    if (stop_.raised()) return exit_code::interrupted;
-    const int outcome = options_.data.empty() ? send_stdin() : send_arguments();
+    if (stop_.raised()) return is_endless() ? exit_code::ok : exit_code::interrupted;
+    const int outcome = argument_ ? send_argument() : send_stdin();
     if (sent_ != 0) stop_.wait_until(clock::now() + seconds(options_.linger_s));
     report();
-    return outcome == exit_code::ok && options_.wait_given && !anyone ? exit_code::timed_out : outcome;
+    return outcome == exit_code::ok && options_.wait_given && options_.wait_s > 0 && !anyone ? exit_code::timed_out
+                                                                                             : outcome;
   }
 
  private:
@@ -73,6 +75,12 @@ class pub_command {
     own.broker = options.common.broker;
     own.name = "orc topic pub";
     return own;
+  }
+
+  static std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unshielded(word);
+    return text;
   }
 
   // A link comes up some milliseconds after both ends exist; a sample sent before would reach a reader only as the
@@ -100,17 +108,12 @@ class pub_command {
     return !stop_.wait_until(first_ + seconds(static_cast<double>(sent_) / options_.rate_hz));
   }
 
-  int send_arguments() {
-    std::string joined;
-    for (const std::string& word : options_.data)
-      joined += (&word == options_.data.data() ? "" : " ") + unshielded(word);
-    const auto payload = encoded(joined);
-    if (!payload) return exit_code::usage;
+  int send_argument() {
     const bool repeats = options_.rate_hz > 0;
     const std::uint64_t wanted = options_.count != 0 ? options_.count : repeats ? 0 : 1;
     do {
       if (!wait_turn()) return is_endless() ? exit_code::ok : exit_code::interrupted;
-      if (!send(*payload)) return exit_code::failed;
+      if (!send(*argument_)) return exit_code::failed;
     } while (sent_ != wanted);
     return exit_code::ok;
   }
@@ -173,6 +176,7 @@ class pub_command {
   line_reader lines_;
   broker participant_;
   publisher to_;
+  std::optional<std::string> argument_;  // the sample that the command line gives
   clock::time_point first_;
   std::uint64_t sent_ = 0;
   std::uint64_t bytes_ = 0;
