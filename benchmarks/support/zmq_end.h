@@ -24,6 +24,7 @@ class zmq_context {
   zmq_context(const zmq_context&) = delete;
   zmq_context& operator=(const zmq_context&) = delete;
   [[nodiscard]] void* get() const noexcept { return context_; }
+  void allow_sockets(int count) noexcept { ::zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, count); }
   // Every call on its sockets fails with ETERM from now on.
   void shut_down() const noexcept { ::zmq_ctx_shutdown(context_); }
 

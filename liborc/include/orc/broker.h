@@ -64,6 +64,8 @@ class ORC_API broker {
   [[nodiscard]] std::string broker_endpoint() const;
 
  private:
+  [[nodiscard]] errc usable() const noexcept;
+
   std::unique_ptr<detail::participant> participant_;
 };
 

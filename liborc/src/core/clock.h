@@ -33,6 +33,12 @@ class deadline {
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(rest).count();
     return timespec{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
   }
+  // What is left in ms, rounded up; -1: no limit.
+  [[nodiscard]] int left_ms() const noexcept {
+    if (!at_) return -1;
+    const auto rest = std::max(*at_ - monotonic::now(), monotonic::duration::zero());
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(rest).count());
+  }
 
  private:
   std::optional<monotonic::time_point> at_;

@@ -1,14 +1,13 @@
 #include "core/process.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 #include <zmq.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+
+#include "wire/fd_limit.h"
 
 namespace orc::detail {
 
@@ -40,23 +39,11 @@ void watch_forks() {
 
 unsigned fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
-bool descriptors_available(unsigned count) noexcept {
-  std::array<int, 64> spare{};
-  unsigned opened = 0;
-  while (opened < count && opened < spare.size()) {
-    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) break;
-    spare[opened++] = fd;
-  }
-  for (unsigned i = 0; i < opened; ++i) ::close(spare[i]);
-  return opened >= count;
-}
-
 std::variant<std::shared_ptr<process>, error> process::acquire() {
   watch_forks();
   const std::lock_guard lock(current_mutex);
   if (auto existing = current().lock()) return existing;
-  if (!descriptors_available(32))
+  if (!room_for_fds(32))
     return error(errc::no_descriptors,
                  "not enough file descriptors left to start ORC: 32 are needed; raise the limit (ulimit -n)");
   void* const context = zmq_ctx_new();

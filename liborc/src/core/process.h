@@ -13,10 +13,6 @@ namespace orc::detail {
 // Grows by one in the child of every fork(): what was made before belongs to the parent.
 [[nodiscard]] unsigned fork_generation() noexcept;
 
-// libzmq aborts the process when it runs out of descriptors in the wrong place, so nothing that may open some is
-// started without this many in reserve (a socket takes 1, a link 2 more at most, the context 6).
-[[nodiscard]] bool descriptors_available(unsigned count = 16) noexcept;
-
 class process {
  public:
   // I/O threads of the context: small samples must not queue behind bulk ones (DESIGN.md, "Bulk topics").

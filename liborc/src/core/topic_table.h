@@ -31,12 +31,12 @@ class topic_table {
     }
     std::shared_ptr<publication> set_sender(std::shared_ptr<publication> sender) {
       const std::lock_guard lock(mutex_);
-      std::swap(sender_, sender);
+      sender_.swap(sender);
       return sender;
     }
     std::shared_ptr<subscription> set_receiver(std::shared_ptr<subscription> receiver) {
       const std::lock_guard lock(mutex_);
-      std::swap(receiver_, receiver);
+      receiver_.swap(receiver);
       return receiver;
     }
 
@@ -53,8 +53,8 @@ class topic_table {
   topic_table(const topic_table&) = delete;
   topic_table& operator=(const topic_table&) = delete;
   ~topic_table() {
-    for (auto& bucket : buckets_) {
-      for (const entry* each = bucket.load(); each != nullptr;) {
+    for (auto& first : buckets_) {
+      for (const entry* each = first.load(); each != nullptr;) {
         const entry* const next = each->next_;
         delete each;
         each = next;
@@ -68,13 +68,20 @@ class topic_table {
     return each;
   }
 
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const auto& first : buckets_) {
+      for (entry* each = first.load(std::memory_order_acquire); each != nullptr; each = each->next_) visit(*each);
+    }
+  }
+
   [[nodiscard]] entry& find_or_make(std::string_view name) {
     const std::lock_guard lock(making_);
     if (entry* const found = find(name)) return *found;
     auto made = std::make_unique<entry>(name);
-    auto& bucket = bucket_of(name);
-    made->next_ = bucket.load(std::memory_order_relaxed);
-    bucket.store(made.get(), std::memory_order_release);
+    auto& first = bucket_of(name);
+    made->next_ = first.load(std::memory_order_relaxed);
+    first.store(made.get(), std::memory_order_release);
     return *made.release();
   }
 

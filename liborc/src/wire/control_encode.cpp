@@ -81,7 +81,7 @@ class writer {
   }
 
   Offset<fb::Endpoint> put(const endpoint& from) {
-    return fb::CreateEndpoint(out_, put(from.transport), exact(from.address));
+    return fb::CreateEndpoint(out_, put(from.transport), exact(from.address), from.bulk);
   }
 
   Offset<fb::TypeDescription> put(const type_description& from) {

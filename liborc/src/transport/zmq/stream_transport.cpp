@@ -2,6 +2,7 @@
 
 #include "core/process.h"
 #include "transport/zmq/stream_subscriber_link.h"
+#include "wire/fd_limit.h"
 
 namespace orc::detail {
 
@@ -10,6 +11,7 @@ namespace {
 constexpr int subscriber_depth = 1000;      // small samples between two turns of the housekeeping
 constexpr int bulk_subscriber_depth = 4;
 constexpr int bulk_depth = 2;
+constexpr std::size_t descriptors_in_reserve = 16;
 constexpr int largest_link_message = 4096;  // what a publication accepts from subscribers
 
 // A dead peer is noticed by the kernel; ZMTP heartbeats would kill large samples on slow links (DESIGN.md section 6).
@@ -34,7 +36,7 @@ void choose_io_thread(zmq_socket& socket, bool bulk) noexcept {
 }  // namespace
 
 std::variant<zmq_socket, error> stream_transport::publisher_socket(const publication_spec& spec, int depth) const {
-  if (!descriptors_available()) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
+  if (!room_for_fds(descriptors_in_reserve)) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
   zmq_socket socket(process_->context(), ZMQ_ROUTER);
   if (!socket) return cannot_open();
   socket.set(ZMQ_ROUTER_MANDATORY, 1);
@@ -50,7 +52,7 @@ std::variant<zmq_socket, error> stream_transport::publisher_socket(const publica
 link_or_error<subscriber_link> stream_transport::subscribe(const subscription_spec& spec,
                                                            const wire::endpoint& address) const {
   if (auto why = obstacle(address); !why.empty()) return error(errc::refused, std::move(why));
-  if (!descriptors_available()) return error(errc::no_descriptors, "out of file descriptors");
+  if (!room_for_fds(descriptors_in_reserve)) return error(errc::no_descriptors, "out of file descriptors");
   zmq_socket socket(process_->context(), ZMQ_DEALER);
   if (!socket) return cannot_open();
   const bool bulk = address.bulk;

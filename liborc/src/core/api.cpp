@@ -1,0 +1,113 @@
+// The public classes: each call checks for fork() and hands over to the core.
+#include <utility>
+
+#include "core/participant.h"
+#include "orc.h"
+
+namespace orc {
+
+// ---- broker ----
+
+broker::broker() : broker(participant_options{}) {}
+broker::broker(participant_options options) : participant_(std::make_unique<detail::participant>(std::move(options))) {}
+broker::broker(broker&&) noexcept = default;
+
+broker& broker::operator=(broker&& other) noexcept {
+  broker ended(std::move(*this));
+  participant_ = std::move(other.participant_);
+  return *this;
+}
+
+broker::~broker() {
+  // After fork() the sockets, threads and locks in there belong to the parent.
+  if (participant_ && participant_->forked()) (void)participant_.release();
+}
+
+result broker::register_topic(std::string_view topic, const topic_options& options) {
+  return participant_ ? participant_->register_topic(topic, options) : errc::closed;
+}
+
+result broker::request_topic(std::string_view topic, const request_options& options) {
+  return participant_ ? participant_->request_topic(topic, options) : errc::closed;
+}
+
+result broker::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
+  return usable() == errc::ok ? publisher(topic).send(data, size) : usable();
+}
+result broker::send_msg(std::string_view topic, message&& msg) noexcept {
+  return usable() == errc::ok ? publisher(topic).send(std::move(msg)) : usable();
+}
+result broker::send_msg(std::string_view topic, orc::loan&& filled) noexcept {
+  return usable() == errc::ok ? publisher(topic).send(std::move(filled)) : usable();
+}
+message broker::recv_msg(std::string_view topic, int timeout_ms) noexcept {
+  return usable() == errc::ok ? subscriber(topic).recv(timeout_ms) : message(usable());
+}
+loan broker::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
+
+publisher broker::publisher(std::string_view topic) noexcept {
+  return usable() == errc::ok ? orc::publisher(participant_->sender(topic)) : orc::publisher();
+}
+
+subscriber broker::subscriber(std::string_view topic) noexcept {
+  return usable() == errc::ok ? orc::subscriber(participant_->receiver(topic)) : orc::subscriber();
+}
+
+errc broker::usable() const noexcept {
+  if (!participant_) return errc::closed;
+  return participant_->forked() ? errc::forked : errc::ok;
+}
+
+result broker::unregister_topic(std::string_view topic) {
+  return participant_ ? participant_->unregister_topic(topic) : errc::closed;
+}
+result broker::release_topic(std::string_view topic) {
+  return participant_ ? participant_->release_topic(topic) : errc::closed;
+}
+std::string broker::broker_endpoint() const { return participant_ ? participant_->broker_endpoint() : std::string(); }
+
+// ---- publisher ----
+
+publisher::publisher() noexcept = default;
+publisher::publisher(std::shared_ptr<detail::publication> publication) noexcept
+    : publication_(std::move(publication)) {}
+publisher::~publisher() = default;
+publisher::publisher(const publisher&) noexcept = default;
+publisher::publisher(publisher&&) noexcept = default;
+publisher& publisher::operator=(const publisher&) noexcept = default;
+publisher& publisher::operator=(publisher&&) noexcept = default;
+
+result publisher::send(const void* data, std::size_t size) noexcept {
+  return publication_ ? publication_->send(data, size) : errc::not_registered;
+}
+result publisher::send(message&& msg) noexcept {
+  return publication_ ? publication_->send(std::move(msg)) : errc::not_registered;
+}
+loan publisher::loan(std::size_t size) noexcept { return publication_ ? publication_->lend(size) : orc::loan(); }
+result publisher::send(orc::loan&& filled) noexcept {
+  return publication_ ? publication_->send(std::move(filled)) : errc::not_registered;
+}
+std::size_t publisher::readers() const noexcept { return publication_ ? publication_->readers() : 0; }
+
+// ---- subscriber ----
+
+subscriber::subscriber() noexcept = default;
+subscriber::subscriber(std::shared_ptr<detail::subscription> subscription) noexcept
+    : subscription_(std::move(subscription)) {}
+subscriber::~subscriber() = default;
+subscriber::subscriber(const subscriber&) noexcept = default;
+subscriber::subscriber(subscriber&&) noexcept = default;
+subscriber& subscriber::operator=(const subscriber&) noexcept = default;
+subscriber& subscriber::operator=(subscriber&&) noexcept = default;
+
+message subscriber::recv(int timeout_ms) noexcept {
+  return subscription_ ? subscription_->recv(timeout_ms) : message(errc::not_requested);
+}
+int subscriber::fd() noexcept { return subscription_ ? subscription_->fd() : -1; }
+bool subscriber::connected() const noexcept { return subscription_ && subscription_->connected(); }
+result subscriber::wait_connected(int timeout_ms) noexcept {
+  return subscription_ ? subscription_->wait_connected(timeout_ms) : errc::not_requested;
+}
+link_info subscriber::link() const { return subscription_ ? subscription_->link() : link_info{}; }
+
+}  // namespace orc

@@ -1,0 +1,160 @@
+#include "core/housekeeping.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <system_error>
+
+namespace orc::detail {
+
+namespace {
+
+// Signals are for the program's own threads.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+housekeeping::housekeeping(void* context, const participant_options& options) : session_(context, options) {
+  if (bell_->fd() < 0) {
+    started_ = {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"};
+    return;
+  }
+  try {
+    const signals_blocked blocked;
+    thread_ = std::thread(&housekeeping::run, this);
+    pthread_setname_np(thread_.native_handle(), "orc");
+  } catch (const std::system_error& e) {
+    started_ = {errc::system_error, std::string("cannot start a thread: ") + e.what()};
+  }
+}
+
+housekeeping::~housekeeping() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  bell_->ring();
+  if (thread_.joinable()) thread_.join();
+}
+
+void housekeeping::add(std::shared_ptr<publication> p) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.publications.push_back(std::move(p));
+    changed_ = true;
+  }
+  bell_->ring();
+}
+
+void housekeeping::add(std::shared_ptr<subscription> s) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.subscriptions.push_back(std::move(s));
+    changed_ = true;
+  }
+  bell_->ring();
+}
+
+void housekeeping::remove(const std::shared_ptr<publication>& p) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(wanted_.publications, p);
+    ended_.emplace_back(wire::unregister_topic{p->topic(), p->id()});
+    changed_ = true;
+  }
+  bell_->ring();
+}
+
+void housekeeping::remove(const std::shared_ptr<subscription>& s) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(wanted_.subscriptions, s);
+    ended_.emplace_back(s->release());
+    changed_ = true;
+  }
+  bell_->ring();
+}
+
+void housekeeping::run() {
+  for (;;) {
+    bell_->clear();
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) break;
+      take_changes();
+    }
+    const auto now = monotonic::now();
+    next_ = now + std::chrono::seconds(1);
+    fds_.clear();
+    for (const auto& each : topics_.publications) look_after(*each, now);
+    session_.step(now, topics_);
+    sooner(session_.next_step(now, topics_));
+    for (const auto& each : topics_.subscriptions) {
+      each->step(now);
+      each->append_fds(fds_, now);
+      if (const auto next = each->next_step(now)) sooner(*next);
+    }
+    wait(now);
+  }
+  session_.leave();
+}
+
+void housekeeping::take_changes() {
+  if (!changed_) return;
+  changed_ = false;
+  topics_ = wanted_;
+  for (auto& each : ended_) session_.withdraw(std::move(each));
+  ended_.clear();
+  std::erase_if(care_, [&](const auto& each) {
+    return std::none_of(topics_.publications.begin(), topics_.publications.end(),
+                        [&](const auto& p) { return p.get() == each.first; });
+  });
+}
+
+void housekeeping::look_after(publication& p, monotonic::time_point now) {
+  if (!session_.place()) return;
+  if (!p.is_open()) {
+    if (const auto opened = p.open(*session_.place()); !opened) {
+      p.announcement().refused(opened.error());
+      return;
+    }
+  }
+  if (p.grow(*session_.place())) p.announcement().renew();
+
+  care& state = care_[&p];
+  const bool active = p.activity() != state.activity;
+  state.activity = p.activity();
+  if (active) state.busy_until = now + idle_after;
+  // Only an idle publication waits for its descriptors alone: a send may take over the event that they would show.
+  const bool idle = now >= state.busy_until;
+  p.set_watched(idle);
+  const bool urgent = p.service();
+  if (idle || urgent) p.append_fds(fds_);
+  if (!idle || urgent) sooner(now + tick);
+}
+
+void housekeeping::wait(monotonic::time_point now) {
+  polled_.clear();
+  polled_.push_back({bell_->fd(), POLLIN, 0});
+  if (const int broker = session_.fd(); broker >= 0) polled_.push_back({broker, POLLIN, 0});
+  for (const int fd : fds_) polled_.push_back({fd, POLLIN, 0});
+  const auto rest = std::chrono::nanoseconds(std::max(next_ - now, monotonic::duration::zero())).count();
+  const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
+  ppoll(polled_.data(), polled_.size(), &limit, nullptr);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,78 @@
+// The one background thread of a participant: talks to the broker, lets subscribers join, gives lagging ones what they
+// missed, finds links, and empties the links of subscriptions whose user is away.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/broker_session.h"
+#include "core/doorbell.h"
+#include "core/publication.h"
+#include "core/subscription.h"
+
+namespace orc::detail {
+
+class housekeeping {
+ public:
+  // How often a busy publication is looked after. An idle one is watched through its descriptors.
+  static constexpr std::chrono::milliseconds tick{10};
+  static constexpr std::chrono::seconds idle_after{1};
+
+  housekeeping(void* context, const participant_options& options);
+  // Tells the broker that the participant leaves.
+  ~housekeeping();
+  housekeeping(const housekeeping&) = delete;
+  housekeeping& operator=(const housekeeping&) = delete;
+
+  // ---- any thread ----
+  // Not running: no descriptors or threads were left.
+  [[nodiscard]] result started() const { return started_; }
+  [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return bell_; }
+  void add(std::shared_ptr<publication> p);
+  void add(std::shared_ptr<subscription> s);
+  void remove(const std::shared_ptr<publication>& p);
+  void remove(const std::shared_ptr<subscription>& s);
+  [[nodiscard]] std::string broker_endpoint() const { return session_.endpoint(); }
+  [[nodiscard]] result broker_availability() const { return session_.availability(); }
+
+ private:
+  // When a publication was last busy.
+  struct care {
+    std::uint64_t activity = 0;
+    monotonic::time_point busy_until;
+    monotonic::time_point next_tick;
+  };
+
+  void run();
+  void take_changes();
+  void look_after(publication& p, monotonic::time_point now);
+  void wait(monotonic::time_point now);
+  void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
+
+  const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
+  broker_session session_;
+  result started_;
+
+  std::mutex mutex_;  // what other threads hand over
+  topic_lists wanted_;
+  std::vector<wire::body> ended_;
+  bool changed_ = false;
+  bool stop_ = false;
+
+  // The thread's own.
+  topic_lists topics_;
+  std::unordered_map<const publication*, care> care_;
+  std::vector<int> fds_;
+  std::vector<pollfd> polled_;
+  monotonic::time_point next_;
+  std::thread thread_;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,52 @@
+// A program's session with ORC: its topics by name, and the housekeeping that keeps them going.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/housekeeping.h"
+#include "core/process.h"
+#include "core/topic_table.h"
+#include "orc/options.h"
+#include "orc/result.h"
+
+namespace orc::detail {
+
+// Any thread.
+class participant {
+ public:
+  explicit participant(participant_options options);
+  ~participant();
+  participant(const participant&) = delete;
+  participant& operator=(const participant&) = delete;
+
+  [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options);
+  [[nodiscard]] result request_topic(std::string_view topic, const request_options& options);
+  result unregister_topic(std::string_view topic);
+  result release_topic(std::string_view topic);
+
+  [[nodiscard]] std::shared_ptr<publication> sender(std::string_view topic) const noexcept;
+  [[nodiscard]] std::shared_ptr<subscription> receiver(std::string_view topic) const noexcept;
+  [[nodiscard]] std::string broker_endpoint() const;
+  // Made before a fork() that this process is the child of.
+  [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
+
+ private:
+  [[nodiscard]] result ready() const;
+  [[nodiscard]] result outcome_of(const announcement& announced) const;
+  void forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);
+  void forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s);
+
+  const participant_options options_;
+  const unsigned generation_;
+  result started_;
+  std::shared_ptr<process> process_;
+  std::shared_ptr<const transport_list> transports_;
+  std::unique_ptr<housekeeping> housekeeping_;
+  std::mutex setup_mutex_;  // one set-up call at a time changes the table
+  topic_table topics_;
+};
+
+}  // namespace orc::detail
