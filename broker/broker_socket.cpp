@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "wire/control.h"
@@ -27,6 +28,15 @@ bool loopback(std::string_view endpoint) {
 
 std::string cannot(const std::string& endpoint, const std::string& why) {
   return "cannot listen at " + endpoint + ": " + why;
+}
+
+// libzmq takes tcp://…:99999 and listens at another port.
+bool has_port(std::string_view endpoint) {
+  const auto text = endpoint.substr(endpoint.rfind(':') + 1);
+  if (text == "*") return true;
+  std::uint16_t port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return problem == std::errc() && end == text.data() + text.size() && port != 0;
 }
 
 std::string tcp_advice(int error) {
@@ -89,6 +99,7 @@ std::string broker_socket::bind(const std::string& endpoint) {
     if (auto* wrong = std::get_if<std::string>(&guard)) return *wrong;
     guards_.push_back(std::move(std::get<ipc_guard>(guard)));
   } else {
+    if (!has_port(endpoint)) return "no port from 1 to 65535, or * for any: write it as tcp://ADDRESS:PORT";
     socket_.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
   }
   if (zmq_bind(socket_.handle(), endpoint.c_str()) != 0) {

@@ -59,7 +59,8 @@ broker_process::broker_process(at kind) {
 
 void broker_process::spawn() {
   process_.emplace(std::vector<std::string>{program("orc-broker"), "--listen", endpoint_, "--log-level", "error"},
-                   std::vector<std::string>{"XDG_RUNTIME_DIR=" + directory_.path().string()});
+                   std::vector<std::string>{"XDG_RUNTIME_DIR=" + directory_.path().string()},
+                   child_process::errors::pass_through);
 }
 
 void broker_process::start() {

@@ -119,6 +119,23 @@ void child_process::write_line(std::string_view line) const {
   }
 }
 
+bool child_process::read_some(std::chrono::steady_clock::time_point end) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    if (left <= 0) return false;
+    pollfd ready{output_, POLLIN, 0};
+    if (::poll(&ready, 1, static_cast<int>(left)) < 0 && errno != EINTR) fail("poll on a child");
+    if (ready.revents == 0) continue;
+    char chunk[4096];
+    const ssize_t n = ::read(output_, chunk, sizeof chunk);
+    if (n == 0) return false;
+    if (n < 0) continue;
+    unread_.append(chunk, static_cast<std::size_t>(n));
+    return true;
+  }
+}
+
 std::optional<std::string> child_process::read_line(std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   for (;;) {
@@ -127,26 +144,32 @@ std::optional<std::string> child_process::read_line(std::chrono::milliseconds de
       unread_.erase(0, newline + 1);
       return line;
     }
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return std::nullopt;
-    pollfd ready{output_, POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>(left)) < 0 && errno != EINTR) fail("poll on a child");
-    if (ready.revents == 0) continue;
-    char chunk[4096];
-    const ssize_t n = ::read(output_, chunk, sizeof chunk);
-    if (n == 0) return std::nullopt;
-    if (n > 0) unread_.append(chunk, static_cast<std::size_t>(n));
+    if (!read_some(end)) return std::nullopt;
   }
 }
 
 std::string child_process::read_all(std::chrono::milliseconds deadline) {
-  std::string all;
-  while (const auto line = read_line(deadline)) {
-    all += *line;
-    all += '\n';
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  while (read_some(end)) {
   }
-  return all + unread_;
+  return std::exchange(unread_, {});
+}
+
+bool child_process::wait_for_output(const std::string& text, std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  while (unread_.find(text) == std::string::npos) {
+    if (!read_some(end)) return false;
+  }
+  return true;
+}
+
+int child_process::wait_for_end(std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  while (read_some(end)) {
+  }
+  const auto status = wait(deadline);
+  if (!status) throw std::runtime_error("a child does not end");
+  return WIFEXITED(*status) ? WEXITSTATUS(*status) : -WTERMSIG(*status);
 }
 
 void child_process::send_signal(int number) const {

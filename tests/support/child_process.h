@@ -16,11 +16,11 @@ namespace orc::test {
 
 class child_process {
  public:
-  enum class errors { pass_through, to_output };  // where the child's standard error goes
+  enum class errors { to_output, pass_through };  // where the child's standard error goes
 
   // argv[0] is a path or is looked up in PATH; `environment` holds NAME=value, added to the test's own.
   explicit child_process(std::vector<std::string> argv, std::vector<std::string> environment = {},
-                         errors standard_error = errors::pass_through);
+                         errors standard_error = errors::to_output);
   ~child_process();
   child_process(child_process&& other) noexcept;
   child_process& operator=(child_process&& other) noexcept;
@@ -29,7 +29,12 @@ class child_process {
   void write_line(std::string_view line) const;
   // Next line of its output without the newline; nothing at the end of its output or after the deadline.
   [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds deadline = patience);
+  // Everything up to the end of its output.
   [[nodiscard]] std::string read_all(std::chrono::milliseconds deadline = patience);
+  // Reads until `text` has come, and leaves all of it to be read; false when the output ended or the time is up.
+  [[nodiscard]] bool wait_for_output(const std::string& text, std::chrono::milliseconds deadline = patience);
+  // What was waited for and not read.
+  [[nodiscard]] const std::string& output() const { return unread_; }
 
   void send_signal(int number) const;
   void freeze();       // SIGSTOP, and returns when it has stopped
@@ -38,10 +43,13 @@ class child_process {
   void close_input();
   // Status as of waitpid(2); nothing when it still runs at the deadline.
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience);
+  // Waits for the end of its output, then for its own. The exit status, or minus the number of the signal that ended it.
+  int wait_for_end(std::chrono::milliseconds deadline = patience);
   [[nodiscard]] bool running();
 
  private:
   void reset() noexcept;
+  bool read_some(std::chrono::steady_clock::time_point end);
 
   pid_t pid_ = -1;
   int input_ = -1;

@@ -13,7 +13,7 @@ namespace {
 bool run(std::vector<std::string> command, std::string& why) {
   std::string text;
   for (const auto& word : command) text += word + " ";
-  child_process child(std::move(command), {}, child_process::errors::to_output);
+  child_process child(std::move(command));
   child.close_input();
   const std::string output = child.read_all();
   const auto status = child.wait();

@@ -42,7 +42,7 @@ transport_set to_transports(const std::string& text) {
 }
 
 test_node::test_node(std::vector<std::string> in_front, std::vector<std::string> environment)
-    : process_(command_line(std::move(in_front)), std::move(environment)) {}
+    : process_(command_line(std::move(in_front)), std::move(environment), child_process::errors::pass_through) {}
 
 std::string test_node::answer(std::chrono::milliseconds deadline) {
   auto line = process_.read_line(deadline);

@@ -37,34 +37,34 @@ class transport_set {
 
 struct participant_options {
   // Endpoint of the address broker. Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570.
-  std::string broker;
+  std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
-  std::string name;
+  std::string name = {};
   // How long a set-up call waits for a broker that does not answer, in ms; -1: for ever.
   int broker_timeout_ms = 2000;
   // Address that other hosts should connect to. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
-  std::string advertise;
+  std::string advertise = {};
   // Transports this participant may use. Empty: $ORC_TRANSPORTS (comma-separated), else all.
-  transport_set transports;
-  log_callback log;
+  transport_set transports = {};
+  log_callback log = {};
 };
 
 // What the bytes of a topic are; shown by the tools, never interpreted by ORC.
 struct type_info {
-  std::string name;         // "geometry.Pose"
-  std::string encoding;     // "flatbuffers", "protobuf", "cdr", "json", …
-  std::uint64_t hash = 0;   // of the schema
-  std::string schema;       // bytes, at most 32 KiB
+  std::string name = {};      // "geometry.Pose"
+  std::string encoding = {};  // "flatbuffers", "protobuf", "cdr", "json", …
+  std::uint64_t hash = 0;     // of the schema
+  std::string schema = {};    // bytes, at most 32 KiB
 };
 
 // For register_topic.
 struct topic_options {
   // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is local.
-  transport_set transports;
+  transport_set transports = {};
   // Size of a typical sample, in bytes. From 64 KiB on the topic gets the I/O thread for bulk data at once;
   // 0: decided by the samples that are sent.
   std::size_t expected_size = 0;
-  type_info type;
+  type_info type = {};
 };
 
 // For request_topic.
@@ -78,7 +78,7 @@ struct request_options {
   // request stays and the result is errc::timed_out.
   int connected_within_ms = 0;
   // Transports this subscription may use. Empty: the participant's.
-  transport_set transports;
+  transport_set transports = {};
 };
 
 }  // namespace orc

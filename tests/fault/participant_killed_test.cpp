@@ -1,0 +1,175 @@
+// DESIGN.md 1.5: any process may die at any instruction; the others go on, it is cleaned up after, and restarted it
+// resumes its topics.
+#include <dirent.h>
+
+#include <filesystem>
+#include <random>
+#include <string>
+
+#include "orc.h"
+#include "support/broker_process.h"
+#include "support/broker_view.h"
+#include "support/catch.h"
+#include "support/proc_stats.h"
+#include "support/test_node.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+TEST_CASE("names: a second live publisher is refused and told who holds the topic", "[fault]") {
+  broker_process address_broker;
+  orc::broker first(address_broker.options("first_robot"));
+  orc::broker second(address_broker.options("second_robot"));
+  REQUIRE(first.register_topic("arm/state"));
+  const auto refused = second.register_topic("arm/state");
+  CHECK(refused.code() == orc::errc::name_taken);
+  const std::string text = refused.error().message();
+  INFO(text);
+  CHECK(text.find("arm/state") != std::string::npos);
+  CHECK(text.find("first_robot") != std::string::npos);
+  CHECK(text.find(std::to_string(::getpid())) != std::string::npos);
+  // The refused one cannot send, the holder can.
+  CHECK(!second.send_msg("arm/state", "x", 1));
+  REQUIRE(second.request_topic("arm/state", {.connected_within_ms = patience_ms}));
+  REQUIRE(first.send_msg("arm/state", "y", 1));
+  CHECK(second.recv_msg("arm/state", patience_ms));
+  // Given up, it is free.
+  REQUIRE(first.unregister_topic("arm/state"));
+  CHECK(second.register_topic("arm/state"));
+}
+
+TEST_CASE("names: a stopped publisher still holds its topic", "[fault]") {
+  broker_process address_broker;
+  test_node holder;
+  holder.must("open " + address_broker.endpoint());
+  holder.must("register t any");
+  holder.process().freeze();
+  orc::broker thief(address_broker.options("thief"));
+  CHECK(thief.register_topic("t").code() == orc::errc::name_taken);
+  holder.process().thaw();
+}
+
+TEST_CASE("names: that of a dead publisher is free at once", "[fault]") {
+  broker_process address_broker;
+  for (std::size_t n = 0; n < rounds(10, 100, 5); ++n) {
+    test_node holder;
+    holder.must("open " + address_broker.endpoint());
+    holder.must("register t any");
+    holder.process().kill();
+    orc::broker next(address_broker.options("next"));
+    const auto taken_over = next.register_topic("t");
+    INFO(taken_over.error().message());
+    REQUIRE(taken_over);
+  }
+}
+
+TEST_CASE("death: a killed publisher that comes back resumes its topic with the subscribers it had", "[fault]") {
+  std::minstd_rand random(7);
+  for (const std::string transport : {"ipc", "tcp"}) {
+    INFO(transport);
+    broker_process address_broker;
+    test_node subscriber;
+    subscriber.must("open " + address_broker.endpoint());
+    subscriber.must("request t " + transport + " 1 64 0");
+    subscriber.must("collect t");
+    const std::size_t lives = rounds(15, 200, 5);
+    for (std::size_t life = 0; life < lives; ++life) {
+      test_node publisher;
+      publisher.must("open " + address_broker.endpoint());
+      publisher.must("register t " + transport);
+      publisher.must("stream t 1000 5000 0");
+      // Until its samples arrive, then dead at some instruction.
+      REQUIRE(wait_until([&] { return subscriber.stats("t").restarts == life && subscriber.stats("t").received > 0; }));
+      work_for(std::chrono::microseconds(random() % 5000));
+      publisher.process().kill();
+    }
+    const auto got = subscriber.stats("t");
+    CHECK(got.restarts == lives - 1);
+    CHECK(got.backwards == 0);
+    CHECK(got.corrupt == 0);
+  }
+}
+
+TEST_CASE("death: publishers killed while they register leave nothing in the way", "[fault]") {
+  std::minstd_rand random(11);
+  broker_process address_broker;
+  test_node subscriber;
+  subscriber.must("open " + address_broker.endpoint());
+  subscriber.must("request t any 1 64 0");
+  for (std::size_t n = 0; n < rounds(30, 300, 10); ++n) {
+    test_node publisher;
+    publisher.tell("open " + address_broker.endpoint());
+    publisher.tell("register t any");
+    publisher.tell("send t 1 8");
+    work_for(std::chrono::microseconds(random() % 20'000));
+    publisher.process().kill();
+  }
+  test_node survivor;
+  survivor.must("open " + address_broker.endpoint());
+  survivor.must("register t any");
+  survivor.must("send t 4711 8");
+  CHECK(wait_until([&] { return subscriber.ask("recv t 100").starts_with("sample 1 4711 "); }));
+}
+
+TEST_CASE("death: killed subscribers are forgotten and nobody else notices", "[fault]") {
+  std::minstd_rand random(13);
+  for (const std::string transport : {"ipc", "tcp"}) {
+    INFO(transport);
+    broker_process address_broker;
+    test_node publisher;
+    test_node witness;
+    publisher.must("open " + address_broker.endpoint());
+    publisher.must("register t " + transport);
+    witness.must("open " + address_broker.endpoint());
+    witness.must("request t " + transport + " 0 4096 " + std::to_string(patience_ms));
+    witness.must("collect t");
+    publisher.must("stream t 1000 1000 0");
+    const auto victim = [&] {
+      test_node subscriber;
+      subscriber.must("open " + address_broker.endpoint());
+      subscriber.must("request t " + transport + " 1 64 " + std::to_string(patience_ms));
+      subscriber.must("collect t");
+      REQUIRE(wait_until([&] { return subscriber.stats("t").received > 3; }));
+      work_for(std::chrono::microseconds(random() % 2000));
+      subscriber.process().kill();
+    };
+    victim();
+    const proc_stats before = stats_of(publisher.process().pid());
+    for (std::size_t n = 0; n < rounds(15, 200, 5); ++n) victim();
+    publisher.must("stop t");
+    const auto sent = publisher.progress("t").sent;
+    CHECK(wait_until([&] { return witness.stats("t").last_value == sent; }));
+    CHECK(witness.stats("t").gaps == 0);
+    CHECK(witness.stats("t").missed == 0);
+    CHECK(wait_until([&] { return stats_of(publisher.process().pid()).fds <= before.fds; }));
+    CHECK(stats_of(publisher.process().pid()).threads <= before.threads);
+  }
+}
+
+TEST_CASE("death: the broker forgets the dead, and their sockets do not pile up", "[fault]") {
+  broker_process address_broker;
+  raw_client client(address_broker.endpoint());
+  const auto entries = [&] {
+    std::size_t n = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(address_broker.directory().path())) {
+      n += entry.is_socket() ? 1u : 0u;
+    }
+    return n;
+  };
+  for (int n = 0; n < 10; ++n) {
+    test_node publisher;
+    publisher.must("open " + address_broker.endpoint());
+    publisher.must("register dead/" + std::to_string(n) + " any");
+    publisher.must("request dead/other any 1 64 0");
+    publisher.process().kill();
+  }
+  CHECK(wait_until([&] { return !described(client, "dead/3").publication; }));
+  CHECK(wait_until([&] { return described(client, "dead/other").subscription_count == 0; }));
+  // Sockets of the dead are swept when a later participant opens the directory (not the youngest ones: they may be
+  // bound and not listening yet).
+  CHECK(wait_until([&] {
+    orc::broker later(address_broker.options());
+    static_cast<void>(later.register_topic("later"));
+    return entries() <= 3;
+  }));
+}

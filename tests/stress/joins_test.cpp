@@ -1,0 +1,179 @@
+// Ten thousand joins, none deaf; a thousand connections made and ended, nothing left behind.
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "conformance/link.h"
+#include "support/catch.h"
+#include "support/payload.h"
+#include "support/proc_stats.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value and the next sample", "[stress]",
+                   ORC_TEST_TRANSPORTS) {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  auto publisher = sender.publisher("t");
+  std::uint64_t value = 1;
+  REQUIRE(send_value(publisher, value));
+  orc::broker receiver(address_broker.options());
+  const std::size_t joins = rounds(700, 3500, 70);
+  for (std::size_t n = 0; n < joins; ++n) {
+    INFO("join " << n);
+    // With and without waiting for the link: the last value must come either way.
+    REQUIRE(receiver.request_topic("t", wanted<TestType>(n % 2 == 0 ? 1 : 0, 64, n % 3 == 0 ? 0 : patience_ms)));
+    auto got = receiver.recv_msg("t", patience_ms);
+    REQUIRE(got);
+    REQUIRE(value_of(got) == value);
+    REQUIRE(send_value(publisher, ++value));
+    got = receiver.recv_msg("t", patience_ms);
+    REQUIRE(got);
+    REQUIRE(value_of(got) == value);
+    REQUIRE(receiver.release_topic("t"));
+  }
+}
+
+TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is deaf", "[stress]", ORC_TEST_TRANSPORTS) {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  auto publisher = sender.publisher("t");
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> sent{0};
+  std::thread stream([&] {
+    while (!stop) {
+      if (send_value(publisher, sent + 1)) ++sent;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  std::atomic<std::size_t> deaf{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      orc::broker receiver(address_broker.options());
+      for (std::size_t n = 0; n < rounds(100, 1000, 10); ++n) {
+        if (!receiver.request_topic("t", wanted<TestType>(1, 64, 0))) ++deaf;
+        std::uint64_t seen = 0;
+        for (int k = 0; k < 3; ++k) {
+          const auto got = receiver.recv_msg("t", patience_ms);
+          if (!got || value_of(got) <= seen) ++deaf;
+          seen = value_of(got);
+        }
+        if (!receiver.release_topic("t")) ++deaf;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  stop = true;
+  stream.join();
+  CHECK(deaf == 0);
+}
+
+namespace {
+
+// Runs `cycle` a few times, notes what the process costs, runs it many times more: it must cost the same.
+template <class Cycle>
+void stays_flat(std::size_t cycles, Cycle&& cycle) {
+  for (int n = 0; n < 30; ++n) cycle();
+  const proc_stats before = stats_of();
+  for (std::size_t n = 0; n < cycles; ++n) cycle();
+  // libzmq closes sockets in the background.
+  CHECK(wait_until([&] { return stats_of().fds <= before.fds && stats_of().threads <= before.threads; }));
+  const proc_stats after = stats_of();
+  INFO("fds " << before.fds << " -> " << after.fds << ", threads " << before.threads << " -> " << after.threads
+              << ", RSS " << before.rss_kib << " -> " << after.rss_kib << " KiB");
+  CHECK(after.fds <= before.fds);
+  if (!under_sanitizer) CHECK(after.rss_kib < before.rss_kib + 6 * 1024);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.send_msg("t", "x", 1));
+  orc::broker receiver(address_broker.options());
+  stays_flat(rounds(1000, 1000, 50), [&] {
+    REQUIRE(receiver.request_topic("t", wanted<TestType>()));
+    REQUIRE(receiver.recv_msg("t", patience_ms));
+    REQUIRE(receiver.release_topic("t"));
+  });
+  CHECK(wait_until([&] { return sender.publisher("t").readers() == 0; }));
+}
+
+TEMPLATE_TEST_CASE("bounded: a thousand registrations and withdrawals leave nothing behind", "[stress]",
+                   ORC_TEST_TRANSPORTS) {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  orc::broker receiver(address_broker.options());
+  REQUIRE(receiver.request_topic("t", wanted<TestType>(1, 64, 0)));
+  std::uint64_t value = 0;
+  stays_flat(rounds(300, 1000, 30), [&] {
+    REQUIRE(sender.register_topic("t", offered<TestType>()));
+    REQUIRE(sender.send_msg("t", &++value, sizeof value));
+    const auto got = receiver.recv_msg("t", patience_ms);
+    REQUIRE(value_of(got) == value);
+    REQUIRE(sender.unregister_topic("t"));
+  });
+}
+
+TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[stress]") {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
+  REQUIRE(sender.send_msg("t", "x", 1));
+  std::size_t n = 0;
+  stays_flat(rounds(300, 1000, 30), [&] {
+    ++n;
+    const auto kind = n % 3 == 0 ? orc::transport::inproc : n % 3 == 1 ? orc::transport::ipc : orc::transport::tcp;
+    orc::broker receiver(address_broker.options());
+    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
+    REQUIRE(receiver.recv_msg("t", patience_ms));
+    REQUIRE(receiver.register_topic("back"));
+  });
+}
+
+TEMPLATE_TEST_CASE("bounded: a subscriber that never reads costs nothing, and then gets the newest", "[stress]",
+                   ORC_TEST_TRANSPORTS) {
+  linked<TestType> l;
+  const std::uint64_t warm = rounds(100'000, 100'000);
+  const std::uint64_t last = rounds(1'000'000, 5'000'000);
+  std::uint64_t value = 0;
+  while (value < warm) REQUIRE(send_value(l.publisher, ++value));
+  const proc_stats before = stats_of();
+  while (value < last) {
+    if (!send_value(l.publisher, ++value)) FAIL("send " << value);
+  }
+  const proc_stats after = stats_of();
+  INFO("RSS " << before.rss_kib << " -> " << after.rss_kib << " KiB");
+  if (!under_sanitizer) CHECK(after.rss_kib < before.rss_kib + 6 * 1024);
+  CHECK(after.fds <= before.fds);
+  std::uint64_t seen = 0;
+  while (seen != last) {
+    const auto got = l.subscriber.recv(patience_ms);
+    REQUIRE(got);
+    REQUIRE(value_of(got) > seen);
+    seen = value_of(got);
+  }
+}
+
+TEST_CASE("bounded: many topics of one participant", "[stress]") {
+  broker_process address_broker;
+  orc::broker sender(address_broker.options());
+  orc::broker receiver(address_broker.options());
+  const std::size_t topics = rounds(300, 1000, 40);
+  for (std::size_t n = 0; n < topics; ++n) {
+    const std::string topic = "many/" + std::to_string(n);
+    REQUIRE(sender.register_topic(topic));
+    REQUIRE(receiver.request_topic(topic));
+    REQUIRE(sender.send_msg(topic, &n, sizeof n));
+  }
+  for (std::size_t n = 0; n < topics; ++n) {
+    REQUIRE(value_of(receiver.recv_msg("many/" + std::to_string(n), patience_ms)) == n);
+  }
+  CHECK(stats_of().threads < 32);
+}

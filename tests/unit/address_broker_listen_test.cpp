@@ -1,0 +1,120 @@
+// Why a broker does not start, one reason at a time.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "broker/address_broker.h"
+#include "support/catch.h"
+#include "support/raw_client.h"
+
+using namespace orc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::variant<std::unique_ptr<address_broker>, std::string> start(std::vector<std::string> listen) {
+  address_broker_options options;
+  options.listen = std::move(listen);
+  return address_broker::start(std::move(options));
+}
+
+std::string why_not(std::vector<std::string> listen) {
+  auto started = start(std::move(listen));
+  REQUIRE(std::holds_alternative<std::string>(started));
+  return std::get<std::string>(started);
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat found {};
+  REQUIRE(stat(path.c_str(), &found) == 0);
+  return found.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("broker listen: endpoints that are none") {
+  CHECK_THAT(why_not({}), Contains("no endpoint"));
+  CHECK_THAT(why_not({"inproc://x"}), Contains("inproc://x") && Contains("neither ipc://PATH nor tcp://"));
+  CHECK_THAT(why_not({"ipc://"}), Contains("path is empty"));
+  CHECK_THAT(why_not({"ipc://@abstract"}), Contains("no permissions"));
+  CHECK_THAT(why_not({"tcp://nonsense"}), Contains("cannot listen at tcp://nonsense"));
+  CHECK_THAT(why_not({"tcp://127.0.0.1:99999"}), Contains("tcp://ADDRESS:PORT"));
+  CHECK_THAT(why_not({"tcp://203.0.113.7:5570"}), Contains("no such address"));
+}
+
+TEST_CASE("broker listen: a second broker on the same path is refused and told the first one's pid") {
+  const private_endpoint place;
+  const auto first = start({place.endpoint()});
+  REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(first));
+  CHECK_THAT(why_not({place.endpoint()}), Contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
+  test::raw_client client(place.endpoint());
+  CHECK(std::holds_alternative<wire::topic_list>(client.ask(wire::list_topics{})));
+}
+
+TEST_CASE("broker listen: a second broker on the same port is refused, and takes nothing with it") {
+  const private_endpoint place;
+  auto first = start({"tcp://127.0.0.1:*"});
+  const auto taken = std::get<0>(first)->endpoints()[0];
+  CHECK_THAT(why_not({place.endpoint(), taken}), Contains("cannot listen at " + taken) && Contains("another program"));
+  CHECK(access((place.directory() + "/broker.lock").c_str(), F_OK) != 0);
+  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(start({place.endpoint()})));
+}
+
+TEST_CASE("broker listen: a socket that another program serves is not stolen") {
+  const private_endpoint place;
+  zmq::context_t context;
+  zmq::socket_t other(context, zmq::socket_type::router);
+  other.bind(place.endpoint());
+  CHECK_THAT(why_not({place.endpoint()}), Contains("another program already serves"));
+  other.unbind(place.endpoint());
+}
+
+TEST_CASE("broker listen: only a socket is replaced, no other file") {
+  const private_endpoint place;
+  const auto path = place.directory() + "/broker";
+  std::ofstream(path) << "precious";
+  CHECK_THAT(why_not({place.endpoint()}), Contains("is not a socket"));
+  std::string kept;
+  std::ifstream(path) >> kept;
+  CHECK(kept == "precious");
+}
+
+TEST_CASE("broker listen: a path too long for a socket") {
+  const private_endpoint place;
+  const auto room = 107 - place.directory().size() - 1;
+  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(start({"ipc://" + place.directory() + "/" + std::string(room, 'x')})));
+  CHECK_THAT(why_not({"ipc://" + place.directory() + "/" + std::string(room + 1, 'x')}), Contains("108 bytes") && Contains("at most 107"));
+}
+
+TEST_CASE("broker listen: the directory is made, and decides who may connect") {
+  const private_endpoint place;
+  const auto directory = place.directory() + "/a/b";
+  {
+    const auto broker = start({"ipc://" + directory + "/broker"});
+    REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(broker));
+    CHECK(mode_of(directory) == 0700);
+    CHECK(mode_of(directory + "/broker") == 0600);
+  }
+  REQUIRE(chmod(directory.c_str(), 0770) == 0);
+  const auto broker = start({"ipc://" + directory + "/broker"});
+  CHECK(mode_of(directory) == 0770);
+  CHECK(mode_of(directory + "/broker") == 0660);
+}
+
+TEST_CASE("broker listen: a directory that cannot be made") {
+  CHECK_THAT(why_not({"ipc:///proc/orc/broker"}), Contains("cannot be made"));
+  CHECK_THAT(why_not({"ipc:///dev/null/broker"}), Contains("/dev/null"));
+}
+
+TEST_CASE("broker listen: a private endpoint leaves nothing") {
+  std::string directory;
+  {
+    const private_endpoint place;
+    directory = place.directory();
+    CHECK(mode_of(directory) == 0700);
+    const auto broker = start({place.endpoint()});
+  }
+  CHECK(access(directory.c_str(), F_OK) != 0);
+}
