@@ -12,6 +12,7 @@ Runs `tools/dev test` and `tools/dev demo` in a fresh tree, or COMMAND (in a she
 -- bash .ci/run). Exits with 0 when all of them did.
   --keep      leave the tree where it is, and say where (without mounts)
   --tree DIR  the tree to use; when it holds a system already it is reused, with a new clone
+  --suite NAME  another Debian than bookworm (trixie has Catch2 3 and FlatBuffers 23, as Ubuntu 24.04 has)
 TEXT
 }
 
@@ -24,6 +25,10 @@ while [[ $# -gt 0 ]]; do
   --keep) keep=true ;;
   --tree)
     tree=$2
+    shift
+    ;;
+  --suite)
+    suite=$2
     shift
     ;;
   --)
@@ -78,9 +83,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# The address this machine gets Debian from: the first enabled entry, deb822 or one-line.
+# mirror SUITE: the address this machine gets that suite from, by its enabled entries, deb822 or one-line.
 mirror() {
-  local file
+  local file suite=$1
   for file in /etc/apt/sources.list.d/*.sources; do
     [[ -e $file ]] || continue
     awk '/^URIs:/ { uri = $2 } /^Suites:/ && $0 ~ suite { found = 1 } /^$/ { if (found && uri) exit; found = 0 }
@@ -90,7 +95,9 @@ mirror() {
     awk '$1 == "deb" { for (i = 2; i < NF; i++) if ($i ~ /:\/\// && $(i + 1) == suite) print $i }' suite="$suite"
 }
 
-uri=$(mirror | sed -n 1p)
+uri=$(mirror "$suite" | sed -n 1p)
+# shellcheck source=/dev/null
+uri=${uri:-$(mirror "$(source /etc/os-release && echo "${VERSION_CODENAME:-}")" | sed -n 1p)}
 uri=${uri:-http://deb.debian.org/debian}
 if [[ ! -x $tree/usr/bin/apt-get ]]; then
   echo "=== debootstrap $suite (minbase)"
@@ -110,6 +117,9 @@ for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/source
     install -D -m 644 "$file" "$tree$file"
   fi
 done
+if ! grep -rqs "$suite" "$tree/etc/apt/sources.list.d"; then
+  echo "deb $uri $suite main" >"$tree/etc/apt/sources.list"
+fi
 for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
   if [[ -f $file ]] && grep -qE '^[^/#]*Acquire' "$file"; then
     install -D -m 644 "$file" "$tree$file"
@@ -157,6 +167,6 @@ for command in "${commands[@]}"; do
   report+=("$command: status $status, $((SECONDS - started)) s")
   [[ $status -eq 0 ]] || failed=$((failed + 1))
 done
-echo "=== bare Debian 12 ($suite), commit $(git -C "$source_dir" rev-parse --short HEAD)"
+echo "=== bare Debian $suite, commit $(git -C "$source_dir" rev-parse --short HEAD)"
 printf '%s\n' "${report[@]}"
 [[ $failed -eq 0 ]]

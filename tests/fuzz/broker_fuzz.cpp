@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (size >= 4) {
     const std::string from(1, static_cast<char>(data[0] % 6));
     now += std::chrono::milliseconds(10) * data[1];
-    const std::size_t length = std::min<std::size_t>(data[2] | data[3] << 8, size - 4);
+    const std::size_t length = std::min(std::size_t{data[2]} | std::size_t{data[3]} << 8, size - 4);
     service.settle_overdue_probes(now);
     if (now >= next_tick) {
       service.tick(now);

@@ -38,7 +38,7 @@ class writer {
   explicit writer(std::size_t reason_limit) : reason_limit_(reason_limit) {}
 
   std::string bytes_of(const envelope& message) {
-    const auto [kind, content] = std::visit([this](const auto& plain) { return member(put(plain)); }, message.content);
+    const auto [kind, content] = std::visit([this](const auto& plain) { return member(this->put(plain)); }, message.content);
     fb::FinishEnvelopeBuffer(out_, fb::CreateEnvelope(out_, protocol_version, message.request, kind, content));
     return {reinterpret_cast<const char*>(out_.GetBufferPointer()), out_.GetSize()};
   }
@@ -46,7 +46,8 @@ class writer {
  private:
   template <class Table>
   static std::pair<fb::Body, Offset<void>> member(Offset<Table> table) {
-    return {fb::BodyTraits<Table>::enum_value, table.Union()};
+    constexpr auto kind = fb::BodyTraits<Table>::enum_value;  // a copy: the member has no definition to refer to
+    return {kind, table.Union()};
   }
 
   static fb::Id put(const id& from) { return {from.hi, from.lo}; }

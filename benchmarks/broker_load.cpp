@@ -1,0 +1,244 @@
+// What a real orc-broker costs and how fast it answers with many topics and participants: request_topic latency, memory,
+// processor time at rest, and the time until everything is known again after it was killed and restarted.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "benchmarks/broker_load_clients.h"
+#include "benchmarks/support/child.h"
+#include "benchmarks/support/command_line.h"
+#include "benchmarks/support/interrupt.h"
+#include "benchmarks/support/json.h"
+#include "benchmarks/support/scratch_dir.h"
+#include "benchmarks/support/summary.h"
+#include "wire/fd_limit.h"
+
+namespace orc::bench {
+namespace {
+
+struct options {
+  std::size_t topics = 10'000;
+  std::size_t participants = 500;
+  std::size_t requests = 10'000;
+  double rest_seconds = 10;
+  std::string program;
+  common_options common;
+};
+
+class broker_process {
+ public:
+  broker_process(std::string program, std::string endpoint)
+      : program_(std::move(program)), endpoint_(std::move(endpoint)) {
+    start();
+  }
+  void start() { process_ = child_process::spawn({program_, "--listen", endpoint_, "--log-level", "error"}); }
+  void kill() {
+    process_.signal(SIGKILL);
+    (void)process_.wait(5000);
+  }
+  [[nodiscard]] double rss_mb() const {
+    std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.rfind("VmRSS:", 0) == 0) return std::stod(line.substr(6)) * 1024 / 1e6;
+    }
+    return 0;
+  }
+  // utime + stime so far.
+  [[nodiscard]] double cpu_seconds() const {
+    std::ifstream stat("/proc/" + std::to_string(process_.pid()) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    const auto after_name = text.rfind(')');
+    if (after_name == std::string::npos) return 0;
+    std::istringstream fields(text.substr(after_name + 2));
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    double utime = 0;
+    double stime = 0;
+    fields >> utime >> stime;
+    return (utime + stime) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+  [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+
+ private:
+  std::string program_;
+  std::string endpoint_;
+  child_process process_;
+};
+
+struct results {
+  double first_registration_s = 0;
+  double rest_cpu_percent = 0;
+  double rss_mb = 0;
+  summary request;
+  summary storm;
+  double rss_after_mb = 0;
+  double restored_s = 0;
+};
+
+bool everything_known(const fleet& all) { return all.registered() == all.topics(); }
+
+// A participant of its own requests topics one after the other.
+void request_topics(const std::string& broker, const options& o, const fleet& all, std::vector<std::int64_t>& ns) {
+  const zmq_context context;
+  control_client client(context, broker, "requester");
+  if (!client.meet(5000)) return;
+  std::mt19937 random(1);
+  for (std::size_t i = 0; i < o.requests && !interrupted(); ++i) {
+    const std::string topic = all.topic(random() % o.topics);
+    const std::uint64_t request = 100 + i;
+    const std::int64_t start = now_ns();
+    client.send(request, wire::request_topic{topic, wire::id::random()});
+    if (!client.answer_to(request, 5000)) return;
+    ns.push_back(now_ns() - start);
+    if (i % 1000 == 999) client.send(2, wire::heartbeat{});
+  }
+  client.send(3, wire::goodbye{});
+}
+
+// Topics with a publication, as the broker lists them.
+std::size_t listed_topics(const std::string& broker) {
+  const zmq_context context;
+  control_client client(context, broker, "lister");
+  if (!client.meet(5000)) return 0;
+  std::size_t count = 0;
+  std::string after;
+  for (std::uint64_t request = 10;; ++request) {
+    client.send(request, wire::list_topics{after, 0});
+    const auto answer = client.answer_to(request, 5000);
+    const auto* list = answer ? std::get_if<wire::topic_list>(&answer->content) : nullptr;
+    if (list == nullptr || list->topics.empty()) return count;
+    for (const auto& each : list->topics) count += each.publication.has_value() ? std::size_t{1} : 0;
+    if (!list->more) return count;
+    after = list->topics.back().topic;
+  }
+}
+
+void measure_requests(const broker_process& broker, const options& o, fleet& all, results& r) {
+  std::vector<std::int64_t> ns;
+  ns.reserve(o.requests);
+  std::atomic<bool> done{false};
+  std::thread requester([&] {
+    request_topics(broker.endpoint(), o, all, ns);
+    done = true;
+  });
+  all.run(120, [&] { return done.load(); });
+  requester.join();
+  if (ns.size() < o.requests && !interrupted()) throw std::runtime_error("a request_topic was not answered within 5 s");
+  r.request = summarize(ns);
+  std::vector<std::int64_t> storm_ns;
+  if (!all.request_storm(20, 60, storm_ns) && !interrupted())
+    throw std::runtime_error("requests of all participants at once were not all answered within 60 s");
+  r.storm = summarize(storm_ns);
+}
+
+void measure(broker_process& broker, const options& o, fleet& all, results& r) {
+  std::int64_t start = now_ns();
+  if (!all.run(60, [&] { return everything_known(all); })) {
+    if (interrupted()) return;
+    throw std::runtime_error("only " + std::to_string(all.registered()) + " topics were registered within 60 s");
+  }
+  r.first_registration_s = static_cast<double>(now_ns() - start) / 1e9;
+  all.run(2, [] { return false; });  // what registration left to do
+
+  std::fprintf(stderr, "at rest for %g s\n", o.rest_seconds);
+  const double cpu = broker.cpu_seconds();
+  start = now_ns();
+  all.run(o.rest_seconds, [] { return false; });
+  r.rest_cpu_percent = (broker.cpu_seconds() - cpu) / (static_cast<double>(now_ns() - start) / 1e9) * 100;
+  r.rss_mb = broker.rss_mb();
+  if (interrupted()) return;
+
+  std::fprintf(stderr, "requests\n");
+  measure_requests(broker, o, all, r);
+  r.rss_after_mb = broker.rss_mb();
+  if (interrupted()) return;
+
+  std::fprintf(stderr, "killed and restarted\n");
+  broker.kill();
+  all.forget_registrations();
+  all.run(0.5, [] { return false; });  // everybody notices
+  start = now_ns();
+  broker.start();
+  if (!all.run(60, [&] { return everything_known(all); }) && !interrupted())
+    throw std::runtime_error("not all topics were registered again within 60 s");
+  r.restored_s = static_cast<double>(now_ns() - start) / 1e9;
+  if (const std::size_t listed = listed_topics(broker.endpoint()); listed != o.topics && !interrupted())
+    throw std::runtime_error("the broker lists " + std::to_string(listed) + " topics after its restart");
+  if (all.errors() > 0) throw std::runtime_error(std::to_string(all.errors()) + " errors from the broker");
+}
+
+void report(const options& o, const results& r) {
+  std::FILE* to = o.common.tables();
+  const auto latency = [](const summary& s) {
+    return "p50 " + us(s.p50) + ", p99 " + us(s.p99) + ", max " + us(s.max) + " us";
+  };
+  std::fprintf(to, "\n%zu topics of %zu participants, each with heartbeats and counters at 1 Hz\n\n", o.topics,
+               o.participants);
+  print(to, {{"all registered after", fixed(r.first_registration_s, 3) + " s"},
+             {"broker CPU at rest", fixed(r.rest_cpu_percent, 1) + " % of a core"},
+             {"broker RSS", fixed(r.rss_mb, 1) + " MB"},
+             {"request_topic, one at a time", latency(r.request)},
+             {"request_topic, all participants at once", latency(r.storm)},
+             {"broker RSS after the requests", fixed(r.rss_after_mb, 1) + " MB"},
+             {"all registered again after SIGKILL, from its restart", fixed(r.restored_s, 3) + " s"}});
+  if (o.common.json.empty()) return;
+  json_object object;
+  object.add("topics", o.topics).add("participants", o.participants);
+  object.add("first_registration_s", r.first_registration_s).add("rest_cpu_percent", r.rest_cpu_percent);
+  object.add("rss_mb", r.rss_mb).add("rss_after_requests_mb", r.rss_after_mb);
+  object.add("request_p50_us", r.request.p50).add("request_p99_us", r.request.p99).add("request_max_us", r.request.max);
+  object.add("storm_p50_us", r.storm.p50).add("storm_p99_us", r.storm.p99).add("storm_max_us", r.storm.max);
+  object.add("restored_s", r.restored_s);
+  if (!write_text(o.common.json, to_json({object}))) throw std::runtime_error("cannot write " + o.common.json);
+}
+
+int run(options& o) {
+  o.common.settle();
+  catch_interrupts();
+  orc::detail::raise_fd_limit();
+  if (!orc::detail::room_for_fds(2 * o.participants + 100))
+    throw std::runtime_error("too few open files allowed for so many participants: raise ulimit -n");
+  if (o.program.empty()) o.program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "orc-broker";
+  if (::access(o.program.c_str(), X_OK) != 0) throw std::runtime_error(o.program + " is not there; see --broker-program");
+  const scratch_dir files;
+  o.common.print_machine();
+  broker_process broker(o.program, files.ipc("broker"));
+  zmq_context context;
+  context.allow_sockets(static_cast<int>(o.participants) + 10);
+  fleet all(context, broker.endpoint(), o.participants, o.topics);
+  results r;
+  measure(broker, o, all, r);
+  if (interrupted()) return interrupted_exit_code();
+  report(o, r);
+  return 0;
+}
+
+}  // namespace
+}  // namespace orc::bench
+
+int main(int argc, char** argv) {
+  using namespace orc::bench;
+  CLI::App app("A real orc-broker under load: request latency, memory, CPU at rest, recovery after SIGKILL",
+               "broker_load");
+  options o;
+  app.add_option("--topics", o.topics, "Topics")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  app.add_option("--participants", o.participants, "Participants")->check(CLI::Range(1, 20'000))->capture_default_str();
+  app.add_option("--requests", o.requests, "request_topic calls, one at a time")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--rest-seconds", o.rest_seconds, "How long its CPU at rest is measured")
+      ->check(CLI::Range(1.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--broker-program", o.program, "Default: orc-broker beside this program");
+  o.common.add_to(app);
+  return main_of(app, argc, argv, [&] { return run(o); });
+}

@@ -1,0 +1,324 @@
+// ORC's round trip against the same ping-pong on bare libzmq, interleaved in one run between the same two processes
+// (two threads for inproc), each pinned to a core. What ORC adds shows as a ratio above 1.
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "benchmarks/support/channel.h"
+#include "benchmarks/support/child.h"
+#include "benchmarks/support/command_line.h"
+#include "benchmarks/support/interrupt.h"
+#include "benchmarks/support/json.h"
+#include "benchmarks/support/orc_end.h"
+#include "benchmarks/support/private_broker.h"
+#include "benchmarks/support/scratch_dir.h"
+#include "benchmarks/support/summary.h"
+#include "benchmarks/support/text.h"
+#include "benchmarks/support/zmq_end.h"
+
+namespace orc::bench {
+namespace {
+
+struct options {
+  std::vector<orc::transport> transports;
+  std::vector<std::size_t> sizes;
+  int repetitions = 5;
+  double seconds = 0.3;
+  wait_mode wait = wait_mode::block;
+  common_options common;
+};
+
+// One transport and size, as told to the other end.
+struct cell {
+  orc::transport transport{};
+  std::size_t size = 0;
+  unsigned number = 0;
+  wait_mode wait = wait_mode::block;
+  char broker[200] = {};
+  char zmq_ping[200] = {};  // where the measuring end's PUB is bound
+};
+struct endpoint_name {
+  char text[200] = {};
+};
+enum class order : char { echo_orc, echo_zmq, end_of_cell };
+enum class state : char { ready, failed, done };
+
+void copy_text(char (&to)[200], const std::string& from) { std::snprintf(to, sizeof to, "%s", from.c_str()); }
+
+std::string bind_endpoint(const cell& c, const char* who, const std::string& directory) {
+  const std::string name = std::string("zmq-") + who + std::to_string(c.number);
+  if (c.transport == orc::transport::inproc) return "inproc://" + name;
+  if (c.transport == orc::transport::ipc) return "ipc://" + directory + "/" + name;
+  return "tcp://127.0.0.1:*";
+}
+
+orc_link link_of(const cell& c, const char* out, const char* in) {
+  const std::string prefix = "rtt." + std::to_string(c.number) + ".";
+  return {prefix + out, prefix + in, c.transport, c.size};
+}
+
+// The other end of one cell: has both implementations open, serves the one that it is told to.
+void serve_cell(channel& line, const cell& c, const zmq_context& context, const std::string& directory) {
+  zmq_end zmq(context);
+  const bool bound = zmq.bind(bind_endpoint(c, "pong", directory)) && zmq.connect(c.zmq_ping);
+  endpoint_name where;
+  copy_text(where.text, zmq.endpoint());
+  line.put(where);
+  orc_end orc(c.broker, "rtt_vs_zmq (echo)", link_of(c, "pong", "ping"));
+  const auto opened = orc.open();
+  if (!opened && !interrupted()) std::fprintf(stderr, "echo: %s\n", opened.error().message().c_str());
+  line.put(bound && opened ? state::ready : state::failed);
+  while (const auto next = line.get<order>()) {
+    if (*next == order::end_of_cell) break;
+    const bool served = *next == order::echo_orc ? echo(orc, c.wait, send_mode::copy)
+                                                 : echo(zmq, c.wait, send_mode::copy);
+    line.put(served ? state::done : state::failed);
+  }
+}
+
+void serve(channel& line, const zmq_context& context, int cpu, const std::string& directory) {
+  pin_this_thread(cpu);
+  while (const auto c = line.get<cell>()) serve_cell(line, *c, context, directory);
+}
+
+struct repetition {
+  summary orc;
+  summary zmq;
+};
+
+struct row {
+  orc::transport transport{};
+  std::size_t size = 0;
+  std::vector<repetition> repetitions;
+};
+
+// The measuring end of one cell.
+class ping_side {
+ public:
+  ping_side(channel& line, const cell& c, const zmq_context& context, const std::string& directory)
+      : line_(line), cell_(c), zmq_(context), payload_(c.size, std::byte{0x5a}) {
+    if (!zmq_.bind(bind_endpoint(c, "ping", directory))) throw std::runtime_error("cannot bind a libzmq socket");
+    copy_text(cell_.zmq_ping, zmq_.endpoint());
+    line_.put(cell_);
+    const auto pong = line_.get<endpoint_name>(connect_within_ms);
+    if (!pong || !zmq_.connect(pong->text)) throw std::runtime_error("the other end has no libzmq socket");
+    orc_ = std::make_unique<orc_end>(cell_.broker, "rtt_vs_zmq", link_of(c, "ping", "pong"));
+    const auto opened = orc_->open();
+    const auto other = line_.get<state>(2 * connect_within_ms);
+    if (!opened) throw std::runtime_error(opened.error().message());
+    if (!other || *other != state::ready) throw std::runtime_error("the other end is not ready");
+  }
+  ~ping_side() { line_.put(order::end_of_cell); }
+  ping_side(const ping_side&) = delete;
+  ping_side& operator=(const ping_side&) = delete;
+
+  // `zmq_first` alternates, so that neither always runs on what the other one warmed up.
+  std::optional<repetition> run(bool zmq_first, double seconds, const zmq_context& context) {
+    repetition r;
+    const auto run_zmq = [&] {
+      return run_one(zmq_, order::echo_zmq, seconds, r.zmq, [&] { context.shut_down(); });
+    };
+    const auto run_orc = [&] { return run_one(*orc_, order::echo_orc, seconds, r.orc, [&] { orc_->close(); }); };
+    const bool complete = zmq_first ? run_zmq() && run_orc() : run_orc() && run_zmq();
+    return complete ? std::optional(r) : std::nullopt;
+  }
+
+ private:
+  template <class End, class GiveUp>
+  bool run_one(End& end, order what, double seconds, summary& result, GiveUp give_up) {
+    line_.put(what);
+    std::vector<std::int64_t> ns;
+    ns.reserve(200'000);
+    std::atomic<std::uint64_t> progress{0};
+    bool complete = false;
+    {
+      const watchdog watch(progress, give_up);
+      complete = meet(end) && ping(end, payload_, 50, cell_.wait, progress, ns);
+      const std::uint64_t count = count_for(seconds, ns, 100, 200'000);
+      complete = complete && ping(end, payload_, std::min<std::uint64_t>(count / 10, 1000), cell_.wait, progress, ns);
+      ns.clear();
+      complete = complete && ping(end, payload_, count, cell_.wait, progress, ns);
+    }
+    (void)end.send(nullptr, 0);  // ends the echo, also after a failure
+    if (!complete) return false;
+    const auto other = line_.get<state>(5000);
+    result = summarize(ns, 0.5);
+    return other && *other == state::done;
+  }
+  bool meet(orc_end&) { return true; }  // open() has waited for both links
+  bool meet(zmq_end& end) { return std::exchange(met_, true) || end.meet(5000); }
+
+  channel& line_;
+  cell cell_;
+  zmq_end zmq_;
+  std::unique_ptr<orc_end> orc_;
+  std::vector<std::byte> payload_;
+  bool met_ = false;
+};
+
+std::vector<double> ratios(const row& r, double summary::* which) {
+  std::vector<double> values;
+  for (const repetition& each : r.repetitions) values.push_back(each.orc.*which / each.zmq.*which);
+  return values;
+}
+
+double middle(const row& r, summary repetition::* side, double summary::* which) {
+  std::vector<double> values;
+  for (const repetition& each : r.repetitions) values.push_back(each.*side.*which);
+  return median(values);
+}
+
+std::string spread(std::vector<double> values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return fixed(*low) + ".." + fixed(*high);
+}
+
+void print_rows(std::FILE* to, const std::vector<row>& rows) {
+  table lines{{"transport", "size", "ORC p50", "zmq p50", "ratio", "spread", "ORC p99", "zmq p99", "ratio", "spread"}};
+  for (const row& r : rows) {
+    std::vector<std::string> line{std::string(to_string(r.transport)), size_label(r.size)};
+    for (const auto which : {&summary::p50, &summary::p99}) {
+      const double orc = middle(r, &repetition::orc, which);
+      const double zmq = middle(r, &repetition::zmq, which);
+      line.insert(line.end(), {us(orc), us(zmq), fixed(orc / zmq), spread(ratios(r, which))});
+    }
+    lines.push_back(std::move(line));
+  }
+  std::fprintf(to, "\nOne-way latency (round trip / 2), microseconds: medians of the repetitions, their ratio, and the\n"
+                   "smallest and largest ratio of one repetition\n\n");
+  print(to, lines);
+}
+
+std::string rows_to_json(const std::vector<row>& rows) {
+  std::vector<json_object> objects;
+  for (const row& r : rows) {
+    json_object object;
+    object.add("transport", to_string(r.transport)).add("size", r.size).add("repetitions", r.repetitions.size());
+    object.add("orc_p50_us", middle(r, &repetition::orc, &summary::p50))
+        .add("zmq_p50_us", middle(r, &repetition::zmq, &summary::p50))
+        .add("orc_p99_us", middle(r, &repetition::orc, &summary::p99))
+        .add("zmq_p99_us", middle(r, &repetition::zmq, &summary::p99))
+        .add("p50_ratios", ratios(r, &summary::p50))
+        .add("p99_ratios", ratios(r, &summary::p99));
+    objects.push_back(object);
+  }
+  return to_json(objects);
+}
+
+// All cells against one other end.
+class comparison {
+ public:
+  comparison(const options& o, const scratch_dir& files, const std::string& broker)
+      : options_(o), files_(files), broker_(broker) {}
+
+  void run(channel& line, const std::vector<orc::transport>& transports, zmq_context& context) {
+    for (const orc::transport transport : transports) {
+      for (const std::size_t size : options_.sizes) {
+        if (interrupted()) return;
+        cell c{transport, size, next_number(), options_.wait, {}, {}};
+        copy_text(c.broker, broker_);
+        rows_.push_back({transport, size, {}});
+        std::fprintf(stderr, "%s %s\n", std::string(to_string(transport)).c_str(), size_label(size).c_str());
+        ping_side side(line, c, context, files_.path());
+        for (int i = 0; i < options_.repetitions; ++i) {
+          const auto measured = side.run(i % 2 == 1, options_.seconds, context);
+          if (interrupted()) return drop_incomplete();
+          if (!measured) throw std::runtime_error("a sample did not come back within 5 s");
+          rows_.back().repetitions.push_back(*measured);
+        }
+      }
+    }
+  }
+  [[nodiscard]] const std::vector<row>& rows() const noexcept { return rows_; }
+
+ private:
+  void drop_incomplete() {
+    if (rows_.back().repetitions.empty()) rows_.pop_back();
+  }
+  unsigned next_number() noexcept { return ++number_; }
+
+  const options& options_;
+  const scratch_dir& files_;
+  std::string broker_;
+  std::vector<row> rows_;
+  unsigned number_ = 0;
+};
+
+int run(options& o) {
+  o.common.settle();
+  catch_interrupts();
+  const scratch_dir files;
+  o.common.print_machine();
+  auto [here, there] = channel::make();
+  // Before this process has threads.
+  child_process other = child_process::fork_run([&] {
+    here.close();
+    const zmq_context context;
+    serve(there, context, o.common.cpus.second, files.path());
+    return 0;
+  });
+  there.close();
+  const auto broker = start_broker(files.ipc("broker"));
+  pin_this_thread(o.common.cpus.first);
+
+  std::vector<orc::transport> between_threads;
+  std::vector<orc::transport> between_processes;
+  for (const auto t : o.transports) (t == orc::transport::inproc ? between_threads : between_processes).push_back(t);
+  comparison all(o, files, broker->endpoints().front());
+  {
+    zmq_context context;
+    auto [near, far] = channel::make();
+    std::thread thread([&, &far = far] { serve(far, context, o.common.cpus.second, files.path()); });
+    try {
+      all.run(near, between_threads, context);
+    } catch (...) {
+      context.shut_down();
+      near.close();
+      thread.join();
+      throw;
+    }
+    near.close();
+    thread.join();
+  }
+  {
+    zmq_context context;
+    all.run(here, between_processes, context);
+  }
+  here.close();
+  print_rows(o.common.tables(), all.rows());
+  if (!o.common.json.empty() && !write_text(o.common.json, rows_to_json(all.rows()))) return 1;
+  return interrupted() ? interrupted_exit_code() : 0;
+}
+
+}  // namespace
+}  // namespace orc::bench
+
+int main(int argc, char** argv) {
+  using namespace orc::bench;
+  CLI::App app("ORC's round trip against the same ping-pong on bare libzmq, interleaved", "rtt_vs_zmq");
+  options o;
+  std::vector<std::string> transports{"inproc", "ipc", "tcp"};
+  std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M"};
+  bool spin = false;
+  app.add_option("--transport", transports, "Transports")->delimiter(',')->capture_default_str();
+  app.add_option("--size", sizes, "Bytes per sample")->delimiter(',')->capture_default_str();
+  app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition and implementation")
+      ->check(CLI::Range(0.01, 600.0))
+      ->capture_default_str();
+  app.add_flag("--spin", spin, "Poll without pause instead of waiting");
+  o.common.add_to(app);
+  return main_of(app, argc, argv, [&] {
+    o.transports = transports_named(transports);
+    o.sizes = sizes_named(sizes);
+    if (spin) o.wait = wait_mode::spin;
+    return run(o);
+  });
+}

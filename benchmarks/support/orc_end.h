@@ -1,0 +1,84 @@
+// One end of a ping-pong over ORC: a participant that publishes one topic and subscribes another.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "benchmarks/support/clock.h"
+#include "benchmarks/support/interrupt.h"
+#include "benchmarks/support/ping_pong.h"
+#include "orc/broker.h"
+
+namespace orc::bench {
+
+inline constexpr int connect_within_ms = 10'000;
+
+inline participant_options participant_at(const std::string& broker, const char* name) {
+  participant_options options;
+  options.broker = broker;
+  options.name = name;
+  return options;
+}
+
+struct orc_link {
+  std::string out;  // topic this end publishes
+  std::string in;   // topic this end subscribes
+  orc::transport transport = orc::transport::ipc;
+  std::size_t size = 0;  // of a typical sample
+};
+
+class orc_end {
+ public:
+  orc_end(const std::string& broker, const char* name, orc_link link)
+      : link_(std::move(link)), participant_(participant_at(broker, name)) {}
+
+  // Declares both topics on exactly the named transport and waits until samples flow both ways.
+  result open() {
+    topic_options offer;
+    offer.transports = {link_.transport};
+    offer.expected_size = link_.size;
+    if (auto done = participant_.register_topic(link_.out, offer); !done) return done;
+    request_options wish;
+    wish.transports = {link_.transport};
+    wish.connected_within_ms = connect_within_ms;
+    if (auto done = participant_.request_topic(link_.in, wish); !done) return done;
+    out_ = participant_.publisher(link_.out);
+    in_ = participant_.subscriber(link_.in);
+    return wait_for_reader();
+  }
+
+  // From any thread: the thread in receive() returns with a false message.
+  void close() { (void)participant_.release_topic(link_.in); }
+
+  bool send(const std::byte* data, std::size_t size) noexcept { return static_cast<bool>(out_.send(data, size)); }
+  bool forward(message&& received) noexcept { return static_cast<bool>(out_.send(std::move(received))); }
+
+  message receive(wait_mode wait) noexcept {
+    if (wait == wait_mode::block) return in_.recv(-1);
+    for (;;) {
+      message newest = in_.recv(0);
+      if (newest.status() != errc::nothing_new) return newest;
+    }
+  }
+
+  [[nodiscard]] orc::subscriber& in() noexcept { return in_; }
+  [[nodiscard]] orc::publisher& out() noexcept { return out_; }
+
+ private:
+  result wait_for_reader() {
+    const std::int64_t deadline = now_ns() + connect_within_ms * std::int64_t{1'000'000};
+    while (out_.readers() == 0) {
+      if (now_ns() > deadline || interrupted()) return {errc::timed_out, "nobody subscribed to " + link_.out};
+      sleep_until_ns(now_ns() + 1'000'000);
+    }
+    return {};
+  }
+
+  orc_link link_;
+  orc::broker participant_;
+  orc::publisher out_;
+  orc::subscriber in_;
+};
+
+}  // namespace orc::bench

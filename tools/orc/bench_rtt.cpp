@@ -1,0 +1,175 @@
+#include "bench_rtt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "benchmarks/support/child.h"
+#include "benchmarks/support/interrupt.h"
+#include "benchmarks/support/orc_end.h"
+#include "benchmarks/support/scratch_dir.h"
+#include "benchmarks/support/text.h"
+#include "broker/address_broker.h"
+#include "exit_code.h"
+
+namespace orc::cli {
+namespace {
+
+constexpr double warm_up_seconds = 0.25;
+constexpr std::uint64_t default_warm_up = 1000;
+constexpr std::uint64_t fewest_messages = 20;
+constexpr std::uint64_t most_messages = 1'000'000;
+
+// The echo of one transport and size: a thread for inproc, else a process.
+class echo_side {
+ public:
+  echo_side(const rtt_options& rtt, rtt_echo_options echo) {
+    if (echo.transport == orc::transport::inproc) {
+      thread_ = std::thread([echo = std::move(echo)] { (void)run_rtt_echo(echo); });
+      return;
+    }
+    std::vector<std::string> arguments{"/proc/self/exe", "bench", "rtt-echo", "--broker", echo.broker, "--topics",
+                                       echo.topics, "--transport", std::string(to_string(echo.transport)), "--size",
+                                       std::to_string(echo.size)};
+    if (echo.cpu != bench::no_cpu) arguments.insert(arguments.end(), {"--cpu", std::to_string(echo.cpu)});
+    if (rtt.wait == bench::wait_mode::spin) arguments.insert(arguments.end(), {"--wait", "spin"});
+    if (rtt.send == bench::send_mode::move) arguments.emplace_back("--move");
+    process_ = bench::child_process::spawn(arguments);
+  }
+  // The echo was told to end or never had a link, which ends it too.
+  ~echo_side() {
+    if (thread_.joinable()) thread_.join();
+    (void)process_.wait(1000);
+  }
+  echo_side(const echo_side&) = delete;
+  echo_side& operator=(const echo_side&) = delete;
+
+ private:
+  std::thread thread_;
+  bench::child_process process_;
+};
+
+class progress_line {
+ public:
+  explicit progress_line(std::string what) : what_(std::move(what)), shown_(::isatty(STDERR_FILENO) == 1) {}
+  ~progress_line() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  void show(std::uint64_t done) const {
+    if (shown_) std::fprintf(stderr, "\r\033[K%s: %llu round trips", what_.c_str(), static_cast<unsigned long long>(done));
+  }
+
+ private:
+  std::string what_;
+  bool shown_;
+};
+
+class round_trips {
+ public:
+  round_trips(bench::orc_end& end, const rtt_options& options, std::size_t size, std::atomic<std::uint64_t>& progress)
+      : end_(end), options_(options), payload_(size, std::byte{0x5a}), progress_(progress) {}
+
+  // False: the end was closed on the way.
+  bool run() {
+    if (!warm_up()) return false;
+    const std::uint64_t count = options_.messages.value_or(
+        bench::count_for(options_.seconds, ns_, fewest_messages, most_messages));
+    ns_.clear();
+    ns_.reserve(count);
+    return some(count);
+  }
+  [[nodiscard]] std::vector<std::int64_t>& ns() noexcept { return ns_; }
+
+ private:
+  // In growing steps, so that 100 MB samples do not take for ever. At least one round trip, to judge the time by.
+  bool warm_up() {
+    const std::int64_t enough = bench::now_ns() + static_cast<std::int64_t>(warm_up_seconds * 1e9);
+    const std::uint64_t count = options_.warm_up.value_or(default_warm_up);
+    ns_.reserve(count + 1);
+    std::uint64_t step = 1;
+    for (std::uint64_t done = 0; done < count; done += step, step = std::min(step * 2, count - done)) {
+      if (!some(step)) return false;
+      if (!options_.warm_up && bench::now_ns() > enough) break;
+    }
+    return !ns_.empty() || options_.messages || some(1);
+  }
+
+  bool some(std::uint64_t count) {
+    return options_.send == bench::send_mode::move
+               ? bench::ping_by_move(end_, payload_, count, options_.wait, progress_, ns_)
+               : bench::ping(end_, payload_, count, options_.wait, progress_, ns_);
+  }
+
+  bench::orc_end& end_;
+  const rtt_options& options_;
+  std::vector<std::byte> payload_;
+  std::atomic<std::uint64_t>& progress_;
+  std::vector<std::int64_t> ns_;
+};
+
+// The row, or what went wrong.
+std::variant<rtt_row, std::string> measure(const rtt_options& options, const std::string& broker,
+                                           orc::transport transport, std::size_t size) {
+  const std::string what = std::string(to_string(transport)) + ", " + bench::size_label(size);
+  const std::string topics = "bench." + std::string(to_string(transport)) + "." + std::to_string(size);
+  const echo_side echo(options, {broker, topics, transport, size, options.wait, options.send, options.cpus.second});
+  bench::orc_end end(broker, "orc bench rtt", {topics + ".ping", topics + ".pong", transport, size});
+  if (const auto opened = end.open(); !opened) return what + ": " + opened.error().message();
+
+  std::atomic<std::uint64_t> progress{0};
+  round_trips trips(end, options, size, progress);
+  bool complete = false;
+  {
+    const progress_line line(what);
+    const bench::watchdog watch(progress, [&] { end.close(); }, [&](std::uint64_t done) { line.show(done); });
+    complete = trips.run();
+  }
+  (void)end.send(nullptr, 0);  // ends the echo
+  if (!complete) return what + ": no echo within 5 s after " + std::to_string(progress.load()) + " round trips";
+  return rtt_row{transport, size, bench::summarize(trips.ns(), 0.5)};
+}
+
+std::variant<std::unique_ptr<address_broker>, std::string> start_broker(const bench::scratch_dir& files) {
+  if (files.path().empty()) return std::string("cannot make a directory in the temporary directory");
+  address_broker_options options;
+  options.listen = {files.ipc("broker")};
+  return address_broker::start(std::move(options));
+}
+
+int fail(const std::string& why) {
+  std::fprintf(stderr, "orc: %s\n", why.c_str());
+  return exit_code::failed;
+}
+
+}  // namespace
+
+int run_rtt(const rtt_options& options) {
+  bench::catch_interrupts();
+  const bench::scratch_dir files;
+  auto started = start_broker(files);
+  if (const auto* why = std::get_if<std::string>(&started)) return fail(*why);
+  const auto& broker = std::get<std::unique_ptr<address_broker>>(started);
+  // The broker's thread exists already: it stays free to run anywhere.
+  if (!bench::pin_this_thread(options.cpus.first)) return fail("cannot pin to core " + std::to_string(options.cpus.first));
+
+  std::vector<rtt_row> rows;
+  std::string failure;
+  for (const orc::transport transport : options.transports) {
+    for (const std::size_t size : options.sizes) {
+      if (bench::interrupted() || !failure.empty()) break;
+      auto result = measure(options, broker->endpoints().front(), transport, size);
+      if (auto* row = std::get_if<rtt_row>(&result)) rows.push_back(std::move(*row));
+      else failure = std::get<std::string>(result);
+    }
+  }
+  print_rtt_tables(options.json == "-" || options.csv == "-" ? stderr : stdout, rows, options);
+  if (bench::interrupted()) return bench::interrupted_exit_code();
+  if (!failure.empty()) return fail(failure);
+  return write_rtt_files(rows, options) ? exit_code::ok : exit_code::failed;
+}
+
+}  // namespace orc::cli

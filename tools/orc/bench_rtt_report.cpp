@@ -1,0 +1,99 @@
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "bench_rtt.h"
+#include "benchmarks/support/json.h"
+#include "benchmarks/support/machine.h"
+#include "benchmarks/support/text.h"
+
+namespace orc::cli {
+namespace {
+
+// Table I of the paper: a line per transport, a column per size.
+bench::table mean_table(const std::vector<rtt_row>& rows, const rtt_options& options) {
+  bench::table table{{""}};
+  for (const std::size_t size : options.sizes) table[0].push_back(bench::size_label(size));
+  for (const orc::transport transport : options.transports) {
+    std::vector<std::string> line{std::string(to_string(transport))};
+    for (const std::size_t size : options.sizes) {
+      std::string mean = "-";
+      for (const rtt_row& row : rows) {
+        if (row.transport == transport && row.size == size) mean = bench::fixed(row.one_way.mean);
+      }
+      line.push_back(mean);
+    }
+    table.push_back(std::move(line));
+  }
+  return table;
+}
+
+bench::table quantile_table(const std::vector<rtt_row>& rows) {
+  bench::table table{{"transport", "size", "messages", "p50", "p90", "p99", "p99.9", "max"}};
+  for (const rtt_row& row : rows) {
+    const bench::summary& s = row.one_way;
+    table.push_back({std::string(to_string(row.transport)), bench::size_label(row.size), std::to_string(s.count),
+                     bench::us(s.p50), bench::us(s.p90), bench::us(s.p99), bench::us(s.p999), bench::us(s.max)});
+  }
+  return table;
+}
+
+bench::json_object to_object(const rtt_row& row) {
+  const bench::summary& s = row.one_way;
+  bench::json_object object;
+  object.add("transport", to_string(row.transport))
+      .add("size", row.size)
+      .add("messages", s.count)
+      .add("mean_us", s.mean)
+      .add("p50_us", s.p50)
+      .add("p90_us", s.p90)
+      .add("p99_us", s.p99)
+      .add("p999_us", s.p999)
+      .add("max_us", s.max)
+      .add("min_us", s.min)
+      .add("p25_us", s.p25)
+      .add("p75_us", s.p75)
+      .add("whisker_low_us", s.whisker_low)
+      .add("whisker_high_us", s.whisker_high)
+      .add("outliers_us", s.outliers);
+  return object;
+}
+
+std::string to_csv(const std::vector<rtt_row>& rows) {
+  std::string text = "transport,size,messages,mean_us,p50_us,p90_us,p99_us,p999_us,max_us\n";
+  for (const rtt_row& row : rows) {
+    const bench::summary& s = row.one_way;
+    text += std::string(to_string(row.transport)) + ',' + std::to_string(row.size) + ',' + std::to_string(s.count);
+    for (const double value : {s.mean, s.p50, s.p90, s.p99, s.p999, s.max}) text += ',' + bench::fixed(value, 3);
+    text += '\n';
+  }
+  return text;
+}
+
+bool write(const std::string& path, const std::string& text) {
+  if (path.empty() || bench::write_text(path, text)) return true;
+  std::fprintf(stderr, "orc: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
+  return false;
+}
+
+}  // namespace
+
+void print_rtt_tables(std::FILE* to, const std::vector<rtt_row>& rows, const rtt_options& options) {
+  if (rows.empty()) return;
+  std::fprintf(to, "# %s\n", bench::machine_facts(options.cpus).c_str());
+  std::fprintf(to, "# receiver %s, message %s\n\n", options.wait == bench::wait_mode::spin ? "spins" : "blocks",
+               options.send == bench::send_mode::move ? "forwarded by move" : "sent by copy");
+  std::fprintf(to, "Mean one-way latency (round trip / 2), microseconds\n\n");
+  bench::print(to, mean_table(rows, options));
+  std::fprintf(to, "\nDistribution, microseconds\n\n");
+  bench::print(to, quantile_table(rows));
+}
+
+bool write_rtt_files(const std::vector<rtt_row>& rows, const rtt_options& options) {
+  std::vector<bench::json_object> objects;
+  for (const rtt_row& row : rows) objects.push_back(to_object(row));
+  const bool json = write(options.json, bench::to_json(objects));
+  return write(options.csv, to_csv(rows)) && json;
+}
+
+}  // namespace orc::cli

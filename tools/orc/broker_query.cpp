@@ -1,0 +1,147 @@
+#include "broker_query.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <zmq.hpp>
+
+#include "endpoint_check.h"
+#include "exit_code.h"
+#include "text.h"
+#include "wire/run_dir.h"
+
+namespace orc::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = stop_signal::clock;
+
+// A broker that is being restarted is back within this; without one, a person does not want to wait longer.
+constexpr auto patience_without_listener = 1s;
+constexpr auto patience_with_listener = 3s;
+constexpr auto one_attempt = 1s;
+
+}  // namespace
+
+// A DEALER: unlike REQ it survives a lost reply. Replies to older attempts are told apart by their request id.
+struct broker_query::connection {
+  explicit connection(const std::string& endpoint) : socket(context, zmq::socket_type::dealer) {
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::max_control_bytes));
+    socket.connect(endpoint);
+  }
+
+  // One whole message if there is one; nullopt for anything that is not a single frame too.
+  std::optional<zmq::message_t> receive() {
+    zmq::message_t frame;
+    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+    bool single = true;
+    while (socket.get(zmq::sockopt::rcvmore)) {
+      single = false;
+      if (!socket.recv(frame, zmq::recv_flags::dontwait)) break;
+    }
+    if (!single) return std::nullopt;
+    return frame;
+  }
+
+  std::optional<wire::body> answer(const wire::envelope& question, clock::time_point until, const stop_signal& stop) {
+    const std::string bytes = wire::encode(question);
+    if (!socket.send(zmq::buffer(bytes), zmq::send_flags::dontwait)) return std::nullopt;
+    while (clock::now() < until && !stop.raised()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
+      zmq::pollitem_t items[] = {{socket.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, stop.fd(), ZMQ_POLLIN, 0}};
+      zmq::poll(items, 2, std::max(left, 0ms));
+      while (socket.get(zmq::sockopt::events) & ZMQ_POLLIN) {
+        const auto frame = receive();
+        if (!frame) continue;
+        auto decoded = wire::decode({frame->data<const std::byte>(), frame->size()});
+        auto* reply = std::get_if<wire::envelope>(&decoded);
+        if (reply != nullptr && reply->request == question.request) return std::move(reply->content);
+      }
+    }
+    return std::nullopt;
+  }
+
+  zmq::context_t context;
+  zmq::socket_t socket;
+};
+
+broker_query::broker_query(const std::string& endpoint, const stop_signal& stop)
+    : stop_(stop), candidates_(endpoint.empty() ? detail::broker_candidates() : std::vector{endpoint}) {}
+
+broker_query::~broker_query() = default;
+
+bool broker_query::connect() {
+  findings_.clear();
+  for (const std::string& candidate : candidates_) {
+    const std::string silent = why_silent(candidate);
+    if (!findings_.empty()) findings_ += ", ";
+    findings_ += escaped(candidate) + (silent.empty() ? "" : " (" + silent + ")");
+    if (!silent.empty()) continue;
+    try {
+      connection_ = std::make_unique<connection>(candidate);
+      endpoint_ = candidate;
+      return true;
+    } catch (const zmq::error_t& error) {
+      findings_ += std::string(" (") + error.what() + ")";
+    }
+  }
+  return false;
+}
+
+query_failure broker_query::nobody_answers() const {
+  return {exit_code::failed,
+          "no broker answers at " + findings_ + ": start one with orc-broker, or name it with --broker or ORC_BROKER"};
+}
+
+query_result<wire::body> broker_query::ask(const wire::body& question) {
+  const auto start = clock::now();
+  while (!stop_.raised()) {
+    const auto waited = clock::now() - start;
+    if (connection_ == nullptr && !connect()) {
+      if (waited > patience_without_listener) return nobody_answers();
+      stop_.wait_until(clock::now() + 50ms);
+      continue;
+    }
+    if (waited > patience_with_listener) return nobody_answers();
+    auto reply = connection_->answer({++last_request_, question}, clock::now() + one_attempt, stop_);
+    if (!reply) {
+      connection_.reset();
+    } else if (const auto* refusal = std::get_if<wire::error>(&*reply)) {
+      const bool unknown = refusal->code == wire::error_code::unknown_topic;
+      return query_failure{unknown ? exit_code::no_topic : exit_code::failed, escaped(refusal->text)};
+    } else {
+      return std::move(*reply);
+    }
+  }
+  return query_failure{exit_code::interrupted, "interrupted"};
+}
+
+query_result<wire::topic_list> broker_query::list() {
+  wire::topic_list all;
+  wire::list_topics question;
+  do {
+    auto reply = ask(question);
+    if (auto* failure = std::get_if<query_failure>(&reply)) return std::move(*failure);
+    auto* page = std::get_if<wire::topic_list>(&std::get<wire::body>(reply));
+    if (page == nullptr) return query_failure{exit_code::failed, "the broker's answer is not a list of topics"};
+    std::move(page->topics.begin(), page->topics.end(), std::back_inserter(all.topics));
+    page->topics = std::move(all.topics);
+    all = std::move(*page);
+    // Names must grow, or a broken broker would keep us asking for ever.
+    if (!all.more || all.topics.empty() || all.topics.back().topic <= question.after) break;
+    question.after = all.topics.back().topic;
+  } while (true);
+  return all;
+}
+
+query_result<wire::topic_state> broker_query::describe(const std::string& topic) {
+  auto reply = ask(wire::describe_topic{topic});
+  if (auto* failure = std::get_if<query_failure>(&reply)) return std::move(*failure);
+  auto* state = std::get_if<wire::topic_state>(&std::get<wire::body>(reply));
+  if (state == nullptr) return query_failure{exit_code::failed, "the broker's answer is not the state of a topic"};
+  return std::move(*state);
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,57 @@
+// Questions to the address broker without being a participant: one request, one reply (schemas/PROTOCOL.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "stop_signal.h"
+#include "wire/control.h"
+
+namespace orc::cli {
+
+// Why a question has no answer, and the exit code that goes with it.
+struct query_failure {
+  int exit_code = 1;
+  std::string text;
+};
+
+template <typename T>
+using query_result = std::variant<T, query_failure>;
+
+// For one thread. Finds the broker at the first question, and again whenever it does not answer: a broker that is
+// restarted in between is no error. Every question ends within a few seconds, or at once when `stop` is raised.
+class broker_query {
+ public:
+  // Empty endpoint: where participants look for it (ORC_BROKER, ...).
+  broker_query(const std::string& endpoint, const stop_signal& stop);
+  ~broker_query();
+  broker_query(const broker_query&) = delete;
+  broker_query& operator=(const broker_query&) = delete;
+
+  // All topics in the order of their names, however many pages that takes.
+  [[nodiscard]] query_result<wire::topic_list> list();
+
+  // One topic, with its schema. A topic nobody knows is a query_failure with exit_code::no_topic.
+  [[nodiscard]] query_result<wire::topic_state> describe(const std::string& topic);
+
+  // Where the last answer came from.
+  [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+
+ private:
+  struct connection;
+
+  [[nodiscard]] query_result<wire::body> ask(const wire::body& question);
+  [[nodiscard]] bool connect();
+  [[nodiscard]] query_failure nobody_answers() const;
+
+  const stop_signal& stop_;
+  std::vector<std::string> candidates_;
+  std::string findings_;  // what the last connect() found at each candidate
+  std::string endpoint_;
+  std::unique_ptr<connection> connection_;
+  std::uint64_t last_request_ = 0;
+};
+
+}  // namespace orc::cli

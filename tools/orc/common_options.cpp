@@ -1,0 +1,32 @@
+#include "common_options.h"
+
+#include "text.h"
+#include "wire/control.h"
+
+namespace orc::cli {
+
+void add_common_options(CLI::App& command, common_options& options, const char* json_help) {
+  command
+      .add_option("--broker", options.broker,
+                  "Endpoint of the address broker (default: ORC_BROKER, else the user's broker, the system's, "
+                  "tcp://127.0.0.1:5570)")
+      ->type_name("ENDPOINT");
+  command.add_flag("--json", options.json, json_help);
+}
+
+void add_topic_argument(CLI::App& command, std::string& topic) {
+  const auto check = [](const std::string& name) {
+    const std::string problem = wire::topic_name_problem(name);
+    return problem.empty() ? problem : "'" + escaped(name) + "' is not a topic name: " + escaped(problem);
+  };
+  command.add_option("topic", topic, "Name of the topic")
+      ->required()
+      ->type_name("")
+      ->check(CLI::Validator(check, "", "topic name"));
+}
+
+CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help) {
+  return command.add_option(name, seconds, help)->type_name("SEC")->check(CLI::Range(0.0, 1e9));
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,64 @@
+#include "console.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace orc::cli {
+
+namespace {
+
+// False when it could not be written: the other end is closed, or the disk is full.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {  // stdout may be non-blocking: it is shared with whoever started us
+      pollfd item = {fd, POLLOUT, 0};
+      poll(&item, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+console::console() { signal(SIGPIPE, SIG_IGN); }
+
+bool console::line(std::string_view text) {
+  std::string whole(text);
+  whole += '\n';
+  return write(whole);
+}
+
+bool console::write(std::string_view bytes) {
+  if (!reader_gone_ && !write_all(STDOUT_FILENO, bytes)) reader_gone_ = true;
+  return !reader_gone_;
+}
+
+bool console::reader_gone() {
+  pollfd item = {STDOUT_FILENO, 0, 0};
+  if (poll(&item, 1, 0) > 0 && (item.revents & (POLLERR | POLLHUP)) != 0) reader_gone_ = true;
+  return reader_gone_;
+}
+
+void console::note(std::string_view text) {
+  std::string whole = "orc: ";
+  whole += text;
+  whole += '\n';
+  write_all(STDERR_FILENO, whole);
+}
+
+void console::hint(std::string_view text) {
+  if (isatty(STDERR_FILENO) == 1) note(text);
+}
+
+bool console::stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
+
+}  // namespace orc::cli

@@ -1,0 +1,31 @@
+// What the tool writes: results to stdout, each line as soon as it is complete; notes to stderr.
+#pragma once
+
+#include <string_view>
+
+namespace orc::cli {
+
+// Makes a closed pipe (`orc topic echo x | head`) an ordinary end instead of a SIGPIPE. One per process.
+class console {
+ public:
+  console();
+
+  // One line or any bytes to stdout, written at once. False when nobody reads any more: stop, and exit with 0.
+  bool line(std::string_view text);
+  bool write(std::string_view bytes);
+
+  // True when the reader of stdout has left; also notices it while there is nothing to write.
+  [[nodiscard]] bool reader_gone();
+
+  // "orc: text" to stderr.
+  void note(std::string_view text);
+  // The same when a person is looking (stderr is a terminal), nothing otherwise.
+  void hint(std::string_view text);
+
+  [[nodiscard]] static bool stdout_is_terminal() noexcept;
+
+ private:
+  bool reader_gone_ = false;
+};
+
+}  // namespace orc::cli

@@ -1,0 +1,22 @@
+// Exit codes of `orc`, for scripts. Shown by `orc --help`: keep `help` in step.
+#pragma once
+
+namespace orc::cli::exit_code {
+
+inline constexpr int ok = 0;
+inline constexpr int failed = 1;
+inline constexpr int usage = 2;
+inline constexpr int no_topic = 3;
+inline constexpr int timed_out = 4;
+inline constexpr int interrupted = 130;  // 128 + SIGINT, as shells have it
+
+inline constexpr const char* help =
+    "Exit codes:\n"
+    "  0    done (also: ended by Ctrl-C where nothing else ends it, or the reader of the pipe left)\n"
+    "  1    error: no broker, topic taken by another publisher, ...\n"
+    "  2    usage\n"
+    "  3    no such topic, or nobody publishes it\n"
+    "  4    timed out\n"
+    "  130  Ctrl-C before what was asked for (-n, --once) was complete";
+
+}  // namespace orc::cli::exit_code

@@ -1,0 +1,37 @@
+// The command-line tool `orc`.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "bench.h"
+#include "exit_code.h"
+#include "orc/version.h"
+#include "shield.h"
+#include "topic.h"
+
+namespace {
+
+// Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
+using add_command = void (*)(CLI::App&, int& exit_code);
+constexpr add_command commands[] = {orc::cli::add_topic, orc::cli::add_bench};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("ORC command-line tool: topics of running programs, and benchmarks", "orc");
+  app.set_version_flag("--version", std::string("orc ") + orc::version());
+  app.footer(orc::cli::exit_code::help);
+  app.require_subcommand(1);
+  int exit_code = orc::cli::exit_code::ok;
+  try {
+    for (const add_command add : commands) add(app, exit_code);
+    app.parse(orc::cli::shielded_arguments(argc, argv));
+  } catch (const CLI::ParseError& error) {
+    // CLI11 has some thirty codes for what is one thing to a script.
+    return app.exit(error) == 0 ? orc::cli::exit_code::ok : orc::cli::exit_code::usage;
+  } catch (const std::exception& error) {
+    std::cerr << "orc: " << error.what() << '\n';
+    return orc::cli::exit_code::failed;
+  }
+  return exit_code;
+}

@@ -1,0 +1,18 @@
+// Where a command takes a list of words, CLI11 (2.1 to 2.4 at least, Option::_add_result) takes a word like [1,2]
+// apart: to it that is a list. Samples for `orc topic pub` are often JSON, so such words are marked before CLI11 sees
+// them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace orc::cli {
+
+// The arguments of main() in the order CLI11 wants them, last first and without the program's name. Bracketed words of
+// `orc topic pub` are marked.
+[[nodiscard]] std::vector<std::string> shielded_arguments(int argc, char** argv);
+
+// The word as it was typed.
+[[nodiscard]] std::string unshielded(const std::string& word);
+
+}  // namespace orc::cli

@@ -1,0 +1,28 @@
+// Ctrl-C and SIGTERM as something that can be polled and waited for.
+#pragma once
+
+#include <chrono>
+
+namespace orc::cli {
+
+// While it lives, SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process; a second one ends it, so that
+// nothing can make the tool unstoppable. At most one at a time. For the main thread.
+class stop_signal {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  stop_signal();
+  ~stop_signal();
+  stop_signal(const stop_signal&) = delete;
+  stop_signal& operator=(const stop_signal&) = delete;
+
+  [[nodiscard]] bool raised() const noexcept;
+  // Readable once a signal came.
+  [[nodiscard]] int fd() const noexcept;
+  // Waits until then or until a signal; true when a signal came.
+  bool wait_until(clock::time_point then) const noexcept;
+  // Waits for `other_fd` to be readable (or at its end), a signal, or the time; true when the fd is.
+  [[nodiscard]] bool wait_readable(int other_fd, clock::time_point then) const noexcept;
+};
+
+}  // namespace orc::cli

@@ -1,0 +1,177 @@
+// orc topic echo
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "broker_query.h"
+#include "common_options.h"
+#include "console.h"
+#include "exit_code.h"
+#include "orc.h"
+#include "sample_text.h"
+#include "text.h"
+#include "topic.h"
+
+namespace orc::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = stop_signal::clock;
+
+// How long Ctrl-C or a reader of the pipe that left may go unnoticed while no sample comes.
+constexpr int slice_ms = 100;
+
+struct echo_options {
+  common_options common;
+  std::string topic;
+  std::uint64_t count = 0;  // 0: until Ctrl-C
+  bool once = false;
+  double timeout_s = -1;  // negative: none
+  bool hex = false;
+  bool text = false;
+  bool raw = false;
+  bool full = false;
+  std::size_t queue = 0;  // 0: newest only
+};
+
+class echo_command {
+ public:
+  explicit echo_command(const echo_options& options)
+      : options_(options), wanted_(options.once ? 1 : options.count), participant_(participant(options)) {}
+
+  int run() {
+    request_options request;
+    if (options_.queue != 0) {
+      request.conflate = 0;
+      request.depth = options_.queue;
+    }
+    const result requested = participant_.request_topic(options_.topic, request);
+    if (stop_.raised()) return ended();
+    if (!requested) {
+      out_.note("cannot listen to '" + options_.topic + "': " + requested.error().message());
+      return exit_code::failed;
+    }
+    return listen(participant_.subscriber(options_.topic));
+  }
+
+ private:
+  static participant_options participant(const echo_options& options) {
+    participant_options own;
+    own.broker = options.common.broker;
+    own.name = "orc topic echo";
+    return own;
+  }
+
+  int listen(subscriber from) {
+    auto quiet_since = clock::now();
+    const auto hint_at = quiet_since + 500ms;
+    bool hinted = false;
+    while (!stop_.raised()) {
+      const message sample = from.recv(next_wait_ms(quiet_since));
+      if (sample) {
+        if (!show(sample) || ++shown_ == wanted_) return exit_code::ok;
+        quiet_since = clock::now();
+        continue;
+      }
+      if (sample.status() != errc::timed_out && sample.status() != errc::nothing_new) {
+        out_.note(std::string(describe(sample.status())));
+        return exit_code::failed;
+      }
+      if (out_.reader_gone()) return exit_code::ok;
+      if (is_over(quiet_since)) return timed_out(from);
+      if (!hinted && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
+        out_.hint("waiting for a publisher of '" + options_.topic + "'");
+        hinted = true;
+      }
+    }
+    return ended();
+  }
+
+  [[nodiscard]] bool is_over(clock::time_point quiet_since) const {
+    return options_.timeout_s >= 0 && clock::now() - quiet_since >= std::chrono::duration<double>(options_.timeout_s);
+  }
+
+  [[nodiscard]] int next_wait_ms(clock::time_point quiet_since) const {
+    if (options_.timeout_s < 0) return slice_ms;
+    const auto quiet = std::chrono::duration<double>(clock::now() - quiet_since).count();
+    return static_cast<int>(std::clamp((options_.timeout_s - quiet) * 1e3 + 1, 0.0, double{slice_ms}));
+  }
+
+  bool show(const message& sample) {
+    if (options_.raw) return out_.write(as_text(sample.bytes()));
+    const payload_style style = options_.hex    ? payload_style::hex
+                                : options_.text ? payload_style::text
+                                                : payload_style::automatic;
+    return out_.line(options_.common.json ? sample_json(options_.topic, sample, style)
+                                          : sample_line(sample, style, options_.full));
+  }
+
+  // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.
+  int timed_out(const subscriber& from) {
+    if (wanted_ == 0 && shown_ != 0) return exit_code::ok;
+    const std::string waited = " within " + fixed(options_.timeout_s, 1) + " s";
+    if (from.connected() || shown_ != 0) {
+      out_.note("no sample of '" + options_.topic + "'" + waited);
+      return exit_code::timed_out;
+    }
+    broker_query broker(options_.common.broker, stop_);
+    const auto answer = broker.describe(options_.topic);
+    const auto* state = std::get_if<wire::topic_state>(&answer);
+    if (state != nullptr && state->publication) {
+      out_.note("no link to the publisher of '" + options_.topic + "'" + waited + ": " + escaped(from.link().reason));
+      return exit_code::timed_out;
+    }
+    const auto* failure = std::get_if<query_failure>(&answer);
+    if (failure != nullptr && failure->exit_code == exit_code::failed) {
+      out_.note(failure->text);
+      return exit_code::failed;
+    }
+    out_.note("nobody publishes '" + options_.topic + "' (waited " + fixed(options_.timeout_s, 1) + " s)");
+    return exit_code::no_topic;
+  }
+
+  [[nodiscard]] int ended() const { return wanted_ == 0 ? exit_code::ok : exit_code::interrupted; }
+
+  const echo_options& options_;
+  const std::uint64_t wanted_;
+  std::uint64_t shown_ = 0;
+  console out_;
+  const stop_signal stop_;
+  broker participant_;
+};
+
+}  // namespace
+
+void add_topic_echo(CLI::App& topic, int& exit_code) {
+  auto options = std::make_shared<echo_options>();
+  CLI::App* command = topic.add_subcommand(
+      "echo", "Shows the samples of a topic, one line each; waits for a publisher if there is none yet");
+  add_topic_argument(*command, options->topic);
+  auto* count =
+      command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  command->add_flag("--once", options->once, "End after one sample")->excludes(count);
+  add_seconds(*command, "--timeout", options->timeout_s,
+              "End when no sample came for SEC seconds: exit code 4, or 3 if nobody publishes; 0 if samples came "
+              "and no number of them was asked for");
+  auto* hex = command->add_flag("--hex", options->hex,
+                                "Payload as hexadecimal digits (default: text if it is printable UTF-8)");
+  auto* text =
+      command->add_flag("--text", options->text, "Payload as text, anything unprintable escaped")->excludes(hex);
+  command->add_flag("--raw", options->raw, "Only the bytes of the payloads, nothing between them")
+      ->excludes(hex)
+      ->excludes(text);
+  command->add_flag("--full", options->full, "Long payloads whole (default: the first 256 bytes of text, 64 of hex)");
+  command
+      ->add_option("--queue", options->queue,
+                   "Every sample in order, up to DEPTH waiting, instead of the newest one only")
+      ->type_name("DEPTH")
+      ->check(CLI::Range(1, 65536));
+  add_common_options(*command, options->common, "One JSON object per line, with the whole payload");
+  command->get_option("--json")->excludes(command->get_option("--raw"));
+  command->callback([options, &exit_code] { exit_code = echo_command(*options).run(); });
+}
+
+}  // namespace orc::cli

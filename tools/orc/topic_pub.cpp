@@ -1,0 +1,228 @@
+// orc topic pub
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common_options.h"
+#include "console.h"
+#include "exit_code.h"
+#include "json_writer.h"
+#include "line_reader.h"
+#include "orc.h"
+#include "shield.h"
+#include "stop_signal.h"
+#include "text.h"
+#include "topic.h"
+
+namespace orc::cli {
+
+namespace {
+
+using clock = stop_signal::clock;
+
+struct pub_options {
+  common_options common;
+  std::string topic;
+  std::vector<std::string> data;
+  std::string from_stdin;  // "", "lines" or "whole"
+  double rate_hz = 0;      // 0: not paced
+  std::uint64_t count = 0;
+  bool hex = false;
+  double wait_s = 1;
+  bool wait_given = false;
+  double linger_s = 0.2;
+  std::string type_name;
+  std::string encoding;
+};
+
+clock::duration seconds(double s) {
+  return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(s));
+}
+
+class pub_command {
+ public:
+  explicit pub_command(const pub_options& options)
+      : options_(options), lines_(STDIN_FILENO, stop_), participant_(participant(options)) {}
+
+  int run() {
+    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
+    topic_options declared;
+    declared.type.name = options_.type_name;
+    declared.type.encoding = options_.encoding;
+    const result registered = participant_.register_topic(options_.topic, declared);
+    if (stop_.raised()) return exit_code::interrupted;
+    if (!registered) {
+      out_.note("cannot publish '" + options_.topic + "': " + registered.error().message());
+      return exit_code::failed;
+    }
+    to_ = participant_.publisher(options_.topic);
+    const bool anyone = wait_for_reader();
+    if (stop_.raised()) return is_endless() ? exit_code::ok : exit_code::interrupted;
+    const int outcome = argument_ ? send_argument() : send_stdin();
+    if (sent_ != 0) stop_.wait_until(clock::now() + seconds(options_.linger_s));
+    report();
+    return outcome == exit_code::ok && options_.wait_given && options_.wait_s > 0 && !anyone ? exit_code::timed_out
+                                                                                             : outcome;
+  }
+
+ private:
+  static participant_options participant(const pub_options& options) {
+    participant_options own;
+    own.broker = options.common.broker;
+    own.name = "orc topic pub";
+    return own;
+  }
+
+  static std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unshielded(word);
+    return text;
+  }
+
+  // A link comes up some milliseconds after both ends exist; a sample sent before would reach a reader only as the
+  // last value, and not at all once we are gone.
+  bool wait_for_reader() {
+    using namespace std::chrono_literals;
+    const auto until = clock::now() + seconds(options_.wait_s);
+    while (to_.readers() == 0 && clock::now() < until) {
+      if (stop_.wait_until(clock::now() + 2ms)) return false;
+    }
+    if (to_.readers() != 0) return true;
+    if (options_.wait_s > 0 && (options_.wait_given || !is_endless())) {
+      out_.note("nobody listens to '" + options_.topic + "' (waited " + fixed(options_.wait_s, 1) +
+                " s); sending all the same");
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_endless() const { return options_.rate_hz > 0 && options_.count == 0; }
+
+  // Waits for the turn of the next sample: `sent_` periods after the first, so that the rate does not drift.
+  bool wait_turn() {
+    if (options_.rate_hz <= 0) return !stop_.raised();
+    if (sent_ == 0) first_ = clock::now();
+    return !stop_.wait_until(first_ + seconds(static_cast<double>(sent_) / options_.rate_hz));
+  }
+
+  int send_argument() {
+    const bool repeats = options_.rate_hz > 0;
+    const std::uint64_t wanted = options_.count != 0 ? options_.count : repeats ? 0 : 1;
+    do {
+      if (!wait_turn()) return is_endless() ? exit_code::ok : exit_code::interrupted;
+      if (!send(*argument_)) return exit_code::failed;
+    } while (sent_ != wanted);
+    return exit_code::ok;
+  }
+
+  int send_stdin() {
+    const bool whole = options_.from_stdin == "whole";
+    if (isatty(STDIN_FILENO) == 1) {
+      out_.hint(whole ? "reading the sample from the terminal; Ctrl-D sends it"
+                      : "reading from the terminal: each line is a sample, Ctrl-D ends");
+    }
+    while (const auto input = whole ? lines_.rest() : lines_.next()) {
+      const auto payload = encoded(*input);
+      if (!payload) return exit_code::usage;
+      if (!wait_turn()) break;
+      if (!send(*payload)) return exit_code::failed;
+      if (whole || sent_ == options_.count) return exit_code::ok;
+    }
+    // Ctrl-C is an ordinary end for someone typing, and cuts a file short.
+    return stop_.raised() && isatty(STDIN_FILENO) != 1 ? exit_code::interrupted : exit_code::ok;
+  }
+
+  std::optional<std::string> encoded(const std::string& input) {
+    if (!options_.hex) return input;
+    auto bytes = from_hex(input);
+    if (!bytes) out_.note("'" + escaped(input.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
+    return bytes;
+  }
+
+  bool send(const std::string& payload) {
+    const result handed = to_.send(payload.data(), payload.size());
+    if (!handed) {
+      out_.note("cannot send: " + handed.error().message());
+      return false;
+    }
+    ++sent_;
+    bytes_ += payload.size();
+    return true;
+  }
+
+  void report() {
+    const std::uint64_t readers = to_.readers();
+    if (options_.common.json) {
+      json_writer json;
+      json.begin_object()
+          .member("topic", options_.topic)
+          .member("sent", sent_)
+          .member("bytes", bytes_)
+          .member("readers", readers)
+          .end_object();
+      out_.line(json.text());
+    } else {
+      out_.hint("sent " + std::to_string(sent_) + (sent_ == 1 ? " sample, " : " samples, ") + std::to_string(bytes_) +
+                " bytes; " + std::to_string(readers) + (readers == 1 ? " reader" : " readers"));
+    }
+  }
+
+  const pub_options& options_;
+  console out_;
+  const stop_signal stop_;
+  line_reader lines_;
+  broker participant_;
+  publisher to_;
+  std::optional<std::string> argument_;  // the sample that the command line gives
+  clock::time_point first_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+void add_topic_pub(CLI::App& topic, int& exit_code) {
+  auto options = std::make_shared<pub_options>();
+  CLI::App* command = topic.add_subcommand(
+      "pub",
+      "Publishes a topic. DATA (words joined by a space) is one sample, sent once or at --rate; without DATA each "
+      "line of stdin is one. Before the first sample it waits for a reader (--wait). The topic is gone when the "
+      "command ends: leave it running with -r for readers that come later.");
+  add_topic_argument(*command, options->topic);
+  auto* data = command->add_option("data", options->data, "The sample")->type_name("");
+  command
+      ->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
+      ->type_name("HZ")
+      ->check(CLI::Range(1e-6, 1e6));
+  command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--hex", options->hex,
+                    "The input is hexadecimal digits, two for each byte; white space is ignored");
+  command
+      ->add_option("--stdin", options->from_stdin,
+                   "lines: each line of stdin is a sample (default without DATA); whole: all of it is one")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"lines", "whole"}))
+      ->excludes(data);
+  auto* wait =
+      add_seconds(*command, "--wait", options->wait_s,
+                  "Wait up to SEC for a reader before the first sample (default 1). Given explicitly, no reader "
+                  "in that time makes the exit code 4; the samples are sent all the same");
+  add_seconds(*command, "--linger", options->linger_s,
+              "Stay for SEC after the last sample so that it arrives (default 0.2)");
+  command->add_option("--type", options->type_name, "Name of the type, shown by `orc topic info`")->type_name("NAME");
+  command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")
+      ->type_name("NAME");
+  add_common_options(*command, options->common, "At the end one JSON object: what was sent, to how many readers");
+  command->callback([options, wait, &exit_code] {
+    options->wait_given = wait->count() > 0;
+    if (!options->data.empty() && options->count != 0 && options->rate_hz <= 0) options->rate_hz = 1;
+    exit_code = pub_command(*options).run();
+  });
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,29 @@
+// How what the broker says of topics is shown, in words and in JSON; shared by the `orc topic` commands.
+#pragma once
+
+#include <string>
+
+#include "json_writer.h"
+#include "wire/control.h"
+
+namespace orc::cli {
+
+// "robot (1234)", on another host or in another pid namespace "robot (1234@3f2a91c0)".
+[[nodiscard]] std::string participant_text(const std::string& name, std::uint32_t pid, const std::string& host);
+
+// Enough of a host identity to tell hosts apart: the boot id's first 8 digits.
+[[nodiscard]] std::string short_host(const std::string& host);
+
+// "ipc,tcp": each transport that is offered, once.
+[[nodiscard]] std::string transports_text(const wire::publication_info& publication);
+
+// "ipc", "no link", or "?" before the first heartbeat told.
+[[nodiscard]] std::string link_text(const wire::subscription_info& subscription);
+
+// "not described", or "geometry.Pose (flatbuffers, hash 0x...)".
+[[nodiscard]] std::string type_text(const wire::publication_info& publication);
+
+// The whole state as one object.
+void put_topic(json_writer& json, const wire::topic_state& state);
+
+}  // namespace orc::cli
