@@ -9,9 +9,20 @@ using Catch::Approx;
 #endif
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace orc::test {
+
+// CHECK_THAT(text, contains("part")): version 2's Contains(string) is ContainsSubstring in 3, whose Contains is for
+// ranges.
+inline auto contains(const std::string& part) {
+#if __has_include(<catch2/catch_all.hpp>)
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
 
 // What this machine does not allow (namespaces, two cores) is no failure, but must be seen: ctest reports the test as
 // skipped. Call as `return orc::test::skip("no network namespaces here");` from the TEST_CASE itself.

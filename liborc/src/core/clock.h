@@ -18,6 +18,13 @@ using monotonic = std::chrono::steady_clock;
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+// Now minus `stamp_ns`, which a stranger may have made up: limited to what fits.
+[[nodiscard]] inline std::int64_t age_of(std::int64_t stamp_ns) noexcept {
+  std::int64_t age = 0;
+  if (__builtin_sub_overflow(realtime_ns(), stamp_ns, &age)) return stamp_ns < 0 ? INT64_MAX : INT64_MIN;
+  return age;
+}
+
 // When a wait of timeout_ms ends; -1: never.
 class deadline {
  public:

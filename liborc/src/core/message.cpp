@@ -34,6 +34,6 @@ std::size_t message::copy_to(void* to, std::size_t capacity) const noexcept {
   return count;
 }
 
-std::int64_t message::age_ns() const noexcept { return detail::realtime_ns() - stamp_ns_; }
+std::int64_t message::age_ns() const noexcept { return detail::age_of(stamp_ns_); }
 
 }  // namespace orc

@@ -78,7 +78,7 @@ bool subscription::accept(sample&& s) noexcept {
   s.era = era_;
   ++received_;
   bytes_ += s.buffer.size();
-  age_ns_ = realtime_ns() - s.stamp_ns;
+  age_ns_ = age_of(s.stamp_ns);
   queue_.push(std::move(s));
   return true;
 }

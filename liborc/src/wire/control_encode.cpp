@@ -46,7 +46,8 @@ class writer {
  private:
   template <class Table>
   static std::pair<fb::Body, Offset<void>> member(Offset<Table> table) {
-    return {fb::BodyTraits<Table>::enum_value, table.Union()};
+    constexpr auto kind = fb::BodyTraits<Table>::enum_value;  // a copy: the member has no definition to refer to
+    return {kind, table.Union()};
   }
 
   static fb::Id put(const id& from) { return {from.hi, from.lo}; }

@@ -1,0 +1,230 @@
+// `orc bench rtt` as people and scripts use it. What it measures is never judged here: speed belongs to benchmarks/.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/child_process.h"
+#include "support/temp_dir.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+namespace {
+
+struct outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+// TMPDIR is a directory of the test's own: what the tool leaves behind would be seen there.
+std::vector<std::string> environment(const temp_dir& directory) {
+  return {"TMPDIR=" + directory.path().string(), "orc=" + program("orc")};
+}
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+outcome run(const temp_dir& directory, const std::string& command) {
+  const temp_dir scratch;
+  child_process shell({"/bin/bash", "-c", "{ " + command + "\n} 2> " + scratch.file("err")}, environment(directory));
+  shell.close_input();
+  outcome done;
+  done.out = shell.read_all();
+  const auto status = shell.wait();
+  if (status && WIFEXITED(*status)) done.exit_code = WEXITSTATUS(*status);
+  done.err = content_of(scratch.file("err"));
+  return done;
+}
+
+bool is_empty(const temp_dir& directory) { return std::filesystem::is_empty(directory.path()); }
+
+using row = std::map<std::string, std::string>;
+
+// A list of flat objects, as the tool writes it. Fails on anything else.
+std::vector<row> rows_of(const std::string& json) {
+  static const std::regex list(R"(\s*\[\s*(\{[^{}]*\}\s*,\s*)*\{[^{}]*\}\s*\]\s*)");
+  REQUIRE(std::regex_match(json, list));
+  static const std::regex object(R"(\{([^{}]*)\})");
+  static const std::regex member(R"re("(\w+)"\s*:\s*("[^"]*"|\[[^\]]*\]|[-0-9.e]+))re");
+  std::vector<row> rows;
+  for (std::sregex_iterator o(json.begin(), json.end(), object), end; o != end; ++o) {
+    const std::string inside = (*o)[1];
+    row r;
+    for (std::sregex_iterator m(inside.begin(), inside.end(), member); m != std::sregex_iterator(); ++m) {
+      r[(*m)[1]] = (*m)[2];
+    }
+    rows.push_back(r);
+  }
+  return rows;
+}
+
+double number(const row& r, const std::string& key) {
+  REQUIRE(r.count(key) == 1);
+  return std::stod(r.at(key));
+}
+
+void check_row(const row& r, const std::string& transport, double size, double messages) {
+  INFO(transport << ", " << size << " bytes");
+  CHECK(r.at("transport") == '"' + transport + '"');
+  CHECK(number(r, "size") == size);
+  CHECK(number(r, "messages") == messages);
+  const char* ascending[] = {"min_us", "p25_us", "p50_us", "p75_us", "p90_us", "p99_us", "p999_us", "max_us"};
+  double previous = 0;
+  for (const char* key : ascending) {
+    const double value = number(r, key);
+    INFO(key);
+    CHECK(value >= previous);
+    previous = value;
+  }
+  CHECK(number(r, "min_us") > 0);
+  CHECK(number(r, "mean_us") >= number(r, "min_us"));
+  CHECK(number(r, "mean_us") <= number(r, "max_us"));
+  CHECK(number(r, "whisker_low_us") <= number(r, "p25_us"));
+  CHECK(number(r, "whisker_high_us") >= number(r, "p75_us"));
+  CHECK(r.count("outliers_us") == 1);
+}
+
+}  // namespace
+
+TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
+  const temp_dir directory;
+  const auto done = run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  const auto rows = rows_of(done.out);
+  REQUIRE(rows.size() == 9);
+  std::size_t i = 0;
+  for (const char* transport : {"inproc", "ipc", "tcp"}) {
+    for (const double size : {10.0, 1000.0, 100'000.0}) check_row(rows[i++], transport, size, 200);
+  }
+  CHECK(done.err.find("Mean one-way latency") != std::string::npos);
+  CHECK(is_empty(directory));
+}
+
+TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, spinning") {
+  const temp_dir directory;
+  const auto small = run(directory, "$orc bench rtt --transport inproc,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
+  INFO(small.err);
+  REQUIRE(small.exit_code == 0);
+  for (const row& r : rows_of(small.out)) CHECK(number(r, "messages") == 50);
+  const auto large = run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10M --messages 5 --warmup 0 --move --json -");
+  INFO(large.err);
+  REQUIRE(large.exit_code == 0);
+  CHECK(rows_of(large.out).size() == 3);
+}
+
+TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files") {
+  const temp_dir directory;
+  const temp_dir files;
+  const auto done = run(directory, "$orc bench rtt --transport ipc --size 10,100 --messages 20 --json " +
+                                       files.file("rtt.json") + " --csv " + files.file("rtt.csv"));
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  CHECK(done.out.find("Mean one-way latency") != std::string::npos);
+  CHECK(done.out.find("p99.9") != std::string::npos);
+  CHECK(done.err.empty());  // no progress line without a terminal
+  CHECK(rows_of(content_of(files.file("rtt.json"))).size() == 2);
+  const std::string csv = content_of(files.file("rtt.csv"));
+  CHECK(csv.rfind("transport,size,messages,mean_us,p50_us,p90_us,p99_us,p999_us,max_us\n", 0) == 0);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
+}
+
+TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") {
+  const temp_dir directory;
+  const struct {
+    const char* arguments;
+    const char* says;
+  } cases[] = {
+      {"--transport pigeon", "no transport is called 'pigeon'"},
+      {"--transport shm", "not offered by this build"},
+      {"--transport ipc,multicast", "not offered by this build"},
+      {"--size 0", "not a size"},
+      {"--size 10,banana", "not a size"},
+      {"--size 10G", "not a size"},
+      {"--messages 0", "messages"},
+      {"--messages -3", "messages"},
+      {"--wait dozing", "wait"},
+      {"--cpu 0", "not two cores"},
+      {"--cpu 0,100000", "core 100000"},
+      {"--json - --csv -", "stdout"},
+      {"--nonsense", "nonsense"},
+  };
+  for (const auto& each : cases) {
+    const auto done = run(directory, std::string("$orc bench rtt ") + each.arguments);
+    INFO(each.arguments << ": " << done.err);
+    CHECK(done.exit_code == 2);
+    CHECK(done.err.find(each.says) != std::string::npos);
+    CHECK(done.out.empty());
+  }
+  CHECK(run(directory, "$orc bench").exit_code == 2);
+  CHECK(is_empty(directory));
+}
+
+TEST_CASE("bench rtt: a file that cannot be written is an error that says so") {
+  const temp_dir directory;
+  const auto done = run(directory, "$orc bench rtt --transport ipc --size 10 --messages 5 --json /nonexistent/rtt.json");
+  CHECK(done.exit_code == 1);
+  CHECK(done.err.find("/nonexistent/rtt.json") != std::string::npos);
+}
+
+TEST_CASE("bench rtt: --help names the options and the exit codes, not the other end") {
+  const temp_dir directory;
+  const auto done = run(directory, "$orc bench rtt --help");
+  CHECK(done.exit_code == 0);
+  for (const char* word : {"--transport", "--size", "--messages", "--warmup", "--wait", "--cpu", "--json", "--csv",
+                           "--move", "Exit codes"}) {
+    INFO(word);
+    CHECK(done.out.find(word) != std::string::npos);
+  }
+  CHECK(run(directory, "$orc bench --help").out.find("rtt-echo") == std::string::npos);
+}
+
+namespace {
+
+// Processes whose parent is `pid`.
+std::vector<pid_t> children_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
+  std::vector<pid_t> children;
+  for (pid_t child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+// A zombie is gone: whoever inherits it need not have reaped it yet.
+bool exists(pid_t pid) {
+  const std::string stat = content_of("/proc/" + std::to_string(pid) + "/stat");
+  return !stat.empty() && stat.find(") Z") == std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file either") {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const temp_dir directory;
+    child_process bench({program("orc"), "bench", "rtt", "--transport", "ipc", "--size", "10", "--messages", "100000000"},
+                        environment(directory), child_process::errors::to_output);
+    REQUIRE(wait_until([&] { return !children_of(bench.pid()).empty(); }));
+    const pid_t echo = children_of(bench.pid()).front();
+    bench.send_signal(signal);
+    const auto status = bench.wait();
+    REQUIRE(status);
+    if (signal == SIGINT) {
+      CHECK(WIFEXITED(*status));
+      CHECK(WEXITSTATUS(*status) == 130);
+      CHECK(is_empty(directory));
+    }
+    CHECK(wait_until([&] { return !exists(echo); }));
+  }
+}
