@@ -12,6 +12,8 @@ namespace {
 
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
+constexpr auto refresh_interval = std::chrono::seconds(1);
+constexpr auto successor_patience = std::chrono::seconds(1);
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
   return options.conflate != 0 ? 0 : static_cast<std::uint32_t>(options.depth);
@@ -25,6 +27,7 @@ subscription::subscription(std::string topic, const request_options& options, tr
       generation_(fork_generation()),
       selector_({.topic = topic_, .publication = {}, .id = id_, .delivery = {depth_of(options)}, .bell = bell_},
                 allowed, std::move(transports)),
+      in_order_(depth_of(options) != 0),
       queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
 
 message subscription::recv(int timeout_ms) noexcept {
@@ -68,12 +71,16 @@ bool subscription::pump() noexcept {
   if (!link_) return false;
   bool found = false;
   sample s;
-  while (link_->try_recv(s)) found = accept(std::move(s)) || found;
+  while (link_->try_recv(s)) {
+    found = accept(std::move(s)) || found;
+    if (!in_order_) break;  // the link is empty already: asking again would cost a system call
+  }
   return found;
 }
 
 bool subscription::accept(sample&& s) noexcept {
   if (s.sequence <= newest_) return false;  // repeated after a reconnection
+  if (newest_ == 0) before_first_ = s.sequence - 1;
   newest_ = s.sequence;
   s.era = era_;
   ++received_;
@@ -86,8 +93,10 @@ bool subscription::accept(sample&& s) noexcept {
 message subscription::take() noexcept {
   sample s;
   (void)queue_.pop(s);
-  // What was sent before the first sample of a publication was not missed.
-  const std::uint64_t missed = s.era == returned_era_ && returned_ != 0 ? s.sequence - returned_ - 1 : 0;
+  // Counted from what was returned, or from the first that arrived: what was sent before was not missed.
+  const bool same_publication = s.era == returned_era_ && returned_ != 0;
+  const std::uint64_t before = same_publication ? returned_ : s.era == era_ ? before_first_ : s.sequence - 1;
+  const std::uint64_t missed = s.sequence - before - 1;
   returned_era_ = s.era;
   returned_ = s.sequence;
   missed_ += missed;
@@ -134,6 +143,11 @@ void subscription::step(monotonic::time_point now) {
   if (closed_) return;
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
   if (!link_) return;
+  if (successor_is_due(now)) take_over(std::move(*std::exchange(successor_, std::nullopt)));
+  if (now >= next_refresh_) {
+    link_->refresh(newest_);
+    next_refresh_ = now + refresh_interval;
+  }
   if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
     pump();
     drop_link();
@@ -156,17 +170,32 @@ void subscription::adopt(link_selector::choice&& chosen) {
     return;
   }
   pump();
+  if (in_order_ && link_ && chosen.first && chosen.first->sequence > newest_ + 1) {
+    successor_ = std::move(chosen);
+    succeed_at_ = monotonic::now() + successor_patience;
+    return;
+  }
+  take_over(std::move(chosen));
+}
+
+bool subscription::successor_is_due(monotonic::time_point now) const noexcept {
+  return successor_ && (newest_ + 1 >= successor_->first->sequence || now >= succeed_at_);
+}
+
+void subscription::take_over(link_selector::choice&& chosen) {
   drop_link();
   link_ = std::move(chosen.link);
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
+  next_refresh_ = monotonic::now() + refresh_interval;
   bell_->ring();  // who waits looks at the new link
 }
 
 void subscription::drop_link() noexcept {
   if (!link_) return;
+  successor_.reset();
   malformed_ += link_->malformed();
   watch_for_user(link_->fd(), false);
   link_.reset();
@@ -247,6 +276,8 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   auto next = selector_.next_step();
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
+  if (link_) sooner(next_refresh_);
+  if (successor_) sooner(now + std::chrono::milliseconds(1));  // the old link may be emptied by the user meanwhile
   if (link_ && link_->fd() >= 0) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }

@@ -56,6 +56,8 @@ class subscription {
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   void follow(const wire::publication_info& publication);
   void adopt(link_selector::choice&& chosen);
+  void take_over(link_selector::choice&& chosen);
+  [[nodiscard]] bool successor_is_due(monotonic::time_point now) const noexcept;
   void drop_link() noexcept;
   [[nodiscard]] bool has_link() const noexcept;
   void watch_for_user(int descriptor, bool watch) noexcept;
@@ -76,12 +78,18 @@ class subscription {
   std::shared_ptr<subscriber_link> link_;
   wire::endpoint linked_to_;
   std::string reason_;
+  monotonic::time_point next_refresh_;
+  // In order, a link that takes over waits until the old one has delivered all that the new one does not have.
+  std::optional<link_selector::choice> successor_;
+  monotonic::time_point succeed_at_;
   std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
 
   // What arrived.
+  const bool in_order_;
   sample_ring queue_;               // one place when the newest wins
   std::uint32_t era_ = 0;           // counts publications
   std::uint64_t newest_ = 0;        // last sequence that arrived in this era
+  std::uint64_t before_first_ = 0;  // the sequence before the first one that arrived in this era
   std::uint32_t returned_era_ = 0;  // of the sample that was returned last
   std::uint64_t returned_ = 0;      // and its sequence
 

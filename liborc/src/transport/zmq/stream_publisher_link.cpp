@@ -162,20 +162,22 @@ void stream_publisher_link::on_hello(const std::string& route, const wire::link_
                                      sample* last) noexcept {
   const auto found = std::find_if(all_.begin(), all_.end(),
                                   [&](const auto& each) { return each->subscription == hello.subscription; });
-  if (found == all_.end() && all_.size() >= forget_at_) forget_gone_readers(last);
-  if (found == all_.end() && all_.size() >= max_readers) {
+  const bool joins = found == all_.end();
+  reader* const before = joins ? nullptr : found->get();
+  if (joins && all_.size() >= forget_at_) forget_gone_readers(last);
+  if (joins && all_.size() >= max_readers) {
     tell(route, wire::link_kind::refused, hello.subscription, last);
     return;
   }
   tell(route, wire::link_kind::welcome, hello.subscription, last);
-  if (found == all_.end()) {
+  if (joins) {
     auto fresh = std::make_unique<reader>();
     fresh->subscription = hello.subscription;
     fresh->depth = std::min(hello.depth, max_depth);
     fresh->lagging = sample_ring(std::max<std::uint32_t>(fresh->depth, 1));
     all_.push_back(std::move(fresh));
   }
-  reader& known = found == all_.end() ? *all_.back() : **found;
+  reader& known = joins ? *all_.back() : *before;
   // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back over
   // a new connection. In order, what it lacks may still be on its way over the same connection.
   const bool same_connection = known.route == route;
