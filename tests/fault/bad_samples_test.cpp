@@ -218,6 +218,8 @@ TEST_CASE("bad input: a publication that sends garbage is counted, never deliver
     bad += 4;
     s.fake.say(sample_frame(++sequence, 1, "good"));
     got = s.next();
+    INFO("round " << round << ": " << orc::describe(got.status()) << ", connected " << s.subscriber.connected() << ", "
+                  << s.subscriber.link().reason);
     REQUIRE(got);
     REQUIRE(got.sequence() == sequence);
     REQUIRE(as_text(got.bytes()) == "good");
