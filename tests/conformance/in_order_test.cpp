@@ -114,6 +114,7 @@ TEMPLATE_TEST_CASE("in order: large samples keep their order", "[conformance]", 
     for (std::uint64_t value = sent - 9; value <= sent; ++value) {
       const auto got = l.subscriber.recv(patience_ms);
       REQUIRE(got);
+      CHECK(got.missed() == 0);
       REQUIRE(value_of(got) == value);
       REQUIRE(got.size() == sample.size());
     }

@@ -47,6 +47,7 @@ TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arr
     REQUIRE(send_value(l.publisher, life));
     REQUIRE(l.sender.unregister_topic(l.topic));
     const auto got = l.subscriber.recv(patience_ms);
+    INFO("life " << life << ": " << orc::describe(got.status()));
     REQUIRE(got);
     REQUIRE(value_of(got) == life);
     REQUIRE(wait_until([&] { return !l.subscriber.connected(); }));

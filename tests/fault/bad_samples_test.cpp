@@ -16,6 +16,7 @@
 #include "support/broker_process.h"
 #include "support/broker_view.h"
 #include "support/catch.h"
+#include "support/fake_publication.h"
 #include "support/payload.h"
 #include "support/proc_stats.h"
 #include "support/raw_socket.h"
@@ -32,22 +33,6 @@ std::string random_text(std::minstd_rand& random, std::size_t size) {
   std::string text(size, '\0');
   for (char& c : text) c = static_cast<char>(random());
   return text;
-}
-
-std::string sample_frame(std::uint64_t sequence, std::int64_t stamp_ns, const std::string& payload) {
-  std::byte header[wire::sample_header::bytes];
-  wire::put({sequence, stamp_ns}, header);
-  return as_text(std::span(header)) + payload;
-}
-
-std::string link_frame(wire::link_kind kind, const wire::id& publication, const wire::id& subscription,
-                       std::uint32_t depth = 0) {
-  wire::link_message message;
-  message.kind = kind;
-  message.publication = publication;
-  message.subscription = subscription;
-  message.depth = depth;
-  return as_text(wire::encode(message));
 }
 
 // A plain socket to where a libzmq socket listens.
@@ -74,76 +59,6 @@ int plain_connection(const std::string& endpoint) {
 void write_plain(int fd, const std::string& text) {
   static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
-
-// A publication without liborc behind it: registered at the broker, a bare ROUTER, says what the test wants.
-class fake_publication {
- public:
-  fake_publication(const broker_process& broker, const std::string& topic)
-      : client_(broker.endpoint()), router_(ZMQ_ROUTER), topic_(topic) {
-    router_.set(ZMQ_ROUTER_MANDATORY, 1);
-    const std::string endpoint = "ipc://" + broker.directory().file("fake");
-    router_.bind(endpoint);
-    endpoint_ = endpoint;
-    client_.ask(hello_of_this_process("fake"));
-    announce(wire::id::random());
-  }
-
-  void announce(const wire::id& publication) {
-    id = publication;
-    auto answer = client_.ask(wire::register_topic{topic_, id, {{wire::transport::ipc, endpoint_}}, std::nullopt});
-    if (std::holds_alternative<wire::error>(answer)) throw std::runtime_error(std::get<wire::error>(answer).text);
-  }
-  // The lease of the broker would run out during a long test.
-  void stay_alive() { client_.send(0, wire::heartbeat{}); }
-
-  // Waits for a connection; its routing id becomes `peer`.
-  [[nodiscard]] bool await_connection() {
-    return wait_until([&] {
-      stay_alive();
-      const auto frames = router_.receive(std::chrono::milliseconds(100));
-      if (!frames || frames->size() < 2 || !(*frames)[1].empty()) return false;
-      peer = frames->front();
-      return true;
-    });
-  }
-  // Waits for a hello for `id`; nothing when none comes in time.
-  [[nodiscard]] std::optional<wire::link_message> await_hello(std::chrono::milliseconds deadline = patience) {
-    std::optional<wire::link_message> found;
-    static_cast<void>(wait_until(
-        [&] {
-          stay_alive();
-          const auto frames = router_.receive(std::chrono::milliseconds(20));
-          if (!frames || frames->size() != 2) return false;
-          peer = frames->front();
-          found = wire::decode_link_message(std::as_bytes(std::span(frames->back().data(), frames->back().size())));
-          return found.has_value();
-        },
-        deadline));
-    return found;
-  }
-  bool say(const std::string& frame) { return router_.send({peer, frame}); }
-  bool say(const std::string& first, const std::string& second) { return router_.send({peer, first, second}); }
-
-  // All that a subscriber needs to be connected.
-  [[nodiscard]] bool welcome() {
-    if (!await_connection()) return false;
-    say(link_frame(wire::link_kind::greeting, id, {}));
-    const auto hello = await_hello();
-    if (!hello) return false;
-    subscription = hello->subscription;
-    return say(link_frame(wire::link_kind::welcome, id, subscription));
-  }
-
-  wire::id id;
-  wire::id subscription;
-  std::string peer;
-
- private:
-  raw_client client_;
-  raw_socket router_;
-  std::string topic_;
-  std::string endpoint_;
-};
 
 struct fake_stream {
   broker_process address_broker;

@@ -92,6 +92,8 @@ result participant::register_topic(std::string_view topic, const topic_options& 
 result participant::request_topic(std::string_view topic, const request_options& options) {
   if (auto ok = ready(); !ok) return ok;
   if (auto ok = check(topic); !ok) return ok;
+  if (options.conflate != 0 && options.conflate != 1)
+    return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
   if (options.conflate == 0 && (options.depth == 0 || options.depth > longest_queue))
     return {errc::bad_argument, "a queue has 1 to " + std::to_string(longest_queue) + " places, not " +
                                     std::to_string(options.depth)};

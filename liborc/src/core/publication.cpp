@@ -50,7 +50,10 @@ result publication::send(orc::loan&& filled) noexcept {
   return publish(std::move(message_access::buffer(filled)));
 }
 
-orc::loan publication::lend(std::size_t size) noexcept { return orc::loan(allocate_frame(size)); }
+orc::loan publication::lend(std::size_t size) noexcept {
+  if (closed_.load(std::memory_order_relaxed) || generation_ != fork_generation()) return {};
+  return orc::loan(allocate_frame(size));
+}
 
 result publication::publish(sample_buffer&& buffer) noexcept {
   if (generation_ != fork_generation()) return errc::forked;

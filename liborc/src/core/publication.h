@@ -86,7 +86,7 @@ class publication {
   monotonic::time_point retire_at_;
   sample last_;
   bool bulk_ = false;
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
 
   std::atomic<bool> watched_{false};
   std::atomic<bool> outgrown_{false};

@@ -102,12 +102,17 @@ class subscriber_link {
   subscriber_link& operator=(const subscriber_link&) = delete;
 
   // The newest sample that arrived and was not returned yet; with an in-order delivery the next one. False: none.
-  // Takes everything else that has arrived out of the transport, so that nothing stale waits there.
+  // When the newest wins everything older is taken out of the transport as well, so that nothing stale waits there
+  // and a second call finds nothing.
   [[nodiscard]] virtual bool try_recv(sample& out) noexcept = 0;
 
   // Readable when try_recv may find something; edge-triggered: call try_recv until it returns false before waiting.
   // -1: the subscription's bell is rung instead. Any thread, constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
+
+  // Called about once a second with the newest sequence received: makes sure that a link on which nothing arrives is
+  // still known at the other end.
+  virtual void refresh(std::uint64_t newest) noexcept = 0;
 
   // Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;

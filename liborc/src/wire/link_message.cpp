@@ -64,7 +64,7 @@ std::optional<link_message> decode_link_message(std::span<const std::byte> frame
   message.subscription = load_id(fields + subscription_at);
   message.depth = load<std::uint32_t>(fields + depth_at);
   message.last_sequence = load<std::uint64_t>(fields + last_sequence_at);
-  if (!message.publication) return std::nullopt;
+  if (!message.publication || !message.subscription) return std::nullopt;
   return message;
 }
 

@@ -14,20 +14,20 @@
 namespace orc::wire {
 
 enum class link_kind : std::uint8_t {
-  greeting = 1,  // publication to whoever connects: this is me
-  hello = 2,     // subscription to publication: I want your samples
-  welcome = 3,   // publication to subscription: you get them from now on
-  refused = 4    // publication to subscription: I am not who you asked for, or I am full
+  hello = 1,    // subscription to publication: I want your samples; repeated while the link is silent
+  welcome = 2,  // publication to subscription: you get them
+  refused = 3,  // publication to subscription: I am not who you asked for, or I am full
+  goodbye = 4   // subscription to publication: no more
 };
 
 struct link_message {
   static constexpr std::size_t bytes = sample_header::bytes + 56;
 
-  link_kind kind = link_kind::greeting;
+  link_kind kind = link_kind::hello;
   id publication;
   id subscription;
   std::uint32_t depth = 0;           // hello: 0 newest wins, else in order with this many samples kept
-  std::uint64_t last_sequence = 0;   // welcome: of the newest sample so far
+  std::uint64_t last_sequence = 0;   // welcome: of the newest sample so far; hello: of the newest one received
 };
 
 [[nodiscard]] std::array<std::byte, link_message::bytes> encode(const link_message& message) noexcept;

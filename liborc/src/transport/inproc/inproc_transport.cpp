@@ -83,6 +83,7 @@ class inproc_subscriber_link final : public subscriber_link {
 
   [[nodiscard]] bool try_recv(sample& out) noexcept override { return queue_->take(out); }
   [[nodiscard]] int fd() const noexcept override { return -1; }
+  void refresh(std::uint64_t) noexcept override {}
   [[nodiscard]] link_state state() const noexcept override { return link_state::connected; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 

@@ -7,6 +7,8 @@ namespace orc::detail {
 
 namespace {
 
+constexpr std::uint32_t max_depth = 65536;
+
 // A frame that others may see already (a message that is forwarded while somebody still holds it) cannot get a new
 // header in place.
 [[nodiscard]] sample_buffer copy_with_header(sample& s) noexcept {
@@ -128,47 +130,68 @@ void stream_publisher_link::receive_all(sample* last) noexcept {
 
 void stream_publisher_link::receive(const std::string& route, std::span<const std::byte> frame,
                                     sample* last) noexcept {
-  if (frame.empty()) return tell(route, wire::link_kind::greeting, {}, last);  // ZMQ_PROBE_ROUTER: a new connection
   const auto message = wire::decode_link_message(frame);
-  if (!message || message->kind != wire::link_kind::hello || !message->subscription) {
+  if (!message || (message->kind != wire::link_kind::hello && message->kind != wire::link_kind::goodbye)) {
     malformed_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (message->publication != publication_) return tell(route, wire::link_kind::refused, message->subscription, last);
-  welcome(route, *message, last);
+  if (message->kind == wire::link_kind::goodbye) {
+    for (const auto& each : all_) each->gone = each->gone || each->route == route;
+  } else if (message->publication != publication_) {
+    tell(route, wire::link_kind::refused, message->subscription, last);
+  } else {
+    on_hello(route, *message, last);
+  }
 }
 
-void stream_publisher_link::tell(const std::string& route, wire::link_kind kind, const wire::id& subscription,
-                                 sample* last) noexcept {
+stream_publisher_link::outcome stream_publisher_link::tell(const std::string& route, wire::link_kind kind,
+                                                           const wire::id& subscription, sample* last) noexcept {
   const auto bytes = wire::encode(wire::link_message{.kind = kind,
                                                      .publication = publication_,
                                                      .subscription = subscription,
                                                      .last_sequence = last != nullptr ? last->sequence : 0});
   zmq_msg_t frame;
-  if (zmq_msg_init_size(&frame, bytes.size()) != 0) return;
+  if (zmq_msg_init_size(&frame, bytes.size()) != 0) return outcome::full;
   std::memcpy(zmq_msg_data(&frame), bytes.data(), bytes.size());
-  if (try_send(route, &frame, true) != outcome::sent) zmq_msg_close(&frame);
+  const outcome done = try_send(route, &frame, true);
+  if (done != outcome::sent) zmq_msg_close(&frame);
+  return done;
 }
 
-void stream_publisher_link::welcome(const std::string& route, const wire::link_message& hello,
-                                    sample* last) noexcept {
-  // A subscription that came back over a new connection replaces its old entry.
-  auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& each) {
-    return each->subscription == hello.subscription || each->route == route;
-  });
-  if (found == all_.end() && all_.size() >= max_readers)
-    return tell(route, wire::link_kind::refused, hello.subscription, last);
+void stream_publisher_link::on_hello(const std::string& route, const wire::link_message& hello,
+                                     sample* last) noexcept {
+  const auto found = std::find_if(all_.begin(), all_.end(),
+                                  [&](const auto& each) { return each->subscription == hello.subscription; });
+  if (found == all_.end() && all_.size() >= forget_at_) forget_gone_readers(last);
+  if (found == all_.end() && all_.size() >= max_readers) {
+    tell(route, wire::link_kind::refused, hello.subscription, last);
+    return;
+  }
   tell(route, wire::link_kind::welcome, hello.subscription, last);
-  auto fresh = std::make_unique<reader>();
-  fresh->route = route;
-  fresh->subscription = hello.subscription;
-  fresh->depth = std::min<std::uint32_t>(hello.depth, 65536);
-  fresh->behind = last != nullptr;  // the last-value cache: it gets the current sample at once
-  fresh->lagging = sample_ring(std::max<std::uint32_t>(fresh->depth, 1));
-  if (found == all_.end())
+  if (found == all_.end()) {
+    auto fresh = std::make_unique<reader>();
+    fresh->subscription = hello.subscription;
+    fresh->depth = std::min(hello.depth, max_depth);
+    fresh->lagging = sample_ring(std::max<std::uint32_t>(fresh->depth, 1));
     all_.push_back(std::move(fresh));
-  else
-    *found = std::move(fresh);
+  }
+  reader& known = found == all_.end() ? *all_.back() : **found;
+  // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back over
+  // a new connection. In order, what it lacks may still be on its way over the same connection.
+  const bool same_connection = known.route == route;
+  known.route = route;
+  known.gone = false;
+  if (last != nullptr && hello.last_sequence < last->sequence && known.lagging.empty() &&
+      (known.depth == 0 || !same_connection))
+    known.behind = true;
+}
+
+// The kernel tells of a killed subscriber, but libzmq tells only who sends to it.
+void stream_publisher_link::forget_gone_readers(sample* last) noexcept {
+  std::erase_if(all_, [&](const auto& each) {
+    return tell(each->route, wire::link_kind::welcome, each->subscription, last) == outcome::gone;
+  });
+  forget_at_ = std::max(few_readers, 2 * all_.size());
 }
 
 void stream_publisher_link::after_change() noexcept {

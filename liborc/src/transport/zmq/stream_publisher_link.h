@@ -20,6 +20,7 @@ namespace orc::detail {
 class stream_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
+  static constexpr std::size_t few_readers = 64;
   static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
 
   // `socket` is a bound ROUTER with ZMQ_ROUTER_MANDATORY.
@@ -57,8 +58,9 @@ class stream_publisher_link final : public publisher_link {
   // What arrives from subscribers.
   void receive_all(sample* last) noexcept;
   void receive(const std::string& route, std::span<const std::byte> frame, sample* last) noexcept;
-  void tell(const std::string& route, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
-  void welcome(const std::string& route, const wire::link_message& hello, sample* last) noexcept;
+  outcome tell(const std::string& route, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
+  void on_hello(const std::string& route, const wire::link_message& hello, sample* last) noexcept;
+  void forget_gone_readers(sample* last) noexcept;
   void after_change() noexcept;
 
   zmq_socket socket_;
@@ -66,6 +68,7 @@ class stream_publisher_link final : public publisher_link {
   wire::id publication_;
   wire::endpoint where_;
   std::vector<std::unique_ptr<reader>> all_;
+  std::size_t forget_at_ = few_readers;  // so many readers: look for those that were killed
   std::atomic<std::size_t> readers_{0};
   std::atomic<bool> urgent_{false};
   std::atomic<std::uint64_t> dropped_{0};

@@ -7,7 +7,26 @@ stream_subscriber_link::stream_subscriber_link(zmq_socket socket, const subscrip
       fd_(socket_.fd()),
       publication_(spec.publication),
       subscription_(spec.id),
-      delivery_(spec.delivery) {}
+      delivery_(spec.delivery) {
+  tell(wire::link_kind::hello, 0);
+}
+
+stream_subscriber_link::~stream_subscriber_link() { tell(wire::link_kind::goodbye, 0); }
+
+// On a silent link the hello is said again. When the connection is down it waits in libzmq, goes out with the next
+// connection, and the publication knows the subscription again at once.
+void stream_subscriber_link::refresh(std::uint64_t newest) noexcept {
+  if (!std::exchange(heard_, false)) tell(wire::link_kind::hello, newest);
+}
+
+void stream_subscriber_link::tell(wire::link_kind kind, std::uint64_t newest) noexcept {
+  const auto bytes = wire::encode(wire::link_message{.kind = kind,
+                                                     .publication = publication_,
+                                                     .subscription = subscription_,
+                                                     .depth = delivery_.depth,
+                                                     .last_sequence = newest});
+  zmq_send(socket_.get(), bytes.data(), bytes.size(), ZMQ_DONTWAIT);  // full: one is waiting to go out already
+}
 
 // Newest wins: the socket is always emptied, also because libzmq signals its descriptor only when an empty pipe gets a
 // message, and one receive after a poll may return a stale one (DESIGN.md section 6).
@@ -32,6 +51,7 @@ bool stream_subscriber_link::accept(zmq_frame& frame, sample& out) noexcept {
     malformed_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  heard_ = true;
   const auto header = wire::get(frame.data());
   if (header.sequence == 0) {
     if (const auto message = wire::decode_link_message({frame.data(), frame.size()}))
@@ -51,21 +71,11 @@ bool stream_subscriber_link::accept(zmq_frame& frame, sample& out) noexcept {
 }
 
 void stream_subscriber_link::handle(const wire::link_message& message) noexcept {
-  if (message.publication != publication_ || message.kind == wire::link_kind::refused) {
+  if (message.subscription != subscription_) return;
+  if (message.publication != publication_ || message.kind == wire::link_kind::refused)
     state_.store(link_state::refused, std::memory_order_release);
-    return;
-  }
-  if (message.kind == wire::link_kind::welcome && message.subscription == subscription_) {
+  else if (message.kind == wire::link_kind::welcome)
     state_.store(link_state::connected, std::memory_order_release);
-    return;
-  }
-  if (message.kind != wire::link_kind::greeting) return;
-  const auto hello = wire::encode(wire::link_message{.kind = wire::link_kind::hello,
-                                                     .publication = publication_,
-                                                     .subscription = subscription_,
-                                                     .depth = delivery_.depth});
-  // Never full: the pipe is new and nothing else is sent on it. Should it fail, the next connection greets again.
-  zmq_send(socket_.get(), hello.data(), hello.size(), ZMQ_DONTWAIT);
 }
 
 }  // namespace orc::detail

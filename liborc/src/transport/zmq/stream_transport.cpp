@@ -56,10 +56,9 @@ link_or_error<subscriber_link> stream_transport::subscribe(const subscription_sp
   zmq_socket socket(process_->context(), ZMQ_DEALER);
   if (!socket) return cannot_open();
   const bool bulk = address.bulk;
-  socket.set(ZMQ_PROBE_ROUTER, 1);
-  socket.set(ZMQ_IMMEDIATE, 1);
+  socket.set(ZMQ_SNDHWM, 2);  // a hello and a goodbye
   socket.set(ZMQ_RCVHWM, bulk ? bulk_subscriber_depth : subscriber_depth);
-  socket.set(ZMQ_LINGER, 0);
+  socket.set(ZMQ_LINGER, 200);  // for the goodbye
   socket.set(ZMQ_RECONNECT_IVL, 20);
   socket.set(ZMQ_RECONNECT_IVL_MAX, 500);
   socket.set(ZMQ_IPV6, 1);

@@ -1,0 +1,76 @@
+#include "support/fake_publication.h"
+
+#include <zmq.h>
+
+#include <stdexcept>
+
+#include "support/wait_until.h"
+#include "wire/sample_header.h"
+
+namespace orc::test {
+
+std::string sample_frame(std::uint64_t sequence, std::int64_t stamp_ns, const std::string& payload) {
+  std::byte header[wire::sample_header::bytes];
+  wire::put({sequence, stamp_ns}, header);
+  return as_text(std::span(header)) + payload;
+}
+
+std::string link_frame(wire::link_kind kind, const wire::id& publication, const wire::id& subscription,
+                       std::uint32_t depth) {
+  wire::link_message message;
+  message.kind = kind;
+  message.publication = publication;
+  message.subscription = subscription;
+  message.depth = depth;
+  return as_text(wire::encode(message));
+}
+
+fake_publication::fake_publication(const broker_process& broker, const std::string& topic)
+    : client_(broker.endpoint()), router_(ZMQ_ROUTER), topic_(topic), endpoint_("ipc://" + broker.directory().file("fake")) {
+  router_.set(ZMQ_ROUTER_MANDATORY, 1);
+  router_.bind(endpoint_);
+  client_.ask(hello_of_this_process("fake"));
+  announce(wire::id::random());
+}
+
+void fake_publication::announce(const wire::id& publication) {
+  id = publication;
+  wire::register_topic registration{.topic = topic_, .publication = id, .endpoints = {}, .type = std::nullopt};
+  registration.endpoints.push_back({.transport = wire::transport::ipc, .address = endpoint_});
+  const auto answer = client_.ask(registration);
+  if (const auto* refused = std::get_if<wire::error>(&answer)) throw std::runtime_error(refused->text);
+}
+
+bool fake_publication::await_connection() {
+  return wait_until([&] {
+    stay_alive();
+    auto frames = router_.receive(std::chrono::milliseconds(100));
+    if (!frames || frames->size() != 2 || !frames->back().empty()) return false;
+    peer_.swap(frames->front());
+    return true;
+  });
+}
+
+std::optional<wire::link_message> fake_publication::await_hello(std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  while (std::chrono::steady_clock::now() < end) {
+    stay_alive();
+    auto frames = router_.receive(std::chrono::milliseconds(20));
+    if (!frames || frames->size() != 2) continue;
+    peer_.swap(frames->front());
+    const auto& text = frames->back();
+    if (auto message = wire::decode_link_message(std::as_bytes(std::span(text.data(), text.size())))) return message;
+  }
+  return std::nullopt;
+}
+
+bool fake_publication::welcome() {
+  if (!await_connection()) return false;
+  say(link_frame(wire::link_kind::greeting, id, {}));
+  const auto hello = await_hello();
+  if (!hello) return false;
+  subscription = hello->subscription;
+  return say(link_frame(wire::link_kind::welcome, id, subscription));
+}
+
+}  // namespace orc::test
