@@ -113,7 +113,6 @@ TEMPLATE_TEST_CASE("lifecycle: handles outlive the participant and say closed", 
     borrowed = publisher.loan(100);
   }
   CHECK(publisher.send("x", 1).code() == orc::errc::closed);
-  CHECK(!publisher.loan(10));
   CHECK(publisher.readers() == 0);
   CHECK(subscriber.recv(0).status() == orc::errc::closed);
   CHECK(subscriber.recv(-1).status() == orc::errc::closed);
@@ -124,7 +123,7 @@ TEMPLATE_TEST_CASE("lifecycle: handles outlive the participant and say closed", 
   CHECK(std::memcmp(kept.data(), "kept", 4) == 0);
   REQUIRE(borrowed);
   std::memset(borrowed.data(), 1, borrowed.size());
-  CHECK(!publisher.send(std::move(borrowed)));
+  CHECK(publisher.send(std::move(borrowed)).code() == orc::errc::closed);
 }
 
 TEMPLATE_TEST_CASE("lifecycle: empty handles are harmless", "[conformance]", ORC_TEST_TRANSPORTS) {

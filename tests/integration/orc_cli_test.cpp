@@ -342,6 +342,18 @@ TEST_CASE("orc topic: a reader of the pipe that leaves ends it quietly") {
   }
 }
 
+TEST_CASE("orc topic: output that cannot be written is an error") {
+  const broker_process broker;
+  const tool orc(broker);
+  const stream source(broker, "numbers");
+  for (const char* command : {"list", "list --json", "info numbers", "echo numbers", "hz numbers"}) {
+    const auto done = orc.run(std::string("$orc topic ") + command + " > /dev/full");
+    INFO(command << ": " << done.err);
+    CHECK(done.exit_code == 1);
+    CHECK(done.err.find("cannot write") != std::string::npos);
+  }
+}
+
 TEST_CASE("orc topic hz shows the rate from the publisher's counters, without subscribing") {
   const broker_process broker;
   const tool orc(broker);

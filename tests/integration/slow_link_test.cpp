@@ -29,8 +29,9 @@ TEST_CASE("slow link: ages stay bounded, and the last sample arrives after the s
   test_node subscriber(hosts->on(two_hosts::host::b));
   publisher.must("open " + endpoint);
   subscriber.must("open " + endpoint);
-  publisher.must("register t any");
-  subscriber.must("request t any 1 64 " + std::to_string(patience_ms));
+  // The namespaces share the file system, so that ipc would work between these two hosts.
+  publisher.must("register t tcp");
+  subscriber.must("request t tcp 1 64 " + std::to_string(patience_ms));
   CHECK(subscriber.ask("link t").starts_with("tcp "));
   subscriber.must("collect t");
 
@@ -64,11 +65,11 @@ TEST_CASE("two hosts: a topic is found and followed across them, whoever comes f
   test_node on_a(hosts->on(two_hosts::host::a));
   test_node on_b(hosts->on(two_hosts::host::b));
   on_b.must("open " + endpoint);
-  on_b.must("register from/b any");
-  on_b.must("request from/a any 1 64 0");
+  on_b.must("register from/b tcp");
+  on_b.must("request from/a tcp 1 64 0");
   on_a.must("open " + endpoint);
-  on_a.must("request from/b any 1 64 " + std::to_string(patience_ms));
-  on_a.must("register from/a any");
+  on_a.must("request from/b tcp 1 64 " + std::to_string(patience_ms));
+  on_a.must("register from/a tcp");
   on_a.must("send from/a 1 8");
   on_b.must("send from/b 2 100000");
   CHECK(on_b.ask("recv from/a " + std::to_string(patience_ms)) == "sample 1 1 8 0");
@@ -77,7 +78,7 @@ TEST_CASE("two hosts: a topic is found and followed across them, whoever comes f
   on_b.process().kill();
   test_node successor(hosts->on(two_hosts::host::b));
   successor.must("open " + endpoint);
-  CHECK(wait_until([&] { return successor.ask("register from/b any") == "ok"; }));
+  CHECK(wait_until([&] { return successor.ask("register from/b tcp") == "ok"; }));
   successor.must("send from/b 3 8");
   CHECK(wait_until([&] { return on_a.ask("recv from/b 100").starts_with("sample 1 3 "); }));
 }

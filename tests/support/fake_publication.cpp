@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "support/wait_until.h"
 #include "wire/sample_header.h"
 
 namespace orc::test {
@@ -41,32 +40,22 @@ void fake_publication::announce(const wire::id& publication) {
   if (const auto* refused = std::get_if<wire::error>(&answer)) throw std::runtime_error(refused->text);
 }
 
-bool fake_publication::await_connection() {
-  return wait_until([&] {
-    stay_alive();
-    auto frames = router_.receive(std::chrono::milliseconds(100));
-    if (!frames || frames->size() != 2 || !frames->back().empty()) return false;
-    peer_.swap(frames->front());
-    return true;
-  });
-}
-
 std::optional<wire::link_message> fake_publication::await_hello(std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (std::chrono::steady_clock::now() < end) {
     stay_alive();
     auto frames = router_.receive(std::chrono::milliseconds(20));
     if (!frames || frames->size() != 2) continue;
-    peer_.swap(frames->front());
     const auto& text = frames->back();
-    if (auto message = wire::decode_link_message(std::as_bytes(std::span(text.data(), text.size())))) return message;
+    const auto message = wire::decode_link_message(std::as_bytes(std::span(text.data(), text.size())));
+    if (!message || message->kind != wire::link_kind::hello || message->publication != id) continue;
+    peer_.swap(frames->front());
+    return message;
   }
   return std::nullopt;
 }
 
 bool fake_publication::welcome() {
-  if (!await_connection()) return false;
-  say(link_frame(wire::link_kind::greeting, id, {}));
   const auto hello = await_hello();
   if (!hello) return false;
   subscription = hello->subscription;

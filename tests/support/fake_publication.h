@@ -26,11 +26,9 @@ class fake_publication {
   // The lease of the broker would run out during a long test.
   void stay_alive() { client_.send(0, wire::heartbeat{}); }
 
-  // Waits for a connection; what is said goes there.
-  [[nodiscard]] bool await_connection();
-  // Waits for a link message; nothing when none comes in time.
+  // Waits for a hello for `id`; what is said goes to who said it. Nothing when none comes in time.
   [[nodiscard]] std::optional<wire::link_message> await_hello(std::chrono::milliseconds deadline = patience);
-  // All that a subscriber needs to be connected: waits for it, greets and welcomes it.
+  // All that a subscriber needs to be connected.
   [[nodiscard]] bool welcome();
 
   bool say(const std::string& frame) { return router_.send({peer_, frame}); }

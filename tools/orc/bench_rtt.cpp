@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,7 +33,8 @@ class echo_side {
       thread_ = std::thread([echo = std::move(echo)] { (void)run_rtt_echo(echo); });
       return;
     }
-    std::vector<std::string> arguments{"/proc/self/exe", "bench", "rtt-echo", "--broker", echo.broker, "--topics",
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+    std::vector<std::string> arguments{self, "bench", "rtt-echo", "--broker", echo.broker, "--topics",
                                        echo.topics, "--transport", std::string(to_string(echo.transport)), "--size",
                                        std::to_string(echo.size)};
     if (echo.cpu != bench::no_cpu) arguments.insert(arguments.end(), {"--cpu", std::to_string(echo.cpu)});

@@ -6,13 +6,14 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 namespace orc::cli {
 
 namespace {
 
-// False when it could not be written: the other end is closed, or the disk is full.
-bool write_all(int fd, std::string_view bytes) {
+// 0 or errno.
+int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n >= 0) {
@@ -21,10 +22,10 @@ bool write_all(int fd, std::string_view bytes) {
       pollfd item = {fd, POLLOUT, 0};
       poll(&item, 1, -1);
     } else if (errno != EINTR) {
-      return false;
+      return errno;
     }
   }
-  return true;
+  return 0;
 }
 
 }  // namespace
@@ -38,8 +39,12 @@ bool console::line(std::string_view text) {
 }
 
 bool console::write(std::string_view bytes) {
-  if (!reader_gone_ && !write_all(STDOUT_FILENO, bytes)) reader_gone_ = true;
-  return !reader_gone_;
+  if (reader_gone_ || failed_) return false;
+  const int problem = write_all(STDOUT_FILENO, bytes);
+  reader_gone_ = problem == EPIPE;
+  failed_ = problem != 0 && problem != EPIPE;
+  if (failed_) note("cannot write to standard output: " + std::generic_category().message(problem));
+  return problem == 0;
 }
 
 bool console::reader_gone() {
@@ -58,7 +63,5 @@ void console::note(std::string_view text) {
 void console::hint(std::string_view text) {
   if (isatty(STDERR_FILENO) == 1) note(text);
 }
-
-bool console::stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
 
 }  // namespace orc::cli

@@ -10,9 +10,13 @@ class console {
  public:
   console();
 
-  // One line or any bytes to stdout, written at once. False when nobody reads any more: stop, and exit with 0.
+  // One line or any bytes to stdout, written at once. False when there is no point in more: stop; failed() tells the
+  // exit code.
   bool line(std::string_view text);
   bool write(std::string_view bytes);
+
+  // True when stdout could not be written (full disk), which has been told on stderr. That a reader left is no failure.
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
 
   // True when the reader of stdout has left; also notices it while there is nothing to write.
   [[nodiscard]] bool reader_gone();
@@ -22,10 +26,9 @@ class console {
   // The same when a person is looking (stderr is a terminal), nothing otherwise.
   void hint(std::string_view text);
 
-  [[nodiscard]] static bool stdout_is_terminal() noexcept;
-
  private:
   bool reader_gone_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace orc::cli

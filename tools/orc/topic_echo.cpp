@@ -70,7 +70,8 @@ class echo_command {
     while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
-        if (!show(sample) || ++shown_ == wanted_) return exit_code::ok;
+        if (!show(sample)) return out_.failed() ? exit_code::failed : exit_code::ok;
+        if (++shown_ == wanted_) return exit_code::ok;
         quiet_since = clock::now();
         continue;
       }

@@ -91,6 +91,7 @@ class hz_command {
       }
       if (out_.reader_gone() || stop_.wait_until(stop_signal::clock::now() + query_period)) break;
     }
+    if (out_.failed()) return exit_code::failed;
     return stop_.raised() && options_.count != 0 ? exit_code::interrupted : exit_code::ok;
   }
 

@@ -53,8 +53,8 @@ void describe(rows& lines, const wire::subscription_info& to, bool verbose) {
     lines.push_back({"  subscription", to.subscription.hex()});
   }
   const auto& counters = to.counters;
-  lines.push_back(
-      {"  link", link_text(to) + (counters && !counters->reason.empty() ? ": " + escaped(counters->reason) : "")});
+  const std::string reason = counters && !counters->reason.empty() ? " (" + escaped(counters->reason) + ")" : "";
+  lines.push_back({"  link", link_text(to) + reason});
   if (!counters) {
     lines.push_back({"  received", "not told yet"});
     return;
@@ -95,6 +95,7 @@ int run(const info_options& options) {
   } else {
     out.write(text_document(state, options.verbose));
   }
+  if (out.failed()) return exit_code::failed;
   if (state.publication) return exit_code::ok;
   out.hint("nobody publishes '" + options.topic + "'");
   return exit_code::no_topic;

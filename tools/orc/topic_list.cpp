@@ -75,7 +75,7 @@ int run(const list_options& options) {
     for (const wire::topic_state& state : list.topics) names += state.topic + "\n";
     out.write(names);
   }
-  return exit_code::ok;
+  return out.failed() ? exit_code::failed : exit_code::ok;
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ class pub_command {
     const int outcome = argument_ ? send_argument() : send_stdin();
     if (sent_ != 0) stop_.wait_until(clock::now() + seconds(options_.linger_s));
     report();
+    if (out_.failed()) return exit_code::failed;
     return outcome == exit_code::ok && options_.wait_given && options_.wait_s > 0 && !anyone ? exit_code::timed_out
                                                                                              : outcome;
   }
