@@ -59,12 +59,13 @@ class address_broker::loop {
         wake_(wake),
         socket_(std::move(socket)),
         endpoints_(socket_->endpoints()),
-        service_(service_options(options, socket_->remote()),
-                 [this](const std::string& to, const std::string& frame) {
-                   // A connection that is gone says Hello again when it is back: nothing is lost.
-                   return socket_->send(to, frame) != broker_socket::sent::slow;
-                 },
-                 clock::now()),
+        service_(
+            service_options(options, socket_->remote()),
+            [this](const std::string& to, const std::string& frame) {
+              // A connection that is gone says Hello again when it is back: nothing is lost.
+              return socket_->send(to, frame) != broker_socket::sent::slow;
+            },
+            clock::now()),
         epoch_(service_.epoch()) {
     const signals_blocked inherited_by_the_thread;
     thread_ = std::thread([this] { run(); });
@@ -140,8 +141,8 @@ class address_broker::loop {
     const auto& counted = service_.counted();
     const auto& map = service_.map();
     const std::lock_guard lock(mutex_);
-    statistics_ = {statistics_.passes + 1, counted.messages,  counted.rejected,
-                   counted.events,         counted.unsent,    counted.takeovers,
+    statistics_ = {statistics_.passes + 1,  counted.messages,  counted.rejected,
+                   counted.events,          counted.unsent,    counted.takeovers,
                    map.participant_count(), map.topic_count(), map.subscription_count()};
   }
 

@@ -1,4 +1,5 @@
-// The address broker as a library: what orc-broker runs, and what a test, a bench or a program can run in its own process.
+// The address broker as a library: what orc-broker runs, and what a test, a bench or a program can run in its own
+// process.
 #pragma once
 
 #include <chrono>
@@ -15,9 +16,9 @@
 namespace orc {
 
 struct address_broker_options {
-  std::vector<std::string> listen;               // ipc://PATH or tcp://ADDRESS:PORT (port * : any free one)
-  std::chrono::milliseconds lease{3'000};        // a participant that is silent this long is forgotten
-  std::chrono::milliseconds heartbeat{1'000};    // what participants are told; also the period of the broker's own checks
+  std::vector<std::string> listen;             // ipc://PATH or tcp://ADDRESS:PORT (port * : any free one)
+  std::chrono::milliseconds lease{3'000};      // a participant that is silent this long is forgotten
+  std::chrono::milliseconds heartbeat{1'000};  // what participants are told; also the period of the broker's own checks
   std::chrono::milliseconds probe_timeout{500};  // how long a holder on another host may take to prove that it lives
   topic_map_limits limits;
   std::string version;  // told to participants, for people
@@ -38,8 +39,8 @@ class address_broker {
     std::uint64_t subscriptions = 0;
   };
 
-  // Binds all endpoints and serves them on a thread of its own and a libzmq context of its own; or one line that says what
-  // was tried, what was found and what to do. Never throws for what the machine or a peer does wrong.
+  // Binds all endpoints and serves them on a thread of its own and a libzmq context of its own; or one line that says
+  // what was tried, what was found and what to do. Never throws for what the machine or a peer does wrong.
   [[nodiscard]] static std::variant<std::unique_ptr<address_broker>, std::string> start(address_broker_options options);
 
   address_broker(const address_broker&) = delete;
@@ -52,8 +53,8 @@ class address_broker {
   [[nodiscard]] std::uint64_t epoch() const noexcept;
   // Any thread, also after stop().
   [[nodiscard]] statistics stats() const;
-  // Ends the thread, closes the socket and removes its files. Takes milliseconds. Once more does nothing. Any thread but
-  // the broker's own; not two at the same time.
+  // Ends the thread, closes the socket and removes its files. Takes milliseconds. Once more does nothing. Any thread
+  // but the broker's own; not two at the same time.
   void stop();
 
  private:

@@ -14,7 +14,8 @@ const std::map<std::string, broker_log_level> log_levels{{"error", broker_log_le
                                                          {"info", broker_log_level::info},
                                                          {"debug", broker_log_level::debug}};
 
-constexpr const char* footer = R"(Without --listen: ipc:// in the run directory ($XDG_RUNTIME_DIR/orc if XDG_RUNTIME_DIR is set, else /run/orc for
+constexpr const char* footer =
+    R"(Without --listen: ipc:// in the run directory ($XDG_RUNTIME_DIR/orc if XDG_RUNTIME_DIR is set, else /run/orc for
 root or where it can be written, else /tmp/orc-<uid>) and tcp://127.0.0.1:5570.
 
 Exit codes:
@@ -42,10 +43,10 @@ std::string log_level_name(broker_log_level level) {
 void print(const broker_config& config, std::ostream& out) {
   out << "listen = [";
   for (std::size_t i = 0; i < config.listen.size(); ++i) out << (i == 0 ? "" : ", ") << quoted(config.listen[i]);
-  out << "]\nlog-level = " << quoted(log_level_name(config.log_level))
-      << "\nmax-topics = " << config.limits.topics << "\nmax-participants = " << config.limits.participants
-      << "\nmax-subscriptions = " << config.limits.subscriptions << "\nmax-schema-bytes = " << config.limits.schema_bytes
-      << '\n';
+  out << "]\nlog-level = " << quoted(log_level_name(config.log_level)) << "\nmax-topics = " << config.limits.topics
+      << "\nmax-participants = " << config.limits.participants
+      << "\nmax-subscriptions = " << config.limits.subscriptions
+      << "\nmax-schema-bytes = " << config.limits.schema_bytes << '\n';
 }
 
 // CLI11 explains the error in one line, which we make ours; help and version are no errors.
@@ -61,8 +62,9 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   broker_config config;
   std::string log_level = log_level_name(config.log_level);
   bool print_only = false;
-  CLI::App app("Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
-               "orc-broker");
+  CLI::App app(
+      "Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
+      "orc-broker");
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
   app.add_option("--listen", config.listen, "ipc://PATH or tcp://ADDRESS:PORT; may be given several times")

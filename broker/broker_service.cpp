@@ -156,8 +156,9 @@ bool broker_service::holder_is_alive(const topic_map::held& held) const {
 
 void broker_service::probe(const topic_map::held& held, pending asked, time now) {
   if (waiting_ >= max_waiting) {
-    reply(asked.from, asked.request,
-          wire::error{wire::error_code::limit, "too many registrations wait for an answer of other holders: try again"});
+    reply(
+        asked.from, asked.request,
+        wire::error{wire::error_code::limit, "too many registrations wait for an answer of other holders: try again"});
     return;
   }
   const auto [at, first] = probes_.try_emplace(held.participant);
@@ -208,8 +209,8 @@ std::optional<broker_service::time> broker_service::next_deadline() const {
 void broker_service::take_over_from(const wire::id& holder, std::string_view how) {
   if (map_.route_of(holder) == nullptr) return;  // said Goodbye in the meantime
   ++counters_.takeovers;
-  log(broker_log_level::warning, "participant " + holder.hex().substr(0, 8) + " " + std::string(how) +
-                                     ": its topics are free");
+  log(broker_log_level::warning,
+      "participant " + holder.hex().substr(0, 8) + " " + std::string(how) + ": its topics are free");
   topic_map::events events;
   map_.remove(holder, events);
   push(events);

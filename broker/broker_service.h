@@ -1,5 +1,5 @@
-// What the address broker does with each message: the protocol of schemas/PROTOCOL.md on top of a topic_map. It knows no
-// sockets, no clock and no threads: frames come in and go out through functions, so tests and fuzzers can drive it.
+// What the address broker does with each message: the protocol of schemas/PROTOCOL.md on top of a topic_map. It knows
+// no sockets, no clock and no threads: frames come in and go out through functions, so tests and fuzzers can drive it.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,8 @@ bool has_port(std::string_view endpoint) {
 
 std::string tcp_advice(int error) {
   switch (error) {
-    case EADDRINUSE: return "another program (another orc-broker?) listens there: stop it, or choose another port with --listen";
+    case EADDRINUSE:
+      return "another program (another orc-broker?) listens there: stop it, or choose another port with --listen";
     case EADDRNOTAVAIL:
     case ENODEV: return "this host has no such address: choose one that `ip address` shows, or * for all";
     case EACCES: return "permission denied: choose a port from 1024 on";

@@ -53,7 +53,8 @@ std::string directory_problem(const std::string& directory) {
 std::string holder_pid(int fd) {
   char text[32];
   const ssize_t size = pread(fd, text, sizeof text, 0);
-  const auto end = std::find_if_not(text, text + std::max<ssize_t>(size, 0), [](char c) { return c >= '0' && c <= '9'; });
+  const auto end =
+      std::find_if_not(text, text + std::max<ssize_t>(size, 0), [](char c) { return c >= '0' && c <= '9'; });
   return end == text ? "unknown" : std::string(text, end);
 }
 
@@ -72,10 +73,9 @@ std::variant<int, std::string> take_lock(const std::string& path) {
     if (fd < 0) return "lock file " + name + ": " + system_message(errno) + ": remove it, or choose another path";
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
-      auto text = error == EWOULDBLOCK
-                      ? "another orc-broker (pid " + holder_pid(fd) + ") already serves ipc://" + path +
-                            ": use that one, stop it, or choose another path with --listen"
-                      : "lock file " + name + ": " + system_message(error);
+      auto text = error == EWOULDBLOCK ? "another orc-broker (pid " + holder_pid(fd) + ") already serves ipc://" +
+                                             path + ": use that one, stop it, or choose another path with --listen"
+                                       : "lock file " + name + ": " + system_message(error);
       close(fd);
       return text;
     }
@@ -90,7 +90,8 @@ bool somebody_listens(const std::string& path) {
   std::copy(path.begin(), path.end(), address.sun_path);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;
-  const bool answered = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
+  const bool answered =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
   close(fd);
   return answered;
 }

@@ -1,5 +1,5 @@
-// The right to serve one ipc path. libzmq's ipc bind silently takes over a path that another process serves, so a broker
-// holds an flock on "<path>.lock" first; the kernel gives the lock back however the broker dies.
+// The right to serve one ipc path. libzmq's ipc bind silently takes over a path that another process serves, so a
+// broker holds an flock on "<path>.lock" first; the kernel gives the lock back however the broker dies.
 #pragma once
 
 #include <string>

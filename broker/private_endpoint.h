@@ -7,7 +7,8 @@ namespace orc {
 
 class private_endpoint {
  public:
-  // Makes a directory of mode 0700 below $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Throws std::system_error when none is writable.
+  // Makes a directory of mode 0700 below $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Throws std::system_error when none is
+  // writable.
   private_endpoint();
   private_endpoint(const private_endpoint&) = delete;
   private_endpoint& operator=(const private_endpoint&) = delete;

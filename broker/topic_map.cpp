@@ -33,9 +33,9 @@ topic_map::topic_map(duration lease, topic_map_limits limits) : lease_(lease), l
 topic_map::done topic_map::hello(const routing& from, const wire::hello& who, time now, events& out) {
   auto known = participants_.find(who.participant);
   if (known != participants_.end() && !same_process(known->second.hello, who)) {
-    return error(wire::error_code::bad_request,
-                 "the participant id " + who.participant.hex() + " belongs to " +
-                     describe_process(known->second.hello) + ": after fork() a child needs an id of its own");
+    return error(wire::error_code::bad_request, "the participant id " + who.participant.hex() + " belongs to " +
+                                                    describe_process(known->second.hello) +
+                                                    ": after fork() a child needs an id of its own");
   }
   if (participant* before = find(from); before != nullptr && before->hello.participant != who.participant) {
     remove(before->hello.participant, out);
@@ -238,17 +238,16 @@ void topic_map::drop_publication(topics::iterator at) {
   slot.reset();
 }
 
-// The hash stands for the schema, so that nobody has to send or compare it: two schemas under one hash would make readers
-// misinterpret samples.
+// The hash stands for the schema, so that nobody has to send or compare it: two schemas under one hash would make
+// readers misinterpret samples.
 topic_map::done topic_map::check_type(const wire::register_topic& what) const {
   if (!what.type || what.type->schema.empty()) return std::nullopt;
   const auto kept = what.type->hash == 0 ? schemas_.end() : schemas_.find(what.type->hash);
   if (kept != schemas_.end() && !kept->second.bytes.empty()) {
     if (kept->second.bytes == what.type->schema) return std::nullopt;
-    return error(wire::error_code::bad_request, "topic \"" + what.topic +
-                                                    "\": another schema is registered under the hash " +
-                                                    std::to_string(what.type->hash) + " of type \"" +
-                                                    what.type->name + "\"");
+    return error(wire::error_code::bad_request,
+                 "topic \"" + what.topic + "\": another schema is registered under the hash " +
+                     std::to_string(what.type->hash) + " of type \"" + what.type->name + "\"");
   }
   if (schema_bytes_ + what.type->schema.size() > limits_.schema_bytes) {
     return full("bytes of schemas", limits_.schema_bytes);

@@ -49,8 +49,8 @@ class topic_map {
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
 
-  // A participant introduces itself. The same participant (id and process) from a new connection moves there with all it
-  // has. Another participant that used this connection before is removed.
+  // A participant introduces itself. The same participant (id and process) from a new connection moves there with all
+  // it has. Another participant that used this connection before is removed.
   [[nodiscard]] done hello(const routing& from, const wire::hello& who, time now, events& out);
 
   // Any message of a participant renews its lease. False: this connection belongs to no participant.

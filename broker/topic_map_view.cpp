@@ -9,8 +9,7 @@ namespace {
 
 std::uint32_t milliseconds_between(topic_map::time then, topic_map::time now) {
   const auto elapsed = std::chrono::duration_cast<topic_map::duration>(now - then).count();
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(elapsed, 0, std::numeric_limits<std::uint32_t>::max()));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(elapsed, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 }  // namespace
@@ -20,8 +19,8 @@ wire::topic_state topic_map::state_of(topics::const_iterator at) {
   if (!at->second.publisher) return state;
   const auto& from = *at->second.publisher;
   const auto& who = from.holder->hello;
-  state.publication = wire::publication_info{
-      from.id, who.participant, who.name, who.host, who.pid, from.endpoints, from.type, std::nullopt, 0};
+  state.publication = wire::publication_info{from.id,        who.participant, who.name,     who.host, who.pid,
+                                             from.endpoints, from.type,       std::nullopt, 0};
   if (from.type) state.publication->type->schema.clear();
   return state;
 }

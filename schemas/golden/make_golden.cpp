@@ -1,5 +1,5 @@
-// Writes the golden vectors and their manifest into the directory named on the command line. Run it only when the format
-// is meant to change: `cmake --build build/release --target golden`.
+// Writes the golden vectors and their manifest into the directory named on the command line. Run it only when the
+// format is meant to change: `cmake --build build/release --target golden`.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -183,10 +183,10 @@ std::string fields(const Empty&) {
   return "{}";
 }
 
-constexpr const char* kinds[] = {"Hello",       "RegisterTopic", "UnregisterTopic", "RequestTopic",
+constexpr const char* kinds[] = {"Hello",        "RegisterTopic", "UnregisterTopic", "RequestTopic",
                                  "ReleaseTopic", "Heartbeat",     "Goodbye",         "Alive",
-                                 "ListTopics",  "DescribeTopic", "Welcome",         "Ack",
-                                 "Error",       "TopicState",    "TopicList",       "Probe"};
+                                 "ListTopics",   "DescribeTopic", "Welcome",         "Ack",
+                                 "Error",        "TopicState",    "TopicList",       "Probe"};
 
 }  // namespace
 
@@ -203,8 +203,8 @@ int main(int argc, char** argv) {
     std::ofstream(directory + '/' + name + ".bin", std::ios::binary) << bytes;
     const auto contents = std::visit([](const auto& m) { return fields(m); }, message.content);
     manifest << separator << "{\"file\": " << quoted(name + ".bin") << ", \"bytes\": " << bytes.size()
-             << ", \"version\": 1, \"request\": " << message.request << ", \"kind\": \"" << kinds[message.content.index()]
-             << "\",\n \"body\": " << contents << '}';
+             << ", \"version\": 1, \"request\": " << message.request << ", \"kind\": \""
+             << kinds[message.content.index()] << "\",\n \"body\": " << contents << '}';
     separator = ",\n";
   }
   manifest << "\n]\n";

@@ -1,5 +1,5 @@
-// The contents of the golden vectors: one message of every kind, with every field set, and some with as little as allowed.
-// make_golden writes them, the tests compare with them, manifest.json shows them to other languages.
+// The contents of the golden vectors: one message of every kind, with every field set, and some with as little as
+// allowed. make_golden writes them, the tests compare with them, manifest.json shows them to other languages.
 #pragma once
 
 #include <string>
@@ -31,14 +31,22 @@ inline subscription_counters subscribed() {
 }
 
 inline publication_info publication(bool with_schema) {
-  return {identity(2), identity(1), "robot_node", host, 4711, endpoints(), type(with_schema ? "table State { x:double; }" : ""),
-          published(), 120};
+  return {identity(2),
+          identity(1),
+          "robot_node",
+          host,
+          4711,
+          endpoints(),
+          type(with_schema ? "table State { x:double; }" : ""),
+          published(),
+          120};
 }
 
 inline topic_state state() {
   return {"robot/position",
           publication(true),
-          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90}, {identity(5), identity(6), "", "", 0, {}, 0}},
+          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90},
+           {identity(5), identity(6), "", "", 0, {}, 0}},
           2};
 }
 
@@ -49,7 +57,8 @@ inline std::vector<vector> messages() {
   return {
       {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0"}}},
       {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
-      {"register_topic", {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }")}}},
+      {"register_topic",
+       {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }")}}},
       {"register_topic_minimal", {4, register_topic{"p", identity(2), {}, {}}}},
       {"unregister_topic", {5, unregister_topic{"robot/position", identity(2)}}},
       {"request_topic", {6, request_topic{"robot/position", identity(3)}}},

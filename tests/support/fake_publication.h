@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "support/wait_until.h"
 #include "support/broker_process.h"
 #include "support/raw_client.h"
 #include "support/raw_socket.h"
@@ -31,8 +32,12 @@ class fake_publication {
   // All that a subscriber needs to be connected.
   [[nodiscard]] bool welcome();
 
-  bool say(const std::string& frame) { return router_.send({peer_, frame}); }
-  bool say(const std::string& first, const std::string& second) { return router_.send({peer_, first, second}); }
+  bool say(const std::string& frame) {
+    return wait_until([&] { return router_.send({peer_, frame}); });
+  }
+  bool say(const std::string& first, const std::string& second) {
+    return wait_until([&] { return router_.send({peer_, first, second}); });
+  }
 
   wire::id id;
   wire::id subscription;  // of the one who was welcomed

@@ -53,7 +53,8 @@ constexpr const char* footer =
     "Prints the mean one-way latency (round trip / 2) per transport and size in microseconds, as Table I of the ORC\n"
     "paper, and p50, p90, p99, p99.9 and max. With --json - or --csv - stdout is that alone; the tables go to stderr.\n"
     "JSON: a list of objects with transport, size, messages, mean_us, p50_us, p90_us, p99_us, p999_us, max_us, and\n"
-    "min_us, p25_us, p75_us, whisker_low_us, whisker_high_us (99.3% of all lie between), outliers_us (at most 200) for\n"
+    "min_us, p25_us, p75_us, whisker_low_us, whisker_high_us (99.3% of all lie between), outliers_us (at most 200) "
+    "for\n"
     "benchmarks/plot.\n\n"
     "Exit codes: 0 done, 1 no echo within 5 s or no link, 2 usage, 130 Ctrl-C.";
 
@@ -81,9 +82,9 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
                                           "Round trips per transport and size (the paper: 1000000); default: what "
                                           "fits into --seconds")
                               ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}));
-  CLI::Option* warm_up = rtt->add_option("--warmup", args->warm_up,
-                                         "Round trips before that, not counted; default: up to 1000, 0.25 s")
-                             ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100'000'000}));
+  CLI::Option* warm_up =
+      rtt->add_option("--warmup", args->warm_up, "Round trips before that, not counted; default: up to 1000, 0.25 s")
+          ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100'000'000}));
   rtt->add_option("--seconds", args->options.seconds, "Time per transport and size without --messages")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();

@@ -34,8 +34,16 @@ class echo_side {
       return;
     }
     const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-    std::vector<std::string> arguments{self, "bench", "rtt-echo", "--broker", echo.broker, "--topics",
-                                       echo.topics, "--transport", std::string(to_string(echo.transport)), "--size",
+    std::vector<std::string> arguments{self,
+                                       "bench",
+                                       "rtt-echo",
+                                       "--broker",
+                                       echo.broker,
+                                       "--topics",
+                                       echo.topics,
+                                       "--transport",
+                                       std::string(to_string(echo.transport)),
+                                       "--size",
                                        std::to_string(echo.size)};
     if (echo.cpu != bench::no_cpu) arguments.insert(arguments.end(), {"--cpu", std::to_string(echo.cpu)});
     if (rtt.wait == bench::wait_mode::spin) arguments.insert(arguments.end(), {"--wait", "spin"});
@@ -62,7 +70,8 @@ class progress_line {
     if (shown_) std::fputs("\r\033[K", stderr);
   }
   void show(std::uint64_t done) const {
-    if (shown_) std::fprintf(stderr, "\r\033[K%s: %llu round trips", what_.c_str(), static_cast<unsigned long long>(done));
+    if (shown_)
+      std::fprintf(stderr, "\r\033[K%s: %llu round trips", what_.c_str(), static_cast<unsigned long long>(done));
   }
 
  private:
@@ -78,8 +87,8 @@ class round_trips {
   // False: the end was closed on the way.
   bool run() {
     if (!warm_up()) return false;
-    const std::uint64_t count = options_.messages.value_or(
-        bench::count_for(options_.seconds, ns_, fewest_messages, most_messages));
+    const std::uint64_t count =
+        options_.messages.value_or(bench::count_for(options_.seconds, ns_, fewest_messages, most_messages));
     ns_.clear();
     ns_.reserve(count);
     return some(count);
@@ -127,7 +136,8 @@ std::variant<rtt_row, std::string> measure(const rtt_options& options, const std
   bool complete = false;
   {
     const progress_line line(what);
-    const bench::watchdog watch(progress, [&] { end.close(); }, [&](std::uint64_t done) { line.show(done); });
+    const bench::watchdog watch(
+        progress, [&] { end.close(); }, [&](std::uint64_t done) { line.show(done); });
     complete = trips.run();
   }
   (void)end.send(nullptr, 0);  // ends the echo
@@ -156,7 +166,8 @@ int run_rtt(const rtt_options& options) {
   if (const auto* why = std::get_if<std::string>(&started)) return fail(*why);
   const auto& broker = std::get<std::unique_ptr<address_broker>>(started);
   // The broker's thread exists already: it stays free to run anywhere.
-  if (!bench::pin_this_thread(options.cpus.first)) return fail("cannot pin to core " + std::to_string(options.cpus.first));
+  if (!bench::pin_this_thread(options.cpus.first))
+    return fail("cannot pin to core " + std::to_string(options.cpus.first));
 
   std::vector<rtt_row> rows;
   std::string failure;
@@ -164,8 +175,10 @@ int run_rtt(const rtt_options& options) {
     for (const std::size_t size : options.sizes) {
       if (bench::interrupted() || !failure.empty()) break;
       auto result = measure(options, broker->endpoints().front(), transport, size);
-      if (auto* row = std::get_if<rtt_row>(&result)) rows.push_back(std::move(*row));
-      else failure = std::get<std::string>(result);
+      if (auto* row = std::get_if<rtt_row>(&result))
+        rows.push_back(std::move(*row));
+      else
+        failure = std::get<std::string>(result);
     }
   }
   print_rtt_tables(options.json == "-" || options.csv == "-" ? stderr : stdout, rows, options);

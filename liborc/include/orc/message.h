@@ -70,13 +70,8 @@ class [[nodiscard]] message {
  public:
   message() noexcept = default;
   explicit message(errc why) noexcept : status_(why) {}
-  message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns,
-          std::uint64_t missed) noexcept
-      : buffer_(std::move(buffer)),
-        sequence_(sequence),
-        stamp_ns_(stamp_ns),
-        missed_(missed),
-        status_(errc::ok) {}
+  message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns, std::uint64_t missed) noexcept
+      : buffer_(std::move(buffer)), sequence_(sequence), stamp_ns_(stamp_ns), missed_(missed), status_(errc::ok) {}
 
   // True when there is a sample (which may be empty: size() == 0).
   explicit operator bool() const noexcept { return status_ == errc::ok; }

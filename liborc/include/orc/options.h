@@ -59,7 +59,8 @@ struct type_info {
 
 // For register_topic.
 struct topic_options {
-  // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is local.
+  // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is
+  // local.
   transport_set transports = {};
   // Size of a typical sample, in bytes. From 64 KiB on the topic gets the I/O thread for bulk data at once;
   // 0: decided by the samples that are sent.

@@ -16,8 +16,8 @@ namespace orc {
 enum class errc : unsigned char {
   ok = 0,
   // Results, not failures:
-  nothing_new,     // a poll (timeout 0) found no sample newer than the last one returned
-  timed_out,       // the time that the caller allowed passed first
+  nothing_new,  // a poll (timeout 0) found no sample newer than the last one returned
+  timed_out,    // the time that the caller allowed passed first
   // Set-up:
   no_broker,       // no address broker answers; the declaration stays and takes effect when one does
   bad_name,        // not a topic name: 1-255 bytes of [A-Za-z0-9_./-]
@@ -31,8 +31,8 @@ enum class errc : unsigned char {
   no_descriptors,  // out of file descriptors
   no_permission,
   system_error,
-  closed,          // unregistered, released or shut down, also by another thread while the call waited
-  forked           // made before fork(): the child must make its own participant
+  closed,  // unregistered, released or shut down, also by another thread while the call waited
+  forked   // made before fork(): the child must make its own participant
 };
 
 // One plain sentence per code.
@@ -42,14 +42,11 @@ class [[nodiscard]] error {
  public:
   error() noexcept = default;
   explicit error(errc code) noexcept : code_(code) {}
-  error(errc code, std::string detail)
-      : code_(code), detail_(std::make_shared<const std::string>(std::move(detail))) {}
+  error(errc code, std::string detail) : code_(code), detail_(std::make_shared<const std::string>(std::move(detail))) {}
 
   [[nodiscard]] errc code() const noexcept { return code_; }
   // The sentence for people; describe(code()) when there is nothing more to say. May allocate.
-  [[nodiscard]] std::string message() const {
-    return detail_ ? *detail_ : std::string(describe(code_));
-  }
+  [[nodiscard]] std::string message() const { return detail_ ? *detail_ : std::string(describe(code_)); }
 
  private:
   errc code_ = errc::ok;
@@ -58,7 +55,7 @@ class [[nodiscard]] error {
 
 class [[nodiscard]] result {
  public:
-  result() noexcept = default;  // success
+  result() noexcept = default;                  // success
   result(errc code) noexcept : error_(code) {}  // NOLINT(google-explicit-constructor): `return errc::closed;`
   result(errc code, std::string detail) : error_(code, std::move(detail)) {}
 

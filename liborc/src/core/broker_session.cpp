@@ -95,7 +95,8 @@ void broker_session::receive_all(monotonic::time_point now, const topic_lists& t
     if (auto* const message = std::get_if<wire::envelope>(&decoded))
       receive(std::move(*message), now, topics);
     else
-      log(log_level::warning, "the broker sent something else than a message: " + std::get<wire::malformed>(decoded).text);
+      log(log_level::warning,
+          "the broker sent something else than a message: " + std::get<wire::malformed>(decoded).text);
   }
 }
 
@@ -219,9 +220,7 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
 
 void broker_session::beat(const topic_lists& topics) {
   wire::heartbeat beat;
-  const auto flush = [&] {
-    send(heartbeat_request, std::exchange(beat, {}));
-  };
+  const auto flush = [&] { send(heartbeat_request, std::exchange(beat, {})); };
   for (const auto& each : topics.publications) {
     beat.publications.push_back(each->counters());
     if (beat.publications.size() == beat_counters) flush();

@@ -1,6 +1,6 @@
 // What a participant says to the address broker, and what it makes of the answers (DESIGN.md section 5,
-// schemas/PROTOCOL.md). Declarative: whatever the broker has not confirmed is said again, so a lost answer, a new broker
-// or a moved connection needs no special care.
+// schemas/PROTOCOL.md). Declarative: whatever the broker has not confirmed is said again, so a lost answer, a new
+// broker or a moved connection needs no special care.
 #pragma once
 
 #include <memory>

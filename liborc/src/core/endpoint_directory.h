@@ -9,9 +9,9 @@
 
 namespace orc::detail {
 
-// Makes (if needed) and checks <directory of the broker>/<uid>: 0700 in a user's directory, shared with the group in one
-// that the group may use. `broker_directory` itself is made 0700 when missing. Removes sockets that nobody listens on
-// any more.
+// Makes (if needed) and checks <directory of the broker>/<uid>: 0700 in a user's directory, shared with the group in
+// one that the group may use. `broker_directory` itself is made 0700 when missing. Removes sockets that nobody listens
+// on any more.
 [[nodiscard]] std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory);
 
 // Lets the group connect to a socket when its directory is shared with the group.

@@ -73,8 +73,7 @@ std::optional<link_selector::choice> link_selector::finished() {
       continue;
     }
     if (each->link->state() == link_state::connected) {
-      for (auto before = candidates_.begin(); before != each; ++before)
-        note(before->where.transport, "no answer");
+      for (auto before = candidates_.begin(); before != each; ++before) note(before->where.transport, "no answer");
       note(each->where.transport, "the publication answered");
       choice chosen{std::move(each->link), each->where, notes_, std::nullopt};
       if (has_first) chosen.first = std::move(first);

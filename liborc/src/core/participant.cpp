@@ -95,8 +95,8 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (options.conflate != 0 && options.conflate != 1)
     return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
   if (options.conflate == 0 && (options.depth == 0 || options.depth > longest_queue))
-    return {errc::bad_argument, "a queue has 1 to " + std::to_string(longest_queue) + " places, not " +
-                                    std::to_string(options.depth)};
+    return {errc::bad_argument,
+            "a queue has 1 to " + std::to_string(longest_queue) + " places, not " + std::to_string(options.depth)};
   if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
   const deadline until(options.connected_within_ms);
   topic_table::entry& entry = topics_.find_or_make(topic);

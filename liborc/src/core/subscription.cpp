@@ -211,9 +211,7 @@ void subscription::close() noexcept {
   bell_->ring();
 }
 
-bool subscription::has_link() const noexcept {
-  return link_ && !gone_at_ && link_->state() == link_state::connected;
-}
+bool subscription::has_link() const noexcept { return link_ && !gone_at_ && link_->state() == link_state::connected; }
 
 bool subscription::connected() const noexcept {
   if (generation_ != fork_generation()) return false;

@@ -95,14 +95,14 @@ class subscription {
 
   // Who waits.
   unsigned waiting_ = 0;
-  bool leader_ = false;             // one of them polls the link's descriptor
-  unique_fd user_fd_;               // epoll of the bell and the link
+  bool leader_ = false;  // one of them polls the link's descriptor
+  unique_fd user_fd_;    // epoll of the bell and the link
   attendance attendance_;
 
   std::uint64_t received_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t missed_ = 0;
-  std::uint64_t malformed_ = 0;     // on links that are closed
+  std::uint64_t malformed_ = 0;  // on links that are closed
   std::int64_t age_ns_ = -1;
 };
 

@@ -22,9 +22,9 @@ namespace orc::detail {
 class process;
 
 struct capabilities {
-  bool zero_copy = false;   // the subscriber reads the bytes where the publisher put them
+  bool zero_copy = false;  // the subscriber reads the bytes where the publisher put them
   bool cross_host = false;
-  bool lossy = false;       // a sample may get lost without either end going away
+  bool lossy = false;                   // a sample may get lost without either end going away
   std::size_t max_borrowed = SIZE_MAX;  // messages of one subscription that may be alive at a time
 };
 
@@ -37,16 +37,16 @@ struct delivery {
 struct publication_spec {
   std::string topic;
   wire::id id;
-  bool bulk = false;          // samples of 64 KiB and more are to be expected
-  std::string directory;      // for sockets and segments; exists
-  bool listen_remote = false; // tcp: on all interfaces; else on the loopback only
-  std::string advertise;      // tcp: the address that other hosts connect to
+  bool bulk = false;           // samples of 64 KiB and more are to be expected
+  std::string directory;       // for sockets and segments; exists
+  bool listen_remote = false;  // tcp: on all interfaces; else on the loopback only
+  std::string advertise;       // tcp: the address that other hosts connect to
 };
 
 // What a subscription tells a transport.
 struct subscription_spec {
   std::string topic;
-  wire::id publication;       // the only one to accept samples from
+  wire::id publication;  // the only one to accept samples from
   wire::id id;
   orc::detail::delivery delivery;
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor

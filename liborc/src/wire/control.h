@@ -17,10 +17,10 @@ inline constexpr std::uint16_t protocol_version = 1;
 inline constexpr std::size_t max_control_bytes = 64 * 1024;
 inline constexpr std::size_t max_topic_name = 255;
 inline constexpr std::size_t max_schema_bytes = 32 * 1024;
-inline constexpr std::size_t max_text = 255;       // names, host identities, encodings, reasons, endpoints
+inline constexpr std::size_t max_text = 255;         // names, host identities, encodings, reasons, endpoints
 inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names that may be 255 bytes each
 inline constexpr std::size_t max_endpoints = 16;
-inline constexpr std::size_t max_counters = 256;   // per Heartbeat and kind; a participant with more sends several
+inline constexpr std::size_t max_counters = 256;  // per Heartbeat and kind; a participant with more sends several
 
 // Random 128-bit identity. All zero: none.
 struct id {
@@ -49,7 +49,8 @@ enum class error_code : std::uint8_t {
 struct endpoint {
   wire::transport transport = wire::transport::none;
   std::string address;
-  bool bulk = false;  // samples of 64 KiB and more are to be expected: subscribers give it their I/O thread for bulk data
+  bool bulk =
+      false;  // samples of 64 KiB and more are to be expected: subscribers give it their I/O thread for bulk data
   bool operator==(const endpoint&) const = default;
 };
 

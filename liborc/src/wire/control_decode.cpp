@@ -12,8 +12,8 @@ namespace {
 // Envelope, TopicList, TopicState, Publication, Endpoint: five deep. No table is recursive.
 constexpr flatbuffers::uoffset_t max_depth = 8;
 
-// The smallest honest table and the offset that leads to it take 12 bytes. A frame that has more tables than that shares
-// them, which would turn 64 KiB into gigabytes of structs.
+// The smallest honest table and the offset that leads to it take 12 bytes. A frame that has more tables than that
+// shares them, which would turn 64 KiB into gigabytes of structs.
 flatbuffers::uoffset_t max_tables(std::size_t bytes) { return static_cast<flatbuffers::uoffset_t>(8 + bytes / 12); }
 
 // Turns verified tables into structs and remembers the first thing that is wrong with their contents.
@@ -203,8 +203,9 @@ class reader {
 
   template <class Wire, class Plain>
   void range(Wire from, Wire last, Plain& to, const char* field) {
-    if (from > last) return fail(std::string(field) + " is " + std::to_string(static_cast<unsigned>(from)) +
-                                 ", the last one known is " + std::to_string(static_cast<unsigned>(last)));
+    if (from > last)
+      return fail(std::string(field) + " is " + std::to_string(static_cast<unsigned>(from)) +
+                  ", the last one known is " + std::to_string(static_cast<unsigned>(last)));
     to = static_cast<Plain>(from);
   }
 

@@ -38,7 +38,8 @@ class writer {
   explicit writer(std::size_t reason_limit) : reason_limit_(reason_limit) {}
 
   std::string bytes_of(const envelope& message) {
-    const auto [kind, content] = std::visit([this](const auto& plain) { return member(this->put(plain)); }, message.content);
+    const auto [kind, content] =
+        std::visit([this](const auto& plain) { return member(this->put(plain)); }, message.content);
     fb::FinishEnvelopeBuffer(out_, fb::CreateEnvelope(out_, protocol_version, message.request, kind, content));
     return {reinterpret_cast<const char*>(out_.GetBufferPointer()), out_.GetSize()};
   }

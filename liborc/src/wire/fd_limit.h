@@ -1,4 +1,5 @@
-// libzmq aborts the process when it runs out of file descriptors while it makes a context or a socket, so ORC looks first.
+// libzmq aborts the process when it runs out of file descriptors while it makes a context or a socket, so ORC looks
+// first.
 #pragma once
 
 #include <cstddef>

@@ -26,8 +26,8 @@ struct link_message {
   link_kind kind = link_kind::hello;
   id publication;
   id subscription;
-  std::uint32_t depth = 0;           // hello: 0 newest wins, else in order with this many samples kept
-  std::uint64_t last_sequence = 0;   // welcome: of the newest sample so far; hello: of the newest one received
+  std::uint32_t depth = 0;          // hello: 0 newest wins, else in order with this many samples kept
+  std::uint64_t last_sequence = 0;  // welcome: of the newest sample so far; hello: of the newest one received
 };
 
 [[nodiscard]] std::array<std::byte, link_message::bytes> encode(const link_message& message) noexcept;

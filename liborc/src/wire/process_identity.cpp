@@ -52,7 +52,8 @@ std::optional<stat_fields> read_stat(std::uint32_t pid) {
   return text ? parse_stat(*text) : std::nullopt;
 }
 
-// A main thread that called pthread_exit shows as a zombie while the others run. A directory's link count is 2 + entries.
+// A main thread that called pthread_exit shows as a zombie while the others run. A directory's link count is 2 +
+// entries.
 bool has_other_threads(std::uint32_t pid) {
   struct stat task {};
   return stat(("/proc/" + std::to_string(pid) + "/task").c_str(), &task) == 0 && task.st_nlink > 3;

@@ -1,4 +1,5 @@
-// Where the address broker listens by default and where participants look for it. schemas/PROTOCOL.md, "Where the broker is".
+// Where the address broker listens by default and where participants look for it. schemas/PROTOCOL.md, "Where the
+// broker is".
 #pragma once
 
 #include <string>
@@ -8,16 +9,16 @@ namespace orc::detail {
 
 inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 
-// The directory a broker started now would use: $XDG_RUNTIME_DIR/orc if that is set, else /run/orc for root or where it can
-// be written, else /tmp/orc-<uid>. Nothing is created.
+// The directory a broker started now would use: $XDG_RUNTIME_DIR/orc if that is set, else /run/orc for root or where it
+// can be written, else /tmp/orc-<uid>. Nothing is created.
 [[nodiscard]] std::string default_broker_dir();
 
 // "ipc://" + default_broker_dir() + "/broker".
 [[nodiscard]] std::string default_broker_endpoint();
 
-// Endpoints where a participant looks for a broker, in this order: ORC_BROKER alone if set and not empty; else the user's
-// own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc endpoint whose path is too long for a
-// socket is left out.
+// Endpoints where a participant looks for a broker, in this order: ORC_BROKER alone if set and not empty; else the
+// user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc endpoint whose path is too
+// long for a socket is left out.
 [[nodiscard]] std::vector<std::string> broker_candidates();
 
 }  // namespace orc::detail

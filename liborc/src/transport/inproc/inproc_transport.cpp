@@ -58,9 +58,7 @@ class inproc_publisher_link final : public publisher_link {
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
-  void commit(sample& s) noexcept override {
-    dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed);
-  }
+  void commit(sample& s) noexcept override { dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed); }
   void service(sample*) noexcept override {}
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] bool urgent() const noexcept override { return false; }
@@ -102,8 +100,7 @@ link_or_error<publisher_link> inproc_transport::advertise(const publication_spec
   return std::make_unique<inproc_publisher_link>(process_, spec);
 }
 
-link_or_error<subscriber_link> inproc_transport::subscribe(const subscription_spec& spec,
-                                                           const wire::endpoint&) const {
+link_or_error<subscriber_link> inproc_transport::subscribe(const subscription_spec& spec, const wire::endpoint&) const {
   auto hub = process_->local_publications().find(spec.publication);
   if (!hub) return error(errc::refused, "other process");
   return std::make_unique<inproc_subscriber_link>(std::move(hub), spec);

@@ -32,7 +32,7 @@ link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& s
     return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
                  "cannot listen on " + path + ": " + zmq_strerror(errno));
   share_with_group(path);
-  return std::make_unique<stream_publisher_link>(std::move(socket), spec.id, where);
+  return std::make_unique<stream_publisher_link>(std::move(socket), spec.id, where, path);
 }
 
 std::string ipc_transport::obstacle(const wire::endpoint& address) const {

@@ -1,5 +1,7 @@
 #include "transport/zmq/stream_publisher_link.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,8 +28,18 @@ constexpr std::uint32_t max_depth = 65536;
 
 }  // namespace
 
-stream_publisher_link::stream_publisher_link(zmq_socket socket, wire::id publication, wire::endpoint where)
-    : socket_(std::move(socket)), fd_(socket_.fd()), publication_(publication), where_(std::move(where)) {}
+stream_publisher_link::stream_publisher_link(zmq_socket socket, wire::id publication, wire::endpoint where,
+                                             std::string file)
+    : socket_(std::move(socket)),
+      fd_(socket_.fd()),
+      publication_(publication),
+      where_(std::move(where)),
+      file_(std::move(file)) {}
+
+// libzmq leaves the files of its ipc listeners behind.
+stream_publisher_link::~stream_publisher_link() {
+  if (!file_.empty()) ::unlink(file_.c_str());
+}
 
 void stream_publisher_link::commit(sample& s) noexcept {
   if (all_.empty()) return;
@@ -75,13 +87,9 @@ stream_publisher_link::outcome stream_publisher_link::try_send(reader& to, sampl
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
   if (!to.lagging.empty()) return queue(to, s);
   switch (try_send(to, s, !to.behind)) {
-    case outcome::sent:
-      to.behind = false;
-      return;
-    case outcome::full:
-      return queue(to, s);
-    case outcome::gone:
-      return;
+    case outcome::sent: to.behind = false; return;
+    case outcome::full: return queue(to, s);
+    case outcome::gone: return;
   }
 }
 
@@ -128,8 +136,7 @@ void stream_publisher_link::receive_all(sample* last) noexcept {
   }
 }
 
-void stream_publisher_link::receive(const std::string& route, std::span<const std::byte> frame,
-                                    sample* last) noexcept {
+void stream_publisher_link::receive(const std::string& route, std::span<const std::byte> frame, sample* last) noexcept {
   const auto message = wire::decode_link_message(frame);
   if (!message || (message->kind != wire::link_kind::hello && message->kind != wire::link_kind::goodbye)) {
     malformed_.fetch_add(1, std::memory_order_relaxed);
@@ -158,8 +165,7 @@ stream_publisher_link::outcome stream_publisher_link::tell(const std::string& ro
   return done;
 }
 
-void stream_publisher_link::on_hello(const std::string& route, const wire::link_message& hello,
-                                     sample* last) noexcept {
+void stream_publisher_link::on_hello(const std::string& route, const wire::link_message& hello, sample* last) noexcept {
   const auto found = std::find_if(all_.begin(), all_.end(),
                                   [&](const auto& each) { return each->subscription == hello.subscription; });
   const bool joins = found == all_.end();
@@ -199,9 +205,9 @@ void stream_publisher_link::forget_gone_readers(sample* last) noexcept {
 void stream_publisher_link::after_change() noexcept {
   std::erase_if(all_, [](const auto& each) { return each->gone; });
   readers_.store(all_.size(), std::memory_order_relaxed);
-  urgent_.store(std::any_of(all_.begin(), all_.end(),
-                            [](const auto& each) { return each->behind || !each->lagging.empty(); }),
-                std::memory_order_relaxed);
+  urgent_.store(
+      std::any_of(all_.begin(), all_.end(), [](const auto& each) { return each->behind || !each->lagging.empty(); }),
+      std::memory_order_relaxed);
 }
 
 }  // namespace orc::detail

@@ -23,8 +23,9 @@ class stream_publisher_link final : public publisher_link {
   static constexpr std::size_t few_readers = 64;
   static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
 
-  // `socket` is a bound ROUTER with ZMQ_ROUTER_MANDATORY.
-  stream_publisher_link(zmq_socket socket, wire::id publication, wire::endpoint where);
+  // `socket` is a bound ROUTER with ZMQ_ROUTER_MANDATORY; `file` what it left in the file system, if anything.
+  stream_publisher_link(zmq_socket socket, wire::id publication, wire::endpoint where, std::string file = {});
+  ~stream_publisher_link() override;
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
@@ -33,18 +34,16 @@ class stream_publisher_link final : public publisher_link {
   [[nodiscard]] int fd() const noexcept override { return fd_; }
   [[nodiscard]] bool urgent() const noexcept override { return urgent_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t malformed() const noexcept override {
-    return malformed_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
   struct reader {
-    std::string route;            // routing id of its connection
+    std::string route;  // routing id of its connection
     wire::id subscription;
-    std::uint32_t depth = 0;      // 0: newest wins
-    bool behind = false;          // newest wins: the last sample is still to be sent
+    std::uint32_t depth = 0;  // 0: newest wins
+    bool behind = false;      // newest wins: the last sample is still to be sent
     bool gone = false;
-    sample_ring lagging{1};       // in order: what did not fit yet
+    sample_ring lagging{1};  // in order: what did not fit yet
   };
   enum class outcome { sent, full, gone };
 
@@ -67,6 +66,7 @@ class stream_publisher_link final : public publisher_link {
   int fd_;
   wire::id publication_;
   wire::endpoint where_;
+  const std::string file_;
   std::vector<std::unique_ptr<reader>> all_;
   std::size_t forget_at_ = few_readers;  // so many readers: look for those that were killed
   std::atomic<std::size_t> readers_{0};

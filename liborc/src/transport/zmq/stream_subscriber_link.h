@@ -20,9 +20,7 @@ class stream_subscriber_link final : public subscriber_link {
   void refresh(std::uint64_t newest) noexcept override;
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::uint64_t malformed() const noexcept override {
-    return malformed_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
   // One frame out of the socket. True: it is a sample, in `out`.

@@ -8,7 +8,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int subscriber_depth = 1000;      // small samples between two turns of the housekeeping
+constexpr int subscriber_depth = 1000;  // small samples between two turns of the housekeeping
 constexpr int bulk_subscriber_depth = 4;
 constexpr int bulk_depth = 2;
 constexpr std::size_t descriptors_in_reserve = 16;
@@ -36,7 +36,8 @@ void choose_io_thread(zmq_socket& socket, bool bulk) noexcept {
 }  // namespace
 
 std::variant<zmq_socket, error> stream_transport::publisher_socket(const publication_spec& spec, int depth) const {
-  if (!room_for_fds(descriptors_in_reserve)) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
+  if (!room_for_fds(descriptors_in_reserve))
+    return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
   zmq_socket socket(process_->context(), ZMQ_ROUTER);
   if (!socket) return cannot_open();
   socket.set(ZMQ_ROUTER_MANDATORY, 1);
