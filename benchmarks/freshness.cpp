@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   bool no_throttle = false;
   app.add_option("--transport", transports, "Transports of the bursts")->delimiter(',')->capture_default_str();
   app.add_option("--bursts", o.bursts, "Bursts of two samples over ORC; 0: leave this part out")->capture_default_str();
-  app.add_option("--stock-bursts", o.stock_bursts, "The same over each libzmq twin (a lost one costs 0.1 s)")
+  app.add_option("--stock-bursts", o.stock_bursts, "The same over each libzmq twin (a lost one costs 0.25 s)")
       ->capture_default_str();
   app.add_flag("--no-throttled", no_throttle, "Leave the throttled link out");
   app.add_option("--rate", o.rate_bytes, "Of the throttled link, bytes per second")

@@ -138,9 +138,9 @@ class ping_side {
     bool complete = false;
     {
       const watchdog watch(progress, give_up);
-      complete = meet(end) && ping(end, payload_, 50, cell_.wait, progress, ns);
-      const std::uint64_t count = count_for(seconds, ns, 100, 200'000);
-      complete = complete && ping(end, payload_, std::min<std::uint64_t>(count / 10, 1000), cell_.wait, progress, ns);
+      const auto some = [&](std::uint64_t n) { return ping(end, payload_, n, cell_.wait, progress, ns); };
+      complete = meet(end) && warm_up(some, 1000, seconds / 4);
+      const std::uint64_t count = count_for(seconds, ns, 20, 200'000);
       ns.clear();
       complete = complete && ping(end, payload_, count, cell_.wait, progress, ns);
     }

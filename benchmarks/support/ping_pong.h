@@ -136,6 +136,19 @@ bool ping_by_move(End& end, std::vector<std::byte>& payload, std::uint64_t count
   return static_cast<bool>(message);
 }
 
+// Calls some(n) with growing n until `most` round trips are done or, unless `exactly`, `seconds` have passed: large
+// samples must not warm up for minutes. False as soon as some() is.
+template <class Some>
+bool warm_up(Some some, std::uint64_t most, double seconds, bool exactly = false) {
+  const std::int64_t enough = now_ns() + static_cast<std::int64_t>(seconds * 1e9);
+  std::uint64_t step = 1;
+  for (std::uint64_t done = 0; done < most; done += step, step = std::min(step * 2, most - done)) {
+    if (!some(step)) return false;
+    if (!exactly && now_ns() > enough) return true;
+  }
+  return true;
+}
+
 // As many round trips as fit into `seconds`, judged by those of the warm-up; at least `least`.
 inline std::uint64_t count_for(double seconds, const std::vector<std::int64_t>& warm_up_ns, std::uint64_t least,
                                std::uint64_t most) {

@@ -96,17 +96,13 @@ class round_trips {
   [[nodiscard]] std::vector<std::int64_t>& ns() noexcept { return ns_; }
 
  private:
-  // In growing steps, so that 100 MB samples do not take for ever. At least one round trip, to judge the time by.
+  // At least one round trip, to judge the time by.
   bool warm_up() {
-    const std::int64_t enough = bench::now_ns() + static_cast<std::int64_t>(warm_up_seconds * 1e9);
     const std::uint64_t count = options_.warm_up.value_or(default_warm_up);
     ns_.reserve(count + 1);
-    std::uint64_t step = 1;
-    for (std::uint64_t done = 0; done < count; done += step, step = std::min(step * 2, count - done)) {
-      if (!some(step)) return false;
-      if (!options_.warm_up && bench::now_ns() > enough) break;
-    }
-    return !ns_.empty() || options_.messages || some(1);
+    const bool warm = bench::warm_up([this](std::uint64_t n) { return some(n); }, count, warm_up_seconds,
+                                     options_.warm_up.has_value());
+    return warm && (!ns_.empty() || options_.messages || some(1));
   }
 
   bool some(std::uint64_t count) {
