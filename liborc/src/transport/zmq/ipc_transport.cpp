@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/endpoint_directory.h"
+#include "core/process.h"
 #include "transport/zmq/stream_publisher_link.h"
 #include "transport/zmq/stream_transport.h"
 
@@ -15,6 +16,19 @@ namespace {
 
 constexpr int ipc_depth = 64;
 constexpr std::string_view scheme = "ipc://";
+
+// libzmq leaves the file of a socket that was bound by name. A forked child must leave it, too: it is its parent's.
+class ipc_publisher_link final : public stream_publisher_link {
+ public:
+  ipc_publisher_link(zmq_socket socket, wire::id publication, wire::endpoint where)
+      : stream_publisher_link(std::move(socket), publication, std::move(where)) {}
+  ~ipc_publisher_link() override {
+    if (generation_ == fork_generation()) ::unlink(this->where().address.c_str() + scheme.size());
+  }
+
+ private:
+  const unsigned generation_ = fork_generation();
+};
 
 }  // namespace
 
@@ -32,7 +46,7 @@ link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& s
     return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
                  "cannot listen on " + path + ": " + zmq_strerror(errno));
   share_with_group(path);
-  return std::make_unique<stream_publisher_link>(std::move(socket), spec.id, where);
+  return std::make_unique<ipc_publisher_link>(std::move(socket), spec.id, where);
 }
 
 std::string ipc_transport::obstacle(const wire::endpoint& address) const {

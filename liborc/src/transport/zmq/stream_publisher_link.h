@@ -17,7 +17,7 @@
 
 namespace orc::detail {
 
-class stream_publisher_link final : public publisher_link {
+class stream_publisher_link : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
   static constexpr std::size_t few_readers = 64;
