@@ -80,7 +80,6 @@ bool subscription::pump() noexcept {
 
 bool subscription::accept(sample&& s) noexcept {
   if (s.sequence <= newest_) return false;  // repeated after a reconnection
-  if (newest_ == 0) before_first_ = s.sequence - 1;
   newest_ = s.sequence;
   s.era = era_;
   ++received_;
@@ -93,10 +92,10 @@ bool subscription::accept(sample&& s) noexcept {
 message subscription::take() noexcept {
   sample s;
   (void)queue_.pop(s);
-  // Counted from what was returned, or from the first that arrived: what was sent before was not missed.
+  // Counted from what was returned, or from when the link came up: what was sent before was not missed.
   const bool same_publication = s.era == returned_era_ && returned_ != 0;
   const std::uint64_t before = same_publication ? returned_ : s.era == era_ ? before_first_ : s.sequence - 1;
-  const std::uint64_t missed = s.sequence - before - 1;
+  const std::uint64_t missed = s.sequence > before ? s.sequence - before - 1 : 0;
   returned_era_ = s.era;
   returned_ = s.sequence;
   missed_ += missed;
@@ -185,6 +184,7 @@ bool subscription::successor_is_due(monotonic::time_point now) const noexcept {
 void subscription::take_over(link_selector::choice&& chosen) {
   drop_link();
   link_ = std::move(chosen.link);
+  if (newest_ == 0) before_first_ = std::max<std::uint64_t>(link_->newest_at_join(), 1) - 1;
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
   if (chosen.first) accept(std::move(*chosen.first));

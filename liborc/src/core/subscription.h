@@ -89,7 +89,7 @@ class subscription {
   sample_ring queue_;               // one place when the newest wins
   std::uint32_t era_ = 0;           // counts publications
   std::uint64_t newest_ = 0;        // last sequence that arrived in this era
-  std::uint64_t before_first_ = 0;  // the sequence before the first one that arrived in this era
+  std::uint64_t before_first_ = 0;  // the sequence before the first one of this era that was for us
   std::uint32_t returned_era_ = 0;  // of the sample that was returned last
   std::uint64_t returned_ = 0;      // and its sequence
 

@@ -114,6 +114,10 @@ class subscriber_link {
   // still known at the other end.
   virtual void refresh(std::uint64_t newest) noexcept = 0;
 
+  // Sequence of the newest sample when this end joined, which is the first one to arrive; 0: there was none. Known once
+  // connected.
+  [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
+
   // Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;

@@ -11,11 +11,13 @@ namespace orc::detail {
 // The readers of one publication inside its process. Any thread.
 class inproc_hub {
  public:
-  void attach(const std::shared_ptr<inproc_queue>& queue) {
+  // Returns the sequence of the newest sample so far.
+  std::uint64_t attach(const std::shared_ptr<inproc_queue>& queue) {
     const std::lock_guard lock(mutex_);
     if (last_.buffer) queue->put(copy_of(last_));
     queues_.push_back(queue);
     readers_.store(queues_.size(), std::memory_order_relaxed);
+    return last_.sequence;
   }
 
   void detach(const std::shared_ptr<inproc_queue>& queue) noexcept {
@@ -76,20 +78,22 @@ class inproc_publisher_link final : public publisher_link {
 class inproc_subscriber_link final : public subscriber_link {
  public:
   inproc_subscriber_link(std::shared_ptr<inproc_hub> hub, const subscription_spec& spec)
-      : hub_(std::move(hub)), queue_(std::make_shared<inproc_queue>(spec.delivery, spec.bell)) {
-    hub_->attach(queue_);
-  }
+      : hub_(std::move(hub)),
+        queue_(std::make_shared<inproc_queue>(spec.delivery, spec.bell)),
+        newest_at_join_(hub_->attach(queue_)) {}
   ~inproc_subscriber_link() override { hub_->detach(queue_); }
 
   [[nodiscard]] bool try_recv(sample& out) noexcept override { return queue_->take(out); }
   [[nodiscard]] int fd() const noexcept override { return -1; }
   void refresh(std::uint64_t) noexcept override {}
+  [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return link_state::connected; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 
  private:
   std::shared_ptr<inproc_hub> hub_;
   std::shared_ptr<inproc_queue> queue_;
+  std::uint64_t newest_at_join_;
 };
 
 }  // namespace

@@ -74,8 +74,9 @@ void stream_subscriber_link::handle(const wire::link_message& message) noexcept 
   if (message.subscription != subscription_) return;
   if (message.publication != publication_ || message.kind == wire::link_kind::refused)
     state_.store(link_state::refused, std::memory_order_release);
-  else if (message.kind == wire::link_kind::welcome)
-    state_.store(link_state::connected, std::memory_order_release);
+  if (message.kind != wire::link_kind::welcome || state_.load(std::memory_order_relaxed) != link_state::connecting) return;
+  newest_at_join_ = message.last_sequence;
+  state_.store(link_state::connected, std::memory_order_release);
 }
 
 }  // namespace orc::detail

@@ -18,6 +18,7 @@ class stream_subscriber_link final : public subscriber_link {
   [[nodiscard]] bool try_recv(sample& out) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return fd_; }
   void refresh(std::uint64_t newest) noexcept override;
+  [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override {
     return malformed_.load(std::memory_order_relaxed);
@@ -34,6 +35,7 @@ class stream_subscriber_link final : public subscriber_link {
   wire::id publication_;
   wire::id subscription_;
   orc::detail::delivery delivery_;
+  std::uint64_t newest_at_join_ = 0;
   bool heard_ = false;  // something since the last refresh
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
