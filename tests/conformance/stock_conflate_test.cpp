@@ -60,13 +60,18 @@ std::uint64_t lost_newest(bool conflate, std::uint64_t bursts) {
     ++value;
     zmq_send(pub.get(), &value, sizeof value, 0);
   };
-  while (seen == 0) send();  // the subscription is active
+  // The subscription is active, and nothing is left of what was sent to find that out.
+  while (seen == 0) send();
+  while (seen != value) {
+    send();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 
   std::uint64_t lost = 0;
   for (std::uint64_t burst = 0; burst < bursts; ++burst) {
     send();
     send();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     while (seen != value && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     if (seen != value) ++lost;
   }

@@ -324,7 +324,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere, or is none, leaves the sub
       REQUIRE(receiver.request_topic(topic));
       CHECK(receiver.recv_msg(topic, 1).status() == orc::errc::timed_out);
       CHECK(!receiver.subscriber(topic).connected());
-      CHECK(!receiver.subscriber(topic).link().reason.empty());
+      CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
     }
   }
   orc::broker sender(address_broker.options());

@@ -15,6 +15,13 @@
 
 using namespace orc::test;
 
+namespace {
+
+// It opens a pipe to find out whether an object's vtable can be read, and calls the object broken when it cannot.
+constexpr const char* ubsan_needs_descriptors = "the check of vtables by UndefinedBehaviorSanitizer needs descriptors";
+
+}  // namespace
+
 TEST_CASE("no broker: set-up calls return in time and say what was tried and what to do", "[fault]") {
   const temp_dir directory;
   orc::participant_options options;
@@ -176,6 +183,7 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
 }
 
 TEST_CASE("descriptors: without any left every call returns, and all is well when there are some again", "[fault]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   broker_process address_broker;
   test_node peer;
   peer.must("open " + address_broker.endpoint());
@@ -218,6 +226,7 @@ TEST_CASE("descriptors: without any left every call returns, and all is well whe
 }
 
 TEST_CASE("descriptors: a participant that is made without any left says so and does not abort", "[fault]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   broker_process address_broker;
   test_node starved;
   starved.must("limit_fds 64");
@@ -237,6 +246,7 @@ TEST_CASE("descriptors: a participant that is made without any left says so and 
 }
 
 TEST_CASE("descriptors: at every number of them that may be left, nothing aborts", "[fault]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   broker_process address_broker;
   for (int limit = 8; limit < 60; limit += under_sanitizer ? 6 : 2) {
     INFO("RLIMIT_NOFILE " << limit);

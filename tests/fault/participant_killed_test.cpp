@@ -191,7 +191,9 @@ TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault]") {
     REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}));
     REQUIRE(lasting.unregister_topic("t"));
     orc::broker brief(address_broker.options());
-    REQUIRE(brief.register_topic("u", {.transports = {orc::transport::ipc}}));
+    const auto registered = brief.register_topic("u", {.transports = {orc::transport::ipc}});
+    INFO(n << ": " << registered.error().message());
+    REQUIRE(registered);
   }
   CHECK(wait_until([&] { return sockets_below(address_broker.directory().path()) <= before; }, patience / 6));
 }

@@ -24,6 +24,7 @@ inline constexpr bool under_thread_sanitizer = true;
 #else
 inline constexpr bool under_thread_sanitizer = false;
 #endif
+inline constexpr bool under_address_sanitizer = under_sanitizer && !under_thread_sanitizer;
 
 // For conditions that must come true: long enough for a loaded machine under a sanitizer, so running into it is a
 // failure and not a slow day.
