@@ -1,5 +1,5 @@
-// What a real orc-broker costs and how fast it answers with many topics and participants: request_topic latency, memory,
-// processor time at rest, and the time until everything is known again after it was killed and restarted.
+// What a real orc-broker costs and how fast it answers with many topics and participants: request_topic latency,
+// memory, processor time at rest, and the time until everything is known again after it was killed and restarted.
 #include <unistd.h>
 
 #include <atomic>
@@ -208,7 +208,8 @@ int run(options& o) {
   if (!orc::detail::room_for_fds(2 * o.participants + 100))
     throw std::runtime_error("too few open files allowed for so many participants: raise ulimit -n");
   if (o.program.empty()) o.program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "orc-broker";
-  if (::access(o.program.c_str(), X_OK) != 0) throw std::runtime_error(o.program + " is not there; see --broker-program");
+  if (::access(o.program.c_str(), X_OK) != 0)
+    throw std::runtime_error(o.program + " is not there; see --broker-program");
   const scratch_dir files;
   o.common.print_machine();
   broker_process broker(o.program, files.ipc("broker"));

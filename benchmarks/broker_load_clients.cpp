@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t beat_period_ns = 1'000'000'000;
 constexpr std::uint64_t hello_request = 1;
 constexpr std::uint64_t beat_request = 2;
-constexpr std::uint64_t first_registration = 1000;   // + index of the publication
+constexpr std::uint64_t first_registration = 1000;  // + index of the publication
 constexpr std::uint64_t first_storm_request = 1'000'000;
 
 }  // namespace
@@ -96,7 +96,8 @@ fleet::fleet(const zmq_context& context, const std::string& broker, std::size_t 
   const std::int64_t now = now_ns();
   for (std::size_t i = 0; i < participants; ++i) {
     auto m = std::make_unique<member>(context, broker, i);
-    for (std::size_t t = i; t < topics; t += participants) m->publications.push_back({topic(t), wire::id::random(), false});
+    for (std::size_t t = i; t < topics; t += participants)
+      m->publications.push_back({topic(t), wire::id::random(), false});
     // Spread over the period, as independent processes are.
     m->next_beat_ns = now + static_cast<std::int64_t>(i) * beat_period_ns / static_cast<std::int64_t>(participants);
     members_.push_back(std::move(m));

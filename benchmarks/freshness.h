@@ -13,13 +13,13 @@ namespace orc::bench {
 
 struct freshness_options {
   std::vector<orc::transport> transports;
-  std::uint64_t bursts = 100'000;        // over ORC
-  std::uint64_t stock_bursts = 20'000;   // over each of the libzmq twins
+  std::uint64_t bursts = 100'000;       // over ORC
+  std::uint64_t stock_bursts = 20'000;  // over each of the libzmq twins
   bool throttled = true;
-  double rate_bytes = 100'000;           // of the throttled link, per second
-  std::size_t queue_bytes = 10'000;      // of the throttled link itself
+  double rate_bytes = 100'000;       // of the throttled link, per second
+  std::size_t queue_bytes = 10'000;  // of the throttled link itself
   double stream_seconds = 10;
-  double wait_seconds = 20;              // for the last sample, after the stream
+  double wait_seconds = 20;  // for the last sample, after the stream
   common_options common;
 };
 

@@ -97,8 +97,10 @@ void receive_zmq(channel& line, const plan& p, const zmq_context& context) {
 void serve(channel& line, const zmq_context& context, int cpu) {
   pin_this_thread(cpu);
   while (const auto p = line.get<plan>()) {
-    if (p->what == kind::orc) receive_orc(line, *p);
-    else receive_zmq(line, *p, context);
+    if (p->what == kind::orc)
+      receive_orc(line, *p);
+    else
+      receive_zmq(line, *p, context);
   }
 }
 
@@ -110,7 +112,7 @@ struct result_row {
   std::uint64_t bursts = 0;
   std::uint64_t lost = 0;
   std::uint64_t backwards = 0;
-  bool deaf = false;      // nothing arrived any more
+  bool deaf = false;  // nothing arrived any more
   // From the first send of a burst to the confirmation of the second sample.
   double p50_us = 0;
   double p99_us = 0;
@@ -118,8 +120,8 @@ struct result_row {
 };
 
 constexpr std::uint64_t deaf_after = 50;  // bursts lost in a row
-// A second sample that is not confirmed in this time is lost. Generous, because a loaded machine may put a process aside
-// for long: for ORC, whose count must be 0; less so for the twins, which lose many.
+// A second sample that is not confirmed in this time is lost. Generous, because a loaded machine may put a process
+// aside for long: for ORC, whose count must be 0; less so for the twins, which lose many.
 constexpr std::int64_t patience_ns = 5'000'000'000;
 constexpr std::int64_t stock_patience_ns = 250'000'000;
 
@@ -222,8 +224,10 @@ result_row measure(channel& line, const freshness_options& o, const scratch_dir&
   result_row row;
   row.what = what;
   row.transport = transport;
-  if (what == kind::orc) publish_orc(line, o, p, row);
-  else publish_zmq(line, o, p, context, files.path(), row);
+  if (what == kind::orc)
+    publish_orc(line, o, p, row);
+  else
+    publish_zmq(line, o, p, context, files.path(), row);
   return row;
 }
 
@@ -270,8 +274,10 @@ result_row measure_apart(const freshness_options& o, const scratch_dir& files, o
     pin_this_thread(o.common.cpus.first);
     result_row row;
     try {
-      if (transport == orc::transport::inproc) run_inproc(o, files, what, row);
-      else run_between_processes(o, files, transport, what, row);
+      if (transport == orc::transport::inproc)
+        run_inproc(o, files, what, row);
+      else
+        run_between_processes(o, files, transport, what, row);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", error.what());
       return 1;
@@ -290,15 +296,15 @@ result_row measure_apart(const freshness_options& o, const scratch_dir& files, o
 }  // namespace
 
 void run_bursts(const freshness_options& o, const scratch_dir& files, std::vector<json_object>& rows) {
-  table lines{{"bursts of two samples", "transport", "bursts", "newest lost", "went back", "confirmed p50", "p99", "max"}};
+  table lines{
+      {"bursts of two samples", "transport", "bursts", "newest lost", "went back", "confirmed p50", "p99", "max"}};
   for (const auto transport : o.transports) {
     for (const kind what : {kind::orc, kind::conflate_sub, kind::conflate_both}) {
       if (interrupted()) break;
       const result_row row = measure_apart(o, files, transport, what);
       const std::string lost = std::to_string(row.lost) + (row.deaf ? " (deaf)" : "");
       lines.push_back({name_of(what), std::string(to_string(transport)), std::to_string(row.bursts), lost,
-                       std::to_string(row.backwards), us(row.p50_us), us(row.p99_us),
-                       us(row.max_us)});
+                       std::to_string(row.backwards), us(row.p50_us), us(row.p99_us), us(row.max_us)});
       json_object object;
       object.add("part", "bursts").add("set_up", name_of(what)).add("transport", to_string(transport));
       object.add("bursts", row.bursts).add("lost", row.lost).add("deaf", row.deaf).add("backwards", row.backwards);

@@ -54,7 +54,7 @@ struct outcome {
   std::uint64_t received = 0;  // during the stream
   double median_age_ms = 0;
   double p99_age_ms = 0;
-  double last_after_ms = -1;   // from sending the last sample to its arrival; -1: it did not arrive
+  double last_after_ms = -1;  // from sending the last sample to its arrival; -1: it did not arrive
 };
 
 // ---- subscriber ----
@@ -175,9 +175,8 @@ outcome publish_stock(channel& line, const freshness_options& o, kind what) {
   expect_open(line);
   sleep_until_ns(now_ns() + 500'000'000);  // PUB drops what it sends before the subscription arrived
   std::uint64_t sequence = 0;
-  const stamped last = send_stream(o.stream_seconds, [&](const std::byte* data, std::size_t size) {
-    send_sample(out, ++sequence, data, size);
-  });
+  const stamped last = send_stream(
+      o.stream_seconds, [&](const std::byte* data, std::size_t size) { send_sample(out, ++sequence, data, size); });
   return finish(line, last, o.wait_seconds);
 }
 

@@ -99,9 +99,8 @@ void receive_orc(channel& line, const plan& p) {
   if (!open) return;
   std::thread large;
   if (!is_quiet(p.what)) {
-    large = std::thread([in = participant.subscriber(topic(p, "large"))]() mutable {
-      (void)take_all([&] { return in.recv(-1); });
-    });
+    large = std::thread(
+        [in = participant.subscriber(topic(p, "large"))]() mutable { (void)take_all([&] { return in.recv(-1); }); });
   }
   auto in = participant.subscriber(topic(p, "small"));
   line.put(take_all([&] { return in.recv(-1); }));
@@ -202,10 +201,10 @@ outcome publish_orc(channel& line, const options& o, const plan& p) {
   if (!open || !*open) throw std::runtime_error("the receiver has no link");
   auto small = participant.publisher(topic(p, "small"));
   auto large = participant.publisher(topic(p, "large"));
-  return with_arrivals(
-      line, publish(
-                o, is_quiet(p.what), [&](const std::byte* d, std::size_t n) { (void)small.send(d, n); },
-                [&](const std::byte* d, std::size_t n) { (void)large.send(d, n); }));
+  return with_arrivals(line,
+                       publish(
+                           o, is_quiet(p.what), [&](const std::byte* d, std::size_t n) { (void)small.send(d, n); },
+                           [&](const std::byte* d, std::size_t n) { (void)large.send(d, n); }));
 }
 
 outcome publish_zmq(channel& line, const options& o, plan p, const std::string& directory) {

@@ -75,8 +75,8 @@ void serve_cell(channel& line, const cell& c, const zmq_context& context, const 
   line.put(bound && opened ? state::ready : state::failed);
   while (const auto next = line.get<order>()) {
     if (*next == order::end_of_cell) break;
-    const bool served = *next == order::echo_orc ? echo(orc, c.wait, send_mode::copy)
-                                                 : echo(zmq, c.wait, send_mode::copy);
+    const bool served =
+        *next == order::echo_orc ? echo(orc, c.wait, send_mode::copy) : echo(zmq, c.wait, send_mode::copy);
     line.put(served ? state::done : state::failed);
   }
 }
@@ -120,9 +120,7 @@ class ping_side {
   // `zmq_first` alternates, so that neither always runs on what the other one warmed up.
   std::optional<repetition> run(bool zmq_first, double seconds, const zmq_context& context) {
     repetition r;
-    const auto run_zmq = [&] {
-      return run_one(zmq_, order::echo_zmq, seconds, r.zmq, [&] { context.shut_down(); });
-    };
+    const auto run_zmq = [&] { return run_one(zmq_, order::echo_zmq, seconds, r.zmq, [&] { context.shut_down(); }); };
     const auto run_orc = [&] { return run_one(*orc_, order::echo_orc, seconds, r.orc, [&] { orc_->close(); }); };
     const bool complete = zmq_first ? run_zmq() && run_orc() : run_orc() && run_zmq();
     return complete ? std::optional(r) : std::nullopt;
@@ -161,13 +159,13 @@ class ping_side {
   bool met_ = false;
 };
 
-std::vector<double> ratios(const row& r, double summary::* which) {
+std::vector<double> ratios(const row& r, double summary::*which) {
   std::vector<double> values;
   for (const repetition& each : r.repetitions) values.push_back(each.orc.*which / each.zmq.*which);
   return values;
 }
 
-double middle(const row& r, summary repetition::* side, double summary::* which) {
+double middle(const row& r, summary repetition::*side, double summary::*which) {
   std::vector<double> values;
   for (const repetition& each : r.repetitions) values.push_back(each.*side.*which);
   return median(values);
@@ -189,8 +187,9 @@ void print_rows(std::FILE* to, const std::vector<row>& rows) {
     }
     lines.push_back(std::move(line));
   }
-  std::fprintf(to, "\nOne-way latency (round trip / 2), microseconds: medians of the repetitions, their ratio, and the\n"
-                   "smallest and largest ratio of one repetition\n\n");
+  std::fprintf(to,
+               "\nOne-way latency (round trip / 2), microseconds: medians of the repetitions, their ratio, and the\n"
+               "smallest and largest ratio of one repetition\n\n");
   print(to, lines);
 }
 

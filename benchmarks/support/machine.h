@@ -31,8 +31,8 @@ inline std::string machine_facts(const cpu_pair& cpus) {
   const std::string pinned = cpus.first == no_cpu
                                  ? "not pinned"
                                  : "pinned to " + std::to_string(cpus.first) + "," + std::to_string(cpus.second);
-  return std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)) + " cpus (" + cpu_model() + "), " + pinned + ", " + system.sysname +
-         " " + system.release + " " + system.machine + ", libzmq " + std::to_string(major) + "." +
+  return std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)) + " cpus (" + cpu_model() + "), " + pinned + ", " +
+         system.sysname + " " + system.release + " " + system.machine + ", libzmq " + std::to_string(major) + "." +
          std::to_string(minor) + "." + std::to_string(patch);
 }
 

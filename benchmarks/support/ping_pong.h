@@ -37,9 +37,8 @@ bool echo(End& end, wait_mode wait, send_mode mode) {
     auto message = end.receive(wait);
     if (!message) return false;
     if (message.size() == 0) return true;
-    const bool sent = mode == send_mode::move
-                          ? end.forward(std::move(message))
-                          : end.send(static_cast<const std::byte*>(message.data()), message.size());
+    const bool sent = mode == send_mode::move ? end.forward(std::move(message))
+                                              : end.send(static_cast<const std::byte*>(message.data()), message.size());
     if (!sent) return false;
   }
 }

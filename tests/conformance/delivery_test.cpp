@@ -23,8 +23,8 @@ std::int64_t now_ns() {
 TEMPLATE_TEST_CASE("delivery: every size arrives byte for byte", "[conformance]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::uint64_t sequence = 0;
-  for (const std::size_t size : {0u, 1u, 9u, 10u, 16u, 17u, 18u, 33u, 34u, 255u, 256u, 4096u, 8175u, 8176u, 8191u, 8192u,
-                                 8193u, 65'536u, 1'000'000u, 10'000'000u}) {
+  for (const std::size_t size : {0u,   1u,    9u,    10u,   16u,   17u,   18u,   33u,     34u,        255u,
+                                 256u, 4096u, 8175u, 8176u, 8191u, 8192u, 8193u, 65'536u, 1'000'000u, 10'000'000u}) {
     const bytes sent = patterned(size, sequence);
     REQUIRE(l.publisher.send(sent.empty() ? nullptr : sent.data(), sent.size()));
     const auto got = l.subscriber.recv(patience_ms);

@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arr
   }
 }
 
-TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets the last sample again",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets the last sample again", "[conformance]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   REQUIRE(send_value(l.publisher, 11));
   for (std::size_t round = 0; round < rounds(30, 300, 5); ++round) {

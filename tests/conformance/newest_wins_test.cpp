@@ -16,9 +16,7 @@ namespace {
 enum class habit { blocks, polls, lags };
 constexpr habit habits[] = {habit::blocks, habit::polls, habit::lags};
 
-constexpr const char* name_of(habit h) {
-  return h == habit::blocks ? "blocks" : h == habit::polls ? "polls" : "lags";
-}
+constexpr const char* name_of(habit h) { return h == habit::blocks ? "blocks" : h == habit::polls ? "polls" : "lags"; }
 
 // Reads until `last` came; what it saw on the way is for the test to judge.
 class reader {

@@ -95,8 +95,7 @@ TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conforma
   echo.join();
 }
 
-TEMPLATE_TEST_CASE("waiting: release ends the wait of every thread with closed", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: release ends the wait of every thread with closed", "[conformance]", ORC_TEST_TRANSPORTS) {
   for (int round = 0; round < 10; ++round) {
     linked<TestType> l;
     std::atomic<int> waiting{0};

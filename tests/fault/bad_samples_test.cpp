@@ -257,8 +257,7 @@ TEST_CASE("bad input: sequence numbers that repeat or fall never make a receive 
   }
 }
 
-TEST_CASE("clock step: stamps from any time change nothing but the age, and time limits keep their length",
-          "[fault]") {
+TEST_CASE("clock step: stamps from any time change nothing but the age, and time limits keep their length", "[fault]") {
   fake_stream s;
   REQUIRE(s.fake.welcome());
   CHECK(s.subscriber.wait_connected(patience_ms));

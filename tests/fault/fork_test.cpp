@@ -179,7 +179,8 @@ TEST_CASE("fork: while other threads send and receive", "[fault]") {
     const std::uint64_t before = seen;
     const auto status = in_fork([&] {
       // Whatever lock another thread held at the moment of the fork, nothing here may wait for it.
-      return s.publisher.send("x", 1).code() == orc::errc::forked && s.subscriber.recv(-1).status() == orc::errc::forked;
+      return s.publisher.send("x", 1).code() == orc::errc::forked &&
+             s.subscriber.recv(-1).status() == orc::errc::forked;
     });
     CHECK(status == 0);
     CHECK(wait_until([&] { return seen > before; }));

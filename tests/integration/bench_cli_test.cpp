@@ -101,7 +101,8 @@ void check_row(const row& r, const std::string& transport, double size, double m
 
 TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
   const temp_dir directory;
-  const auto done = run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
+  const auto done =
+      run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
   INFO(done.err);
   REQUIRE(done.exit_code == 0);
   const auto rows = rows_of(done.out);
@@ -116,11 +117,13 @@ TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
 
 TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, spinning") {
   const temp_dir directory;
-  const auto small = run(directory, "$orc bench rtt --transport inproc,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
+  const auto small =
+      run(directory, "$orc bench rtt --transport inproc,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
   INFO(small.err);
   REQUIRE(small.exit_code == 0);
   for (const row& r : rows_of(small.out)) CHECK(number(r, "messages") == 50);
-  const auto large = run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10M --messages 5 --warmup 0 --move --json -");
+  const auto large =
+      run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10M --messages 5 --warmup 0 --move --json -");
   INFO(large.err);
   REQUIRE(large.exit_code == 0);
   CHECK(rows_of(large.out).size() == 3);
@@ -175,7 +178,8 @@ TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") 
 
 TEST_CASE("bench rtt: a file that cannot be written is an error that says so") {
   const temp_dir directory;
-  const auto done = run(directory, "$orc bench rtt --transport ipc --size 10 --messages 5 --json /nonexistent/rtt.json");
+  const auto done =
+      run(directory, "$orc bench rtt --transport ipc --size 10 --messages 5 --json /nonexistent/rtt.json");
   CHECK(done.exit_code == 1);
   CHECK(done.err.find("/nonexistent/rtt.json") != std::string::npos);
 }
@@ -213,8 +217,9 @@ bool exists(pid_t pid) {
 TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file either") {
   for (const int signal : {SIGINT, SIGKILL}) {
     const temp_dir directory;
-    child_process bench({program("orc"), "bench", "rtt", "--transport", "ipc", "--size", "10", "--messages", "100000000"},
-                        environment(directory), child_process::errors::to_output);
+    child_process bench(
+        {program("orc"), "bench", "rtt", "--transport", "ipc", "--size", "10", "--messages", "100000000"},
+        environment(directory), child_process::errors::to_output);
     REQUIRE(wait_until([&] { return !children_of(bench.pid()).empty(); }));
     const pid_t echo = children_of(bench.pid()).front();
     bench.send_signal(signal);

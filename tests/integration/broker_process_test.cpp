@@ -15,9 +15,9 @@
 #include "support/raw_client.h"
 
 using namespace orc;
+using Catch::Matchers::Contains;
 using test::child_process;
 using test::raw_client;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -64,9 +64,12 @@ TEST_CASE("orc-broker: help and version") {
 }
 
 TEST_CASE("orc-broker: a bad command line is told in one line, with exit code 2") {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--no-such-option"}, {"--log-level", "chatty"}, {"--listen"}, {"stray"},
-        {"--max-topics", "0"}, {"--config", "/nowhere/orc.toml"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--no-such-option"},
+                                                    {"--log-level", "chatty"},
+                                                    {"--listen"},
+                                                    {"stray"},
+                                                    {"--max-topics", "0"},
+                                                    {"--config", "/nowhere/orc.toml"}}) {
     const outcome run(arguments);
     INFO(run.output);
     CHECK(run.code == 2);
@@ -83,7 +86,8 @@ TEST_CASE("orc-broker: the configuration is printed as it can be read again") {
   CHECK(first.code == 0);
   CHECK_THAT(first.output, Contains("log-level = \"debug\"") && Contains("max-topics = 7"));
 
-  const outcome plain({"--listen", "ipc:///a/b", "--listen", "tcp://127.0.0.1:1", "--max-topics", "7", "--print-config"});
+  const outcome plain(
+      {"--listen", "ipc:///a/b", "--listen", "tcp://127.0.0.1:1", "--max-topics", "7", "--print-config"});
   std::ofstream(file) << plain.output;
   CHECK(outcome({"--config", file, "--print-config"}).output == plain.output);
   CHECK_THAT(outcome({"--config", file, "--max-topics", "8", "--print-config"}).output, Contains("max-topics = 8"));
@@ -124,7 +128,8 @@ TEST_CASE("orc-broker: signals end it within a second, with exit code 0 and noth
   const auto before = std::chrono::steady_clock::now();
   broker.send_signal(number);
   CHECK(broker.wait_for_end() == 0);
-  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(1));  // the contract of the issue, typically 3 ms
+  CHECK(std::chrono::steady_clock::now() - before <
+        std::chrono::seconds(1));  // the contract of the issue, typically 3 ms
   CHECK_FALSE(exists(place.directory() + "/broker"));
   CHECK_FALSE(exists(place.directory() + "/broker.lock"));
 }

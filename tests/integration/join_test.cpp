@@ -30,7 +30,8 @@ TEST_CASE("join: without a wish the best transport is taken: inproc in one proce
 TEST_CASE("join: one topic, readers on every transport at once", "[integration]") {
   broker_process address_broker;
   orc::broker sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
+  REQUIRE(
+      sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
   std::vector<std::unique_ptr<orc::broker>> receivers;
   for (const auto kind : {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}) {
     auto receiver = std::make_unique<orc::broker>(address_broker.options());

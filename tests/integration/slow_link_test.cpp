@@ -20,8 +20,8 @@ TEST_CASE("slow link: ages stay bounded, and the last sample arrives after the s
   const std::string address = hosts->address(two_hosts::host::a);
   const std::string endpoint = "tcp://" + address + ":5570";
   auto command = hosts->on(two_hosts::host::a);
-  for (const auto& word : {program("orc-broker"), std::string("--listen"), endpoint, std::string("--log-level"),
-                           std::string("error")}) {
+  for (const auto& word :
+       {program("orc-broker"), std::string("--listen"), endpoint, std::string("--log-level"), std::string("error")}) {
     command.push_back(word);
   }
   child_process broker(command);
@@ -57,8 +57,8 @@ TEST_CASE("two hosts: a topic is found and followed across them, whoever comes f
   if (!hosts) return skip(why);
   const std::string endpoint = "tcp://" + hosts->address(two_hosts::host::a) + ":5570";
   auto command = hosts->on(two_hosts::host::a);
-  for (const auto& word : {program("orc-broker"), std::string("--listen"), endpoint, std::string("--log-level"),
-                           std::string("error")}) {
+  for (const auto& word :
+       {program("orc-broker"), std::string("--listen"), endpoint, std::string("--log-level"), std::string("error")}) {
     command.push_back(word);
   }
   child_process broker(command);

@@ -124,7 +124,8 @@ TEMPLATE_TEST_CASE("bounded: a thousand registrations and withdrawals leave noth
 TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[stress]") {
   broker_process address_broker;
   orc::broker sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
+  REQUIRE(
+      sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
   REQUIRE(sender.send_msg("t", "x", 1));
   std::size_t n = 0;
   stays_flat(rounds(300, 1000, 30), [&] {

@@ -52,8 +52,8 @@ int free_tcp_port() {
 }
 
 broker_process::broker_process(at kind) {
-  endpoint_ = kind == at::tcp ? "tcp://127.0.0.1:" + std::to_string(free_tcp_port())
-                              : "ipc://" + directory_.file("broker");
+  endpoint_ =
+      kind == at::tcp ? "tcp://127.0.0.1:" + std::to_string(free_tcp_port()) : "ipc://" + directory_.file("broker");
   if (kind != at::nowhere) start();
 }
 

@@ -23,9 +23,9 @@ class broker_process {
   [[nodiscard]] const temp_dir& directory() const { return directory_; }
   [[nodiscard]] child_process& process() { return *process_; }
 
-  void start();      // returns when it accepts connections
-  void spawn();      // does not wait for that
-  void kill();       // SIGKILL
+  void start();  // returns when it accepts connections
+  void spawn();  // does not wait for that
+  void kill();   // SIGKILL
   void restart() {
     kill();
     start();

@@ -37,13 +37,14 @@ class child_process {
   [[nodiscard]] const std::string& output() const { return unread_; }
 
   void send_signal(int number) const;
-  void freeze();       // SIGSTOP, and returns when it has stopped
-  void thaw() const;   // SIGCONT
-  void kill();         // SIGKILL, and reaped when this returns
+  void freeze();      // SIGSTOP, and returns when it has stopped
+  void thaw() const;  // SIGCONT
+  void kill();        // SIGKILL, and reaped when this returns
   void close_input();
   // Status as of waitpid(2); nothing when it still runs at the deadline.
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience);
-  // Waits for the end of its output, then for its own. The exit status, or minus the number of the signal that ended it.
+  // Waits for the end of its output, then for its own. The exit status, or minus the number of the signal that ended
+  // it.
   int wait_for_end(std::chrono::milliseconds deadline = patience);
   [[nodiscard]] bool running();
 

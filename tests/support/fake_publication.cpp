@@ -25,7 +25,10 @@ std::string link_frame(wire::link_kind kind, const wire::id& publication, const 
 }
 
 fake_publication::fake_publication(const broker_process& broker, const std::string& topic)
-    : client_(broker.endpoint()), router_(ZMQ_ROUTER), topic_(topic), endpoint_("ipc://" + broker.directory().file("fake")) {
+    : client_(broker.endpoint()),
+      router_(ZMQ_ROUTER),
+      topic_(topic),
+      endpoint_("ipc://" + broker.directory().file("fake")) {
   router_.set(ZMQ_ROUTER_MANDATORY, 1);
   router_.bind(endpoint_);
   client_.ask(hello_of_this_process("fake"));

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "support/wait_until.h"
 #include "support/broker_process.h"
 #include "support/raw_client.h"
 #include "support/raw_socket.h"
+#include "support/wait_until.h"
 #include "wire/link_message.h"
 
 namespace orc::test {

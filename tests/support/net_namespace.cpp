@@ -33,14 +33,13 @@ std::unique_ptr<two_hosts> two_hosts::make(std::string& why) {
   hosts->prefix_ = "orc" + std::to_string(::getpid());  // interface names: at most 15 bytes
   const std::string a = hosts->name(host::a);
   const std::string b = hosts->name(host::b);
-  const bool made = run({"ip", "netns", "add", a}, why) && run({"ip", "netns", "add", b}, why) &&
-                    run({"ip", "link", "add", a, "netns", a, "type", "veth", "peer", "name", b, "netns", b}, why) &&
-                    run({"ip", "-n", a, "addr", "add", hosts->address(host::a) + "/24", "dev", a}, why) &&
-                    run({"ip", "-n", b, "addr", "add", hosts->address(host::b) + "/24", "dev", b}, why) &&
-                    run({"ip", "-n", a, "link", "set", a, "up"}, why) &&
-                    run({"ip", "-n", b, "link", "set", b, "up"}, why) &&
-                    run({"ip", "-n", a, "link", "set", "lo", "up"}, why) &&
-                    run({"ip", "-n", b, "link", "set", "lo", "up"}, why);
+  const bool made =
+      run({"ip", "netns", "add", a}, why) && run({"ip", "netns", "add", b}, why) &&
+      run({"ip", "link", "add", a, "netns", a, "type", "veth", "peer", "name", b, "netns", b}, why) &&
+      run({"ip", "-n", a, "addr", "add", hosts->address(host::a) + "/24", "dev", a}, why) &&
+      run({"ip", "-n", b, "addr", "add", hosts->address(host::b) + "/24", "dev", b}, why) &&
+      run({"ip", "-n", a, "link", "set", a, "up"}, why) && run({"ip", "-n", b, "link", "set", b, "up"}, why) &&
+      run({"ip", "-n", a, "link", "set", "lo", "up"}, why) && run({"ip", "-n", b, "link", "set", "lo", "up"}, why);
   if (!made) return nullptr;
   return hosts;
 }

@@ -23,14 +23,15 @@ inline constexpr std::chrono::milliseconds generous{20'000};
 // Introduces this process; `name` is what people see.
 inline wire::hello hello_of_this_process(std::string name = "raw_client") {
   const auto pid = static_cast<std::uint32_t>(getpid());
-  return {wire::id::random(), std::move(name), detail::host_identity(), pid,
-          detail::process_start_time(pid).value_or(0), "raw_client"};
+  return {
+      wire::id::random(), std::move(name), detail::host_identity(), pid, detail::process_start_time(pid).value_or(0),
+      "raw_client"};
 }
 
 class raw_client {
  public:
-  // With `greet` the socket sends an empty message on every (re)connect, as participants do, and the broker's pushed Welcome
-  // is the first event.
+  // With `greet` the socket sends an empty message on every (re)connect, as participants do, and the broker's pushed
+  // Welcome is the first event.
   explicit raw_client(const std::string& endpoint, bool greet = false)
       : context_(1), socket_(context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
@@ -41,8 +42,7 @@ class raw_client {
 
   void send_frames(const std::vector<std::string>& frames) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      socket_.send(zmq::buffer(frames[i]),
-                   i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+      socket_.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
     }
   }
   void send(std::uint64_t request, wire::body content) { send_frames({wire::encode({request, std::move(content)})}); }

@@ -38,7 +38,7 @@ class test_node {
     std::uint64_t corrupt = 0;    // samples that are not what `stream` sends
     std::int64_t median_age_us = 0;
     std::int64_t max_age_us = 0;
-    std::uint64_t restarts = 0;   // places where another stream took over
+    std::uint64_t restarts = 0;  // places where another stream took over
   };
   [[nodiscard]] collected stats(const std::string& topic);
 

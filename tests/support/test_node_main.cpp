@@ -59,7 +59,9 @@ std::uint64_t new_stream() {
 class streamer {
  public:
   streamer(publisher to, std::size_t size, double hz, std::uint64_t count)
-      : to_(std::move(to)), size_(std::max(size, stream_sample_bytes)), hz_(hz), count_(count), thread_([this] { run(); }) {}
+      : to_(std::move(to)), size_(std::max(size, stream_sample_bytes)), hz_(hz), count_(count), thread_([this] {
+          run();
+        }) {}
   ~streamer() { stop(); }
   streamer(const streamer&) = delete;
   streamer& operator=(const streamer&) = delete;
@@ -87,7 +89,10 @@ class streamer {
       const bool ok = static_cast<bool>(to_.send(sample.data(), sample.size()));
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - start).count();
       slowest_us_ = std::max<std::int64_t>(slowest_us_, took);
-      if (ok) ++sent_; else ++failed_;
+      if (ok)
+        ++sent_;
+      else
+        ++failed_;
       if (period.count() > 0) {
         next += period;
         std::this_thread::sleep_until(next);

@@ -82,7 +82,12 @@ class tcp_connection {
 std::string zmtp_greeting() {
   return std::string("\xff\0\0\0\0\0\0\0\0\x7f\x03\0", 12) + "NULL" + std::string(48, '\0');
 }
-std::string zmtp_ready() { return std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06" "DEALER", 30); }
+std::string zmtp_ready() {
+  return std::string(
+      "\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
+      "DEALER",
+      30);
+}
 
 }  // namespace
 

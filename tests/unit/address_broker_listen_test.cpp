@@ -48,7 +48,8 @@ TEST_CASE("broker listen: a second broker on the same path is refused and told t
   const private_endpoint place;
   const auto first = start({place.endpoint()});
   REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(first));
-  CHECK_THAT(why_not({place.endpoint()}), Contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
+  CHECK_THAT(why_not({place.endpoint()}),
+             Contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
   test::raw_client client(place.endpoint());
   CHECK(std::holds_alternative<wire::topic_list>(client.ask(wire::list_topics{})));
 }
@@ -84,8 +85,10 @@ TEST_CASE("broker listen: only a socket is replaced, no other file") {
 TEST_CASE("broker listen: a path too long for a socket") {
   const private_endpoint place;
   const auto room = 107 - place.directory().size() - 1;
-  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(start({"ipc://" + place.directory() + "/" + std::string(room, 'x')})));
-  CHECK_THAT(why_not({"ipc://" + place.directory() + "/" + std::string(room + 1, 'x')}), Contains("108 bytes") && Contains("at most 107"));
+  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(
+      start({"ipc://" + place.directory() + "/" + std::string(room, 'x')})));
+  CHECK_THAT(why_not({"ipc://" + place.directory() + "/" + std::string(room + 1, 'x')}),
+             Contains("108 bytes") && Contains("at most 107"));
 }
 
 TEST_CASE("broker listen: the directory is made, and decides who may connect") {

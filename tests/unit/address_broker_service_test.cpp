@@ -16,8 +16,8 @@ wire::hello process(std::uint64_t n, const std::string& host = "there") {
 
 struct fixture {
   explicit fixture(detail::process_state state = detail::process_state::unknown)
-      : service(options(state), [this](const std::string& to, const std::string& frame) { return take(to, frame); },
-                now) {}
+      : service(
+            options(state), [this](const std::string& to, const std::string& frame) { return take(to, frame); }, now) {}
 
   broker_service_options options(detail::process_state state) {
     broker_service_options made;
@@ -136,7 +136,8 @@ TEST_CASE("broker service: of several that wait for a dead holder the first one 
   f.say("two", 8, registration("t", 3));
   f.now += 500ms;
   f.service.settle_overdue_probes(f.now);
-  const auto answer = std::find_if(f.sent.begin(), f.sent.end(), [](const auto& s) { return s.first == "one" && s.second.request == 7; });
+  const auto answer = std::find_if(f.sent.begin(), f.sent.end(),
+                                   [](const auto& s) { return s.first == "one" && s.second.request == 7; });
   REQUIRE(answer != f.sent.end());
   CHECK(std::get<wire::topic_state>(answer->second.content).publication->participant == wire::id{1, 2});
   // the second one now waits for the first, which says something and keeps the topic

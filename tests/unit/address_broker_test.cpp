@@ -227,7 +227,7 @@ TEST_CASE("address broker: a holder on another host that answers the probe keeps
   REQUIRE(probe);
   REQUIRE(std::holds_alternative<wire::probe>(probe->content));
   CHECK(probe->request != 0);
-  rival.send(502, request);  // a retry while the probe is pending
+  rival.send(502, request);                                  // a retry while the probe is pending
   expect<wire::topic_list>(rival.ask(wire::list_topics{}));  // the broker goes on; the retry has been read
   holder.send(probe->request, wire::alive{});
   const auto wrong = expect<wire::error>(rival.answer_to(502));

@@ -44,6 +44,6 @@ TEST_CASE("options: the defaults are the documented ones", "[unit]") {
 }
 
 TEST_CASE("version: headers and library agree in a build of one tree", "[unit]") {
-  CHECK(std::string(orc::version()) == std::to_string(ORC_VERSION_MAJOR) + "." + std::to_string(ORC_VERSION_MINOR) + "." +
-                                           std::to_string(ORC_VERSION_PATCH));
+  CHECK(std::string(orc::version()) == std::to_string(ORC_VERSION_MAJOR) + "." + std::to_string(ORC_VERSION_MINOR) +
+                                           "." + std::to_string(ORC_VERSION_PATCH));
 }

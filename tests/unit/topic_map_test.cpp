@@ -15,11 +15,13 @@ wire::hello process(std::uint64_t n) {
   return {identity(n), "program" + std::to_string(n), "some-host", static_cast<std::uint32_t>(1'000 + n), n, ""};
 }
 
-wire::register_topic registration(const std::string& topic, std::uint64_t publication, const std::string& address = "ipc:///a") {
+wire::register_topic registration(const std::string& topic, std::uint64_t publication,
+                                  const std::string& address = "ipc:///a") {
   return {topic, identity(publication), {{wire::transport::ipc, address}}, {}};
 }
 
-wire::register_topic typed(const std::string& topic, std::uint64_t publication, std::uint64_t hash, const std::string& schema) {
+wire::register_topic typed(const std::string& topic, std::uint64_t publication, std::uint64_t hash,
+                           const std::string& schema) {
   auto request = registration(topic, publication);
   request.type = {"T", "flatbuffers", hash, schema};
   return request;

@@ -8,8 +8,8 @@
 #include "support/golden_files.h"
 
 using namespace orc;
-using test::as_span;
 using Catch::Matchers::Contains;
+using test::as_span;
 namespace golden = wire::golden;
 
 namespace {
@@ -114,7 +114,8 @@ TEST_CASE("wire: an offset out of the message is refused") {
 
 TEST_CASE("wire: bad topic names are refused in every message that has one") {
   const auto nul = std::string("a\0b", 3);
-  for (const auto& name : {std::string(), std::string(256, 'a'), nul, std::string("gr\xc3\xbc\xc3\x9f"), std::string("a b")}) {
+  for (const auto& name :
+       {std::string(), std::string(256, 'a'), nul, std::string("gr\xc3\xbc\xc3\x9f"), std::string("a b")}) {
     const auto reason = wire::topic_name_problem(name);
     REQUIRE_FALSE(reason.empty());
     refused(wire::register_topic{name, golden::identity(1), {}, {}}, reason);
@@ -127,7 +128,8 @@ TEST_CASE("wire: bad topic names are refused in every message that has one") {
 }
 
 TEST_CASE("wire: good topic names") {
-  for (const auto& name : {std::string("a"), std::string(255, 'z'), std::string("Robot_1/arm.left/q-0"), std::string(".."), std::string("/")}) {
+  for (const auto& name : {std::string("a"), std::string(255, 'z'), std::string("Robot_1/arm.left/q-0"),
+                           std::string(".."), std::string("/")}) {
     CHECK(wire::topic_name_problem(name).empty());
     CHECK(round_trip(wire::describe_topic{name}).content == wire::body(wire::describe_topic{name}));
   }
@@ -173,7 +175,8 @@ TEST_CASE("wire: too many counters and too long schemas are refused") {
   wire::heartbeat beat;
   beat.publications.assign(257, golden::published());
   refused(beat, "publications has 257 entries, the limit is 256");
-  wire::register_topic request{"t", golden::identity(1), {}, wire::type_description{"T", "e", 1, std::string(32'769, 's')}};
+  wire::register_topic request{
+      "t", golden::identity(1), {}, wire::type_description{"T", "e", 1, std::string(32'769, 's')}};
   refused(request, "schema has 32769 bytes, the limit is 32768");
 }
 
@@ -213,7 +216,8 @@ TEST_CASE("wire: shared tables and strings do not multiply") {
 }
 
 TEST_CASE("wire: free text is cut by the encoder, not refused") {
-  const auto cut = round_trip(wire::hello{golden::identity(1), std::string(300, 'n'), std::string(300, 'h'), 1, 1, std::string(300, 'l')});
+  const auto cut = round_trip(
+      wire::hello{golden::identity(1), std::string(300, 'n'), std::string(300, 'h'), 1, 1, std::string(300, 'l')});
   CHECK(std::get<wire::hello>(cut.content).name == std::string(255, 'n'));
   const auto nul = round_trip(wire::error{wire::error_code::limit, std::string("ab\0c", 4)});
   CHECK(std::get<wire::error>(nul.content).text == "ab");
