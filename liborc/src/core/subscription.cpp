@@ -40,11 +40,13 @@ message subscription::recv(int timeout_ms) noexcept {
     attendance_.user_came();
     bell_->clear();
     const std::uint32_t ticket = bell_->ticket();
-    pump();
+    // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
+    if (!dry_ || timeout_ms == 0) pump();
     if (!queue_.empty()) return take();
     if (timeout_ms == 0) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
     wait(lock, ticket, until);
+    dry_ = false;
   }
 }
 
@@ -69,6 +71,7 @@ void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket
 
 bool subscription::pump() noexcept {
   if (!link_) return false;
+  dry_ = link_->fd() >= 0;
   bool found = false;
   sample s;
   while (link_->try_recv(s)) {
@@ -146,6 +149,8 @@ void subscription::step(monotonic::time_point now) {
   if (now >= next_refresh_) {
     link_->refresh(newest_);
     next_refresh_ = now + refresh_interval;
+    // Sending may execute the command that made the descriptor readable, under a user who polls it.
+    if (pump() && (waiting_ != 0 || user_fd_)) bell_->ring();
   }
   if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
     pump();
@@ -184,6 +189,7 @@ bool subscription::successor_is_due(monotonic::time_point now) const noexcept {
 void subscription::take_over(link_selector::choice&& chosen) {
   drop_link();
   link_ = std::move(chosen.link);
+  dry_ = false;
   if (newest_ == 0) before_first_ = std::max<std::uint64_t>(link_->newest_at_join(), 1) - 1;
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);

@@ -95,6 +95,7 @@ class subscription {
 
   // Who waits.
   unsigned waiting_ = 0;
+  bool dry_ = false;     // the link was empty when it was looked at last, and shows its descriptor when it is not
   bool leader_ = false;  // one of them polls the link's descriptor
   unique_fd user_fd_;    // epoll of the bell and the link
   attendance attendance_;

@@ -13,10 +13,9 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int tcp_depth = 4;
 // What may wait in the kernel for a slow link, beyond what is on the wire: everything queued there is older than the
 // sample that the publisher has by then. Accepted connections inherit it from the listening socket.
-constexpr int unsent_low_water = 16 * 1024;
+constexpr int unsent_low_water = 4 * 1024;
 constexpr int bulk_unsent_low_water = 128 * 1024;
 
 struct listener {
@@ -45,7 +44,7 @@ std::variant<listener, error> listen_on(bool all_interfaces, bool bulk) {
 }  // namespace
 
 link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& spec) const {
-  auto made = publisher_socket(spec, tcp_depth);
+  auto made = publisher_socket(spec);
   if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
   auto& socket = std::get<zmq_socket>(made);
   auto listening = listen_on(spec.listen_remote, spec.bulk);
