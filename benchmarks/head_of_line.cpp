@@ -291,7 +291,9 @@ int run(options& o) {
   catch_interrupts();
   const scratch_dir files;
   o.common.print_machine();
-  auto [here, there] = channel::make();
+  auto ends = channel::make();
+  auto& here = ends.first;
+  auto& there = ends.second;
   // Before this process has threads.
   const child_process receiver = child_process::fork_run([&] {
     here.close();

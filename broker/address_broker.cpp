@@ -157,7 +157,9 @@ class address_broker::loop {
   std::thread thread_;  // last: everything it uses exists before it starts
 };
 
-std::variant<std::unique_ptr<address_broker>, std::string> address_broker::start(address_broker_options options) {
+std::variant<std::unique_ptr<address_broker>, std::string> address_broker::start(
+    address_broker_options
+        options) {  // NOLINT(performance-unnecessary-value-param): plain options, by value as they are given
   auto socket = broker_socket::open(options.listen);
   if (auto* wrong = std::get_if<std::string>(&socket)) return std::move(*wrong);
   const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

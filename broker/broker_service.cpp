@@ -78,7 +78,8 @@ void broker_service::handle(const routing& from, std::uint64_t request, const wi
 }
 
 void broker_service::handle(const routing& from, std::uint64_t request, const wire::request_topic& what, time) {
-  std::visit([&](auto&& state) { reply(from, request, std::move(state)); }, map_.request_topic(from, what));
+  std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
+             map_.request_topic(from, what));
 }
 
 void broker_service::handle(const routing& from, std::uint64_t request, const wire::release_topic& what, time) {
@@ -109,7 +110,8 @@ void broker_service::handle(const routing& from, std::uint64_t request, const wi
 }
 
 void broker_service::handle(const routing& from, std::uint64_t request, const wire::describe_topic& what, time now) {
-  std::visit([&](auto&& state) { reply(from, request, std::move(state)); }, map_.describe(what.topic, now));
+  std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
+             map_.describe(what.topic, now));
 }
 
 // Welcome, Ack, Error, TopicState, TopicList, Probe: only the broker says these.

@@ -85,7 +85,7 @@ topic_map::registered topic_map::register_topic(const routing& from, const wire:
   auto type = what.type;
   if (type) keep_schema(*type);  // before the old one is let go: it may be the same
   drop_publication(at);
-  slot = publication{what.publication, self, what.endpoints, std::move(type), std::move(counters), counted_at};
+  slot = publication{what.publication, self, what.endpoints, std::move(type), counters, counted_at};
   self->publications[what.publication] = at;
   if (moved) notify(at, out);
   return state_of(at);

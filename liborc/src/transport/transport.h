@@ -140,6 +140,6 @@ class transport_kind {
 };
 
 // All transports, best first. The one place that lists them.
-[[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(std::shared_ptr<process> process);
+[[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(const std::shared_ptr<process>& process);
 
 }  // namespace orc::detail

@@ -6,7 +6,7 @@
 
 namespace orc::detail {
 
-std::vector<std::unique_ptr<transport_kind>> make_transports(std::shared_ptr<process> process) {
+std::vector<std::unique_ptr<transport_kind>> make_transports(const std::shared_ptr<process>& process) {
   std::vector<std::unique_ptr<transport_kind>> all;
   all.push_back(std::make_unique<inproc_transport>(process));
   all.push_back(std::make_unique<ipc_transport>(process));

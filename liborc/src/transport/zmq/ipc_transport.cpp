@@ -13,6 +13,7 @@ namespace orc::detail {
 
 namespace {
 
+constexpr int ipc_depth = 64;
 constexpr std::string_view scheme = "ipc://";
 
 }  // namespace
@@ -23,7 +24,7 @@ link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& s
     return error(errc::system_error, "the path " + path + " is too long for a socket (" +
                                          std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
                                          " bytes at most): start the broker in a shorter directory");
-  auto made = publisher_socket(spec);
+  auto made = publisher_socket(spec, ipc_depth);
   if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
   auto& socket = std::get<zmq_socket>(made);
   const wire::endpoint where{wire::transport::ipc, std::string(scheme) + path, spec.bulk};

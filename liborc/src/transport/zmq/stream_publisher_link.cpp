@@ -34,8 +34,7 @@ stream_publisher_link::stream_publisher_link(zmq_socket socket, wire::id publica
       fd_(socket_.fd()),
       publication_(publication),
       where_(std::move(where)),
-      file_(std::move(file)),
-      depth_(where_.bulk ? bulk_depth : deep) {}
+      file_(std::move(file)) {}
 
 // libzmq leaves the files of its ipc listeners behind.
 stream_publisher_link::~stream_publisher_link() {
@@ -58,7 +57,6 @@ void stream_publisher_link::service(sample* last) noexcept {
   receive_all(last);
   for (const auto& each : all_) catch_up(*each, last);
   after_change();
-  if (depth_ == shallow && !urgent() && monotonic::now() >= slow_until_) set_depth(deep);
 }
 
 stream_publisher_link::outcome stream_publisher_link::try_send(const std::string& route, zmq_msg_t* frame,
@@ -96,10 +94,6 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 }
 
 void stream_publisher_link::queue(reader& to, sample& s) noexcept {
-  if (!to.behind && !where_.bulk) {
-    slow_until_ = monotonic::now() + shallow_for;
-    set_depth(shallow);
-  }
   std::uint64_t dropped = 0;
   if (to.depth == 0) {
     dropped = to.behind ? 1 : 0;
@@ -206,13 +200,6 @@ void stream_publisher_link::forget_gone_readers(sample* last) noexcept {
     return tell(each->route, wire::link_kind::welcome, each->subscription, last) == outcome::gone;
   });
   forget_at_ = std::max(few_readers, 2 * all_.size());
-}
-
-// Also for the connections that are there already.
-void stream_publisher_link::set_depth(int depth) noexcept {
-  if (depth == depth_) return;
-  depth_ = depth;
-  socket_.set(ZMQ_SNDHWM, depth);
 }
 
 void stream_publisher_link::after_change() noexcept {

@@ -21,12 +21,6 @@ class stream_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
   static constexpr std::size_t few_readers = 64;
-  // Samples that may wait in libzmq for one reader (ZMQ_SNDHWM). Deep enough for a burst, until a reader turns out to
-  // be slow: what waits for it is old. From then on shallow, until none has been slow for a while.
-  static constexpr int deep = 64;
-  static constexpr int shallow = 1;
-  static constexpr int bulk_depth = 2;
-  static constexpr std::chrono::seconds shallow_for{10};
   static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
 
   // `socket` is a bound ROUTER with ZMQ_ROUTER_MANDATORY; `file` what it left in the file system, if anything.
@@ -67,7 +61,6 @@ class stream_publisher_link final : public publisher_link {
   void on_hello(const std::string& route, const wire::link_message& hello, sample* last) noexcept;
   void forget_gone_readers(sample* last) noexcept;
   void after_change() noexcept;
-  void set_depth(int depth) noexcept;
 
   zmq_socket socket_;
   int fd_;
@@ -75,8 +68,6 @@ class stream_publisher_link final : public publisher_link {
   wire::endpoint where_;
   const std::string file_;
   std::vector<std::unique_ptr<reader>> all_;
-  int depth_;
-  monotonic::time_point slow_until_;
   std::size_t forget_at_ = few_readers;  // so many readers: look for those that were killed
   std::atomic<std::size_t> readers_{0};
   std::atomic<bool> urgent_{false};

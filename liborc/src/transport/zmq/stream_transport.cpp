@@ -1,7 +1,6 @@
 #include "transport/zmq/stream_transport.h"
 
 #include "core/process.h"
-#include "transport/zmq/stream_publisher_link.h"
 #include "transport/zmq/stream_subscriber_link.h"
 #include "wire/fd_limit.h"
 
@@ -11,6 +10,7 @@ namespace {
 
 constexpr int subscriber_depth = 1000;  // small samples between two turns of the housekeeping
 constexpr int bulk_subscriber_depth = 4;
+constexpr int bulk_depth = 2;
 constexpr std::size_t descriptors_in_reserve = 16;
 constexpr int largest_link_message = 4096;  // what a publication accepts from subscribers
 
@@ -35,13 +35,13 @@ void choose_io_thread(zmq_socket& socket, bool bulk) noexcept {
 
 }  // namespace
 
-std::variant<zmq_socket, error> stream_transport::publisher_socket(const publication_spec& spec) const {
+std::variant<zmq_socket, error> stream_transport::publisher_socket(const publication_spec& spec, int depth) const {
   if (!room_for_fds(descriptors_in_reserve))
     return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
   zmq_socket socket(process_->context(), ZMQ_ROUTER);
   if (!socket) return cannot_open();
   socket.set(ZMQ_ROUTER_MANDATORY, 1);
-  socket.set(ZMQ_SNDHWM, spec.bulk ? stream_publisher_link::bulk_depth : stream_publisher_link::deep);
+  socket.set(ZMQ_SNDHWM, spec.bulk ? bulk_depth : depth);
   socket.set64(ZMQ_MAXMSGSIZE, largest_link_message);
   socket.set(ZMQ_LINGER, 500);
   socket.set(ZMQ_IPV6, 1);

@@ -15,8 +15,8 @@ class stream_transport : public transport_kind {
                                                          const wire::endpoint& address) const override;
 
  protected:
-  // A ROUTER with everything set but the endpoint.
-  [[nodiscard]] std::variant<zmq_socket, error> publisher_socket(const publication_spec& spec) const;
+  // A ROUTER with everything set but the endpoint. `depth`: samples that may wait in libzmq for one reader.
+  [[nodiscard]] std::variant<zmq_socket, error> publisher_socket(const publication_spec& spec, int depth) const;
   // Why `address` cannot lead anywhere, as far as that can be seen without trying. Empty: try it.
   [[nodiscard]] virtual std::string obstacle(const wire::endpoint& address) const = 0;
 

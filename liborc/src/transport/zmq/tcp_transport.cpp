@@ -13,6 +13,7 @@ namespace orc::detail {
 
 namespace {
 
+constexpr int tcp_depth = 2;
 // What may wait in the kernel for a slow link, beyond what is on the wire: everything queued there is older than the
 // sample that the publisher has by then. Accepted connections inherit it from the listening socket.
 constexpr int unsent_low_water = 4 * 1024;
@@ -44,7 +45,7 @@ std::variant<listener, error> listen_on(bool all_interfaces, bool bulk) {
 }  // namespace
 
 link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& spec) const {
-  auto made = publisher_socket(spec);
+  auto made = publisher_socket(spec, tcp_depth);
   if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
   auto& socket = std::get<zmq_socket>(made);
   auto listening = listen_on(spec.listen_remote, spec.bulk);
