@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/catch.h"
 #include "support/raw_client.h"
@@ -142,19 +143,23 @@ TEST_CASE("address broker: a second live publisher on this host is refused at on
 
 namespace {
 
-// A child process that registers a topic and then waits to be killed. Everything with sockets happens after fork().
-pid_t child_that_registers(const std::string& endpoint, const std::string& topic) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  try {
-    raw_client client(endpoint);
-    client.ask(hello_of_this_process("doomed"));
+// A process that waits to be killed, and the participant that it claims to be. This process speaks for it: the broker
+// judges by pid and start time, and a forked child may not start the threads of libzmq under ThreadSanitizer.
+struct doomed {
+  doomed(const std::string& endpoint, const std::string& topic) : child(fork()), client(endpoint) {
+    if (child == 0) {
+      for (;;) pause();
+    }
+    auto who = hello_of_this_process("doomed");
+    who.pid = static_cast<std::uint32_t>(child);
+    who.start_time = orc::detail::process_start_time(who.pid).value_or(0);
+    client.ask(who);
     client.ask(wire::register_topic{topic, wire::id::random(), {}, {}});
-    for (;;) pause();
-  } catch (...) {
-    _exit(1);
   }
-}
+
+  const pid_t child;
+  raw_client client;
+};
 
 }  // namespace
 
@@ -166,7 +171,8 @@ TEST_CASE("address broker: the topic of a killed process is free at once") {
   raw_client reader(b.endpoint());
   join(reader, hello_of_this_process("reader"));
   expect<wire::topic_state>(reader.ask(wire::request_topic{"t", wire::id::random()}));
-  const pid_t child = child_that_registers(b.endpoint(), "t");
+  const doomed holder(b.endpoint(), "t");
+  const pid_t child = holder.child;
   REQUIRE(child > 0);
   CHECK(state_in(reader.next_event()).publication->participant_name == "doomed");
   REQUIRE(kill(child, SIGKILL) == 0);
@@ -187,7 +193,8 @@ TEST_CASE("address broker: the death of a process on this host is noticed withou
   raw_client reader(b.endpoint());
   join(reader, hello_of_this_process("reader"));
   expect<wire::topic_state>(reader.ask(wire::request_topic{"t", wire::id::random()}));
-  const pid_t child = child_that_registers(b.endpoint(), "t");
+  const doomed holder(b.endpoint(), "t");
+  const pid_t child = holder.child;
   REQUIRE(child > 0);
   CHECK(state_in(reader.next_event()).publication);
   REQUIRE(kill(child, SIGKILL) == 0);

@@ -57,6 +57,8 @@ class ORC_API broker {
   [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
 
   // Withdraw a topic. Threads that wait on it return errc::closed. Unknown topics: not_registered / not_requested.
+  // unregister_topic waits for the broker's answer, at most broker_timeout_ms and at most a second: then another
+  // participant can register the topic.
   result unregister_topic(std::string_view topic);
   result release_topic(std::string_view topic);
 

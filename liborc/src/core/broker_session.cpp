@@ -22,6 +22,7 @@ namespace {
 constexpr auto hello_interval = std::chrono::milliseconds(200);
 constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
 constexpr auto withdrawal_patience = std::chrono::seconds(2);
+constexpr int goodbye_patience_ms = 300;
 constexpr std::string_view ipc_scheme = "ipc://";
 
 // A broker on ipc keeps its users' endpoints beside its own; another's users take the directory they would start a
@@ -114,7 +115,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
     return;
   }
   if (!std::holds_alternative<wire::ack>(message.content)) return;
-  std::erase_if(withdrawals_, [&](const auto& each) { return each.request == message.request; });
+  end_withdrawals([&](const auto& each) { return each.request == message.request; });
   for (const auto& each : topics.publications) {
     if (each->announcement().awaits(message.request)) each->announcement().confirmed();
   }
@@ -162,7 +163,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, c
     renew_all(topics);
     return;
   }
-  std::erase_if(withdrawals_, [&](const auto& each) { return each.request == request; });
+  end_withdrawals([&](const auto& each) { return each.request == request; });
   const orc::error why(code_of(error.code), error.text);
   for (const auto& each : topics.publications) {
     if (!each->announcement().awaits(request)) continue;
@@ -210,10 +211,10 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
     if (!send(next_request_, each->request())) return;
     each->announcement().sent(next_request_++, now);
   }
-  std::erase_if(withdrawals_, [&](const auto& each) { return now >= each.give_up; });
+  end_withdrawals([&](const auto& each) { return now >= each.give_up; });
   for (auto& each : withdrawals_) {
     if (now < each.next) continue;
-    send(each.request, each.what);
+    send(each.request, each.topic.what);
     each.next = now + withdrawal_interval;
   }
 }
@@ -240,14 +241,42 @@ void broker_session::lose(monotonic::time_point now) {
   publish_status();
 }
 
-void broker_session::withdraw(wire::body what) {
-  if (!up_) return;  // nothing to withdraw: the next broker is never told
+void broker_session::withdraw(ending topic) {
+  if (!up_) return topic.told->confirmed();  // nothing to withdraw: the next broker is never told
   const auto now = monotonic::now();
-  withdrawals_.push_back({next_request_++, std::move(what), now, now + withdrawal_patience});
+  withdrawals_.push_back({next_request_++, std::move(topic), now, now + withdrawal_patience});
+}
+
+template <typename Condition>
+void broker_session::end_withdrawals(Condition over) {
+  std::erase_if(withdrawals_, [&](const withdrawal& each) {
+    if (!over(each)) return false;
+    each.topic.told->confirmed();
+    return true;
+  });
 }
 
 void broker_session::leave() {
-  if (up_) send(first_request - 1, wire::goodbye{});
+  if (!up_ || !send(goodbye_request, wire::goodbye{})) return;
+  const deadline until(goodbye_patience_ms);
+  while (!goodbye_was_heard() && !until.passed()) {
+    zmq_pollitem_t answer{search_.socket().get(), 0, ZMQ_POLLIN, 0};
+    if (zmq_poll(&answer, 1, until.left_ms()) < 0 && errno != EINTR) return;
+  }
+}
+
+bool broker_session::goodbye_was_heard() {
+  zmq_frame frame;
+  while (frame.try_recv(search_.socket().get())) {
+    if (frame.more()) {
+      drop_parts(search_.socket().get(), frame);
+      continue;
+    }
+    const auto decoded = wire::decode({frame.data(), frame.size()});
+    const auto* const message = std::get_if<wire::envelope>(&decoded);
+    if (message != nullptr && message->request == goodbye_request) return true;
+  }
+  return false;
 }
 
 // False: the broker takes nothing at the moment.

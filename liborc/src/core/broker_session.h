@@ -32,9 +32,14 @@ class broker_session {
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
 
-  // Say that a topic of ours ended, until the broker confirms.
-  void withdraw(wire::body what);
-  // Goodbye; nothing else may follow.
+  // A topic of ours that ended: what to tell the broker, and who wants to know when it knows.
+  struct ending {
+    wire::body what;
+    std::shared_ptr<announcement> told;
+  };
+  // Say so until the broker confirms.
+  void withdraw(ending topic);
+  // Goodbye, and waits a moment for the broker's word: the names are free when it comes. Nothing else may follow.
   void leave();
 
   // Known once a broker answered for the first time.
@@ -47,13 +52,14 @@ class broker_session {
  private:
   struct withdrawal {
     std::uint64_t request;
-    wire::body what;
+    ending topic;
     monotonic::time_point next;
     monotonic::time_point give_up;
   };
   static constexpr std::size_t beat_counters = 64;  // per message: the limits of PROTOCOL.md with room to spare
   static constexpr std::uint64_t hello_request = 1;
   static constexpr std::uint64_t heartbeat_request = 2;
+  static constexpr std::uint64_t goodbye_request = 15;
   static constexpr std::uint64_t first_request = 16;
 
   void receive_all(monotonic::time_point now, const topic_lists& topics);
@@ -66,6 +72,9 @@ class broker_session {
   void declare(monotonic::time_point now, const topic_lists& topics);
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
+  [[nodiscard]] bool goodbye_was_heard();
+  template <typename Condition>
+  void end_withdrawals(Condition over);
   bool send(std::uint64_t request, wire::body what) noexcept;
   void log(log_level level, const std::string& text) const;
   void publish_status();

@@ -69,21 +69,23 @@ void housekeeping::add(std::shared_ptr<subscription> s) {
   bell_->ring();
 }
 
-void housekeeping::remove(const std::shared_ptr<publication>& p) {
+std::shared_ptr<const announcement> housekeeping::remove(const std::shared_ptr<publication>& p) {
+  auto told = std::make_shared<announcement>();
   {
     const std::lock_guard lock(mutex_);
     std::erase(wanted_.publications, p);
-    ended_.emplace_back(wire::unregister_topic{p->topic(), p->id()});
+    ended_.push_back({wire::unregister_topic{p->topic(), p->id()}, told});
     changed_ = true;
   }
   bell_->ring();
+  return told;
 }
 
 void housekeeping::remove(const std::shared_ptr<subscription>& s) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(wanted_.subscriptions, s);
-    ended_.emplace_back(s->release());
+    ended_.push_back({s->release(), std::make_shared<announcement>()});
     changed_ = true;
   }
   bell_->ring();

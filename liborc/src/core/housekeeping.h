@@ -37,7 +37,8 @@ class housekeeping {
   [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return bell_; }
   void add(std::shared_ptr<publication> p);
   void add(std::shared_ptr<subscription> s);
-  void remove(const std::shared_ptr<publication>& p);
+  // What it returns is settled when the broker knows, or cannot be told.
+  std::shared_ptr<const announcement> remove(const std::shared_ptr<publication>& p);
   void remove(const std::shared_ptr<subscription>& s);
   [[nodiscard]] std::string broker_endpoint() const { return session_.endpoint(); }
   [[nodiscard]] result broker_availability() const { return session_.availability(); }
@@ -62,7 +63,7 @@ class housekeeping {
 
   std::mutex mutex_;  // what other threads hand over
   topic_lists wanted_;
-  std::vector<wire::body> ended_;
+  std::vector<broker_session::ending> ended_;
   bool changed_ = false;
   bool stop_ = false;
 

@@ -8,6 +8,7 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t longest_queue = 65536;
+constexpr int longest_withdrawal_ms = 1000;
 
 // "ipc,tcp" -> {ipc, tcp}; names that are none are left out.
 [[nodiscard]] transport_set transports_from(std::string_view list) {
@@ -131,12 +132,14 @@ result participant::outcome_of(const announcement& announced) const {
                                std::to_string(options_.broker_timeout_ms) + " ms"};
 }
 
-void participant::forget(topic_table::entry& entry, const std::shared_ptr<publication>& p) {
+std::shared_ptr<const announcement> participant::forget(topic_table::entry& entry,
+                                                        const std::shared_ptr<publication>& p) {
   const std::lock_guard lock(setup_mutex_);
-  if (entry.sender() != p) return;
+  if (entry.sender() != p) return nullptr;
   entry.set_sender(nullptr);
-  housekeeping_->remove(p);
+  auto told = housekeeping_->remove(p);
   p->close();
+  return told;
 }
 
 void participant::forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s) {
@@ -152,7 +155,10 @@ result participant::unregister_topic(std::string_view topic) {
   topic_table::entry* const entry = topics_.find(topic);
   const auto p = entry != nullptr ? entry->sender() : nullptr;
   if (!p) return errc::not_registered;
-  forget(*entry, p);
+  const auto told = forget(*entry, p);
+  // Whoever registers the topic next must not be told that we hold it. Late or not, it is withdrawn.
+  const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < longest_withdrawal_ms;
+  if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : longest_withdrawal_ms));
   return {};
 }
 

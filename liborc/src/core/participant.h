@@ -36,7 +36,8 @@ class participant {
  private:
   [[nodiscard]] result ready() const;
   [[nodiscard]] result outcome_of(const announcement& announced) const;
-  void forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);
+  // Null: somebody else did it.
+  std::shared_ptr<const announcement> forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);
   void forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s);
 
   const participant_options options_;
