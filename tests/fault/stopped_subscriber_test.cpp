@@ -123,7 +123,7 @@ TEST_CASE("nothing blocks: a stopped publisher keeps nobody from waiting with a 
 TEST_CASE("nothing blocks: a stopped broker stops no stream and no send", "[fault]") {
   broker_process address_broker;
   test_node publisher;
-  publisher.must("open " + address_broker.endpoint() + " 200");
+  publisher.must("open " + address_broker.endpoint() + " 3000");
   publisher.must("register t ipc");
   test_node subscriber;
   subscriber.must("open " + address_broker.endpoint());
