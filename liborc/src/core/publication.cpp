@@ -110,15 +110,19 @@ result publication::open(const network_place& place) {
   return {};
 }
 
+bool publication::has_link(wire::transport name, bool bulk) const noexcept {
+  const std::lock_guard lock(mutex_);  // a user may be closing the publication
+  return std::any_of(links_.begin(), links_.end(), [&](const auto& link) {
+    return link->where().transport == name && (name == wire::transport::inproc || link->where().bulk == bulk);
+  });
+}
+
 result publication::advertise_all(const network_place& place, bool bulk) {
   std::vector<std::unique_ptr<publisher_link>> opened;
   for (const auto& kind : *transports_) {
     const auto name = static_cast<transport>(kind->name());
     // inproc serves every size and is opened once; a tcp port is opened for others only, or when asked for.
-    const bool already = std::any_of(links_.begin(), links_.end(), [&](const auto& link) {
-      return link->where().transport == kind->name() && (name == transport::inproc || link->where().bulk == bulk);
-    });
-    if (already || !offers(name)) continue;
+    if (has_link(kind->name(), bulk) || !offers(name)) continue;
     if (name == transport::tcp && !place.offer_tcp && !options_.transports.contains(name)) continue;
     if (name == transport::ipc && place.directory.empty())
       return {place.directory_problem.code(), place.directory_problem.message()};

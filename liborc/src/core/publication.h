@@ -68,6 +68,7 @@ class publication {
 
  private:
   [[nodiscard]] bool offers(transport t) const noexcept;
+  [[nodiscard]] bool has_link(wire::transport name, bool bulk) const noexcept;
   [[nodiscard]] result advertise_all(const network_place& place, bool bulk);
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
 

@@ -174,7 +174,7 @@ void subscription::adopt(link_selector::choice&& chosen) {
     return;
   }
   pump();
-  if (in_order_ && link_ && chosen.link->newest_at_join() > newest_ + 1) {
+  if (in_order_ && link_ && chosen.link->newest_at_join() > newest_) {
     successor_ = std::move(chosen);
     succeed_at_ = monotonic::now() + successor_patience;
     return;
@@ -183,7 +183,7 @@ void subscription::adopt(link_selector::choice&& chosen) {
 }
 
 bool subscription::successor_is_due(monotonic::time_point now) const noexcept {
-  return successor_ && (newest_ + 1 >= successor_->link->newest_at_join() || now >= succeed_at_);
+  return successor_ && (newest_ >= successor_->link->newest_at_join() || now >= succeed_at_);
 }
 
 void subscription::take_over(link_selector::choice&& chosen) {
