@@ -28,7 +28,7 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   if (auto found = finished()) return found;
   if (now < look_again_) return std::nullopt;
   if (next_kind_ == transports_->size() && candidates_.empty()) begin();
-  while (start_next(now)) {
+  while (start_next()) {
     if (auto found = finished()) return found;
     if (!candidates_.empty()) break;
   }
@@ -37,8 +37,7 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
 }
 
 // Tries the next transport that the publication offers. False: there is none left.
-bool link_selector::start_next(monotonic::time_point now) {
-  (void)now;
+bool link_selector::start_next() {
   while (next_kind_ < transports_->size()) {
     const transport_kind& kind = *(*transports_)[next_kind_++];
     const auto offered = std::find_if(endpoints_.begin(), endpoints_.end(),

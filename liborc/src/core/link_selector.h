@@ -50,7 +50,7 @@ class link_selector {
   };
 
   void begin();
-  bool start_next(monotonic::time_point now);
+  bool start_next();
   void note(wire::transport t, std::string_view why);
   [[nodiscard]] std::optional<choice> finished();
 

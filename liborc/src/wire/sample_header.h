@@ -11,7 +11,7 @@ namespace orc::wire {
 
 struct sample_header {
   static constexpr std::size_t bytes = 16;
-  std::uint64_t sequence = 0;  // 1, 2, 3…; 0 marks a link message (greeting, welcome), not a sample
+  std::uint64_t sequence = 0;  // 1, 2, 3…; 0 marks a link message (hello, welcome), not a sample
   std::int64_t stamp_ns = 0;
 };
 
