@@ -15,7 +15,7 @@ template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition, std::chrono::milliseconds deadline = patience) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   // What takes microseconds should not cost a millisecond each of ten thousand times.
-  for (int n = 0; n < 100; ++n) {
+  for (int n = 0; n < 100 && std::chrono::steady_clock::now() < end; ++n) {
     if (condition()) return true;
     std::this_thread::yield();
   }

@@ -60,6 +60,8 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
     const std::string before = search_.endpoint();
     search_.step(now);
     if (before != search_.endpoint()) publish_status();
+    // A connection that outlived the broker's silence is not new, so no welcome comes by itself.
+    if (now >= next_hello_) say_hello();
   }
   receive_all(now, topics);
   if (!up_) return;
@@ -72,7 +74,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
 }
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
-  if (!up_) return search_.next_step();
+  if (!up_) return std::min(search_.next_step(), next_hello_);
   auto next = next_beat_;
   const auto look_at = [&](const announcement& a) {
     if (const auto due = a.next()) next = std::min(next, *due);
