@@ -62,7 +62,7 @@ struct topic_options {
   // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is
   // local.
   transport_set transports = {};
-  // Size of a typical sample, in bytes. From 64 KiB on the topic gets the I/O thread for bulk data at once;
+  // Size of a typical sample, in bytes, for transports that reserve memory (none of inproc, ipc, tcp does).
   // 0: decided by the samples that are sent.
   std::size_t expected_size = 0;
   type_info type = {};

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "transport/zmq/socket.h"
+#include "core/zmq_socket.h"
 
 namespace orc::detail {
 

@@ -1,5 +1,7 @@
 #include "core/frame.h"
 
+#include <zmq.h>
+
 namespace orc::detail {
 
 namespace {
@@ -31,15 +33,6 @@ sample_buffer allocate_frame(std::size_t payload_size) noexcept {
   return buffer;
 }
 
-sample_buffer adopt_frame(zmq_msg_t& frame) noexcept {
-  sample_buffer buffer;
-  const std::size_t payload_size = zmq_msg_size(&frame) - wire::sample_header::bytes;
-  zmq_msg_init(stored(buffer));
-  zmq_msg_move(stored(buffer), &frame);
-  buffer.adopt(&frame_operations, payload_size);
-  return buffer;
-}
-
 sample_buffer share(sample_buffer& buffer) noexcept {
   sample_buffer other;
   zmq_msg_init(stored(other));
@@ -50,10 +43,8 @@ sample_buffer share(sample_buffer& buffer) noexcept {
 
 bool is_unique(sample_buffer& buffer) noexcept { return zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0; }
 
-zmq_msg_t* frame_of(sample_buffer& buffer) noexcept { return stored(buffer); }
-
 void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept {
-  wire::put(header, buffer.payload() - wire::sample_header::bytes);
+  wire::put(header, frame_of(buffer).data());
 }
 
 }  // namespace orc::detail

@@ -1,11 +1,11 @@
-// Samples in memory: a libzmq frame of [16-byte sample header][payload], shared by reference count between every link,
-// the last-value cache and the messages that users hold. inproc, ipc and tcp all pass the same frame on.
+// Samples in memory: a frame of [16-byte sample header][payload], shared by reference count between every link, the
+// last-value cache and the messages that users hold. inproc, ipc and tcp all pass the same frame on. libzmq's messages
+// keep the bytes: they count references, and have small ones inline.
 #pragma once
-
-#include <zmq.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "orc/message.h"
 #include "wire/sample_header.h"
@@ -36,17 +36,16 @@ struct sample {
 // Memory for `payload_size` bytes behind a header that is still to be written. False when there is none.
 [[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;
 
-// Takes over a received libzmq message of at least 16 bytes; `frame` is empty afterwards.
-[[nodiscard]] sample_buffer adopt_frame(zmq_msg_t& frame) noexcept;
-
 // A second owner of the same bytes (a copy of them up to 17 bytes of payload, which libzmq keeps inline).
 [[nodiscard]] sample_buffer share(sample_buffer& buffer) noexcept;
 
 // True when nobody else can see the bytes.
 [[nodiscard]] bool is_unique(sample_buffer& buffer) noexcept;
 
-// The frame behind a buffer made by allocate_frame, adopt_frame or share.
-[[nodiscard]] zmq_msg_t* frame_of(sample_buffer& buffer) noexcept;
+// Header and payload, which lie in one piece. The header is there to be written, or to be received into.
+[[nodiscard]] inline std::span<std::byte> frame_of(sample_buffer& buffer) noexcept {
+  return {buffer.payload() - wire::sample_header::bytes, buffer.size() + wire::sample_header::bytes};
+}
 
 // Writes the header in front of the payload. Only for a unique buffer.
 void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept;

@@ -100,17 +100,27 @@ void housekeeping::run() {
       take_changes();
     }
     const auto now = monotonic::now();
-    next_ = now + std::chrono::seconds(1);
-    fds_.clear();
-    for (const auto& each : topics_.publications) look_after(*each, now);
+    const bool look_at_all = now >= next_tick_;
+    if (look_at_all) next_tick_ = now + tick;
+    next_ = next_tick_;
+    polled_.clear();
+    served_by_.clear();
+    watch(bell_->fd());
+    for (const auto& each : topics_.publications) {
+      look_after(*each);
+      if (look_at_all) each->service();
+    }
     session_.step(now, topics_);
     sooner(session_.next_step(now, topics_));
+    watch(session_.fd());
+    fds_.clear();
     for (const auto& each : topics_.subscriptions) {
       each->step(now);
       each->append_fds(fds_, now);
       if (const auto next = each->next_step(now)) sooner(*next);
     }
-    wait(now);
+    for (const int fd : fds_) watch(fd);
+    wait();
   }
   session_.leave();
 }
@@ -121,42 +131,44 @@ void housekeeping::take_changes() {
   topics_ = wanted_;
   for (auto& each : ended_) session_.withdraw(std::move(each));
   ended_.clear();
-  std::erase_if(care_, [&](const auto& each) {
-    return std::none_of(topics_.publications.begin(), topics_.publications.end(),
-                        [&](const auto& p) { return p.get() == each.first; });
-  });
 }
 
-void housekeeping::look_after(publication& p, monotonic::time_point now) {
+void housekeeping::look_after(publication& p) {
   if (!session_.place()) return;
   if (!p.is_open()) {
-    if (const auto opened = p.open(*session_.place()); !opened) {
-      p.announcement().refused(opened.error());
-      return;
-    }
+    if (const auto opened = p.open(*session_.place()); !opened) p.announcement().refused(opened.error());
   }
-  if (p.grow(*session_.place())) p.announcement().renew();
-
-  care& state = care_[&p];
-  const bool active = p.activity() != state.activity;
-  state.activity = p.activity();
-  if (active) state.busy_until = now + idle_after;
-  // Only an idle publication waits for its descriptors alone: a send may take over the event that they would show.
-  const bool idle = now >= state.busy_until;
-  p.set_watched(idle);
-  const bool urgent = p.service();
-  if (idle || urgent) p.append_fds(fds_);
-  if (!idle || urgent) sooner(now + tick);
+  fds_.clear();
+  p.append_fds(fds_);
+  for (const int fd : fds_) watch(fd, &p);
 }
 
-void housekeeping::wait(monotonic::time_point now) {
-  polled_.clear();
-  polled_.push_back({bell_->fd(), POLLIN, 0});
-  if (const int broker = session_.fd(); broker >= 0) polled_.push_back({broker, POLLIN, 0});
-  for (const int fd : fds_) polled_.push_back({fd, POLLIN, 0});
-  const auto rest = std::chrono::nanoseconds(std::max(next_ - now, monotonic::duration::zero())).count();
-  const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
-  ppoll(polled_.data(), polled_.size(), &limit, nullptr);
+void housekeeping::watch(int fd, publication* served_by) {
+  if (fd < 0) return;
+  polled_.push_back({fd, POLLIN, 0});
+  served_by_.push_back(served_by);
+}
+
+// Until there is something to do that takes a whole turn: readers that join or lag do not.
+void housekeeping::wait() {
+  do {
+    const auto rest = std::chrono::nanoseconds(std::max(next_ - monotonic::now(), monotonic::duration::zero())).count();
+    const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
+    if (ppoll(polled_.data(), polled_.size(), &limit, nullptr) <= 0) return;
+  } while (serve_publications());
+}
+
+// False: something else is ready too.
+bool housekeeping::serve_publications() {
+  bool only_these = true;
+  for (std::size_t i = 0; i < polled_.size(); ++i) {
+    if (polled_[i].revents == 0) continue;
+    if (served_by_[i] == nullptr)
+      only_these = false;
+    else
+      served_by_[i]->service();
+  }
+  return only_these;
 }
 
 }  // namespace orc::detail

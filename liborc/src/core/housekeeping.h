@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "core/broker_session.h"
@@ -21,9 +20,8 @@ namespace orc::detail {
 
 class housekeeping {
  public:
-  // How often a busy publication is looked after. An idle one is watched through its descriptors.
-  static constexpr std::chrono::milliseconds tick{10};
-  static constexpr std::chrono::seconds idle_after{1};
+  // How often everything is looked after without an event.
+  static constexpr std::chrono::seconds tick{1};
 
   housekeeping(void* context, const participant_options& options);
   // Tells the broker that the participant leaves.
@@ -44,17 +42,12 @@ class housekeeping {
   [[nodiscard]] result broker_availability() const { return session_.availability(); }
 
  private:
-  // When a publication was last busy.
-  struct care {
-    std::uint64_t activity = 0;
-    monotonic::time_point busy_until;
-    monotonic::time_point next_tick;
-  };
-
   void run();
   void take_changes();
-  void look_after(publication& p, monotonic::time_point now);
-  void wait(monotonic::time_point now);
+  void look_after(publication& p);
+  void watch(int fd, publication* served_by = nullptr);
+  void wait();
+  [[nodiscard]] bool serve_publications();
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
@@ -69,10 +62,11 @@ class housekeeping {
 
   // The thread's own.
   topic_lists topics_;
-  std::unordered_map<const publication*, care> care_;
-  std::vector<int> fds_;
   std::vector<pollfd> polled_;
+  std::vector<publication*> served_by_;  // for each of polled_: who looks after it without a whole turn; null: nobody
+  std::vector<int> fds_;
   monotonic::time_point next_;
+  monotonic::time_point next_tick_;
   std::thread thread_;
 };
 

@@ -4,8 +4,9 @@
 
 namespace orc::detail {
 
-void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints) {
+void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest) {
   wanted_.publication = publication;
+  wanted_.newest = newest;
   endpoints_ = std::move(endpoints);
   aiming_ = true;
   begin();
@@ -65,10 +66,11 @@ std::optional<link_selector::choice> link_selector::finished() {
   for (auto each = candidates_.begin(); each != candidates_.end();) {
     sample first;
     const bool has_first = each->link->try_recv(first);
-    if (each->link->state() == link_state::refused) {
-      note(each->where.transport, "another publication answered there, or it has no room");
+    if (const auto state = each->link->state(); state == link_state::refused || state == link_state::lost) {
+      note(each->where.transport, state == link_state::lost ? "nobody answers there"
+                                                            : "another publication answered there, or it has no room");
       each = candidates_.erase(each);
-      look_again_ = {};
+      if (next_kind_ < transports_->size()) look_again_ = {};  // the next one at once, but no second round
       continue;
     }
     if (each->link->state() == link_state::connected) {

@@ -26,12 +26,12 @@ class link_selector {
     std::optional<sample> first;  // what came through it already
   };
 
-  // `wanted.publication` is ignored.
+  // `wanted.publication` and `wanted.newest` are ignored.
   link_selector(subscription_spec wanted, transport_set allowed, std::shared_ptr<const transport_list> transports)
       : wanted_(std::move(wanted)), allowed_(allowed), transports_(std::move(transports)) {}
 
-  // Starts to look for a way to this publication, now.
-  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints);
+  // Starts to look for a way to this publication, now. `newest`: sequence of what came from it so far.
+  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest);
   void stop() noexcept;
   [[nodiscard]] bool aiming() const noexcept { return aiming_; }
 

@@ -80,7 +80,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
     if (!p) {
       topic_options chosen = options;
       if (chosen.transports.empty()) chosen.transports = options_.transports;
-      p = std::make_shared<publication>(std::string(topic), std::move(chosen), transports_, housekeeping_->bell());
+      p = std::make_shared<publication>(std::string(topic), std::move(chosen), transports_);
       entry.set_sender(p);
       housekeeping_->add(p);
     }
@@ -107,7 +107,7 @@ result participant::request_topic(std::string_view topic, const request_options&
     s = entry.receiver();
     if (!s) {
       const auto allowed = options.transports.empty() ? options_.transports : options.transports;
-      s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_);
+      s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell());
       entry.set_receiver(s);
       housekeeping_->add(s);
     }

@@ -48,7 +48,6 @@ std::variant<std::shared_ptr<process>, error> process::acquire() {
                  "not enough file descriptors left to start ORC: 32 are needed; raise the limit (ulimit -n)");
   void* const context = zmq_ctx_new();
   if (context == nullptr) return error(errc::system_error, std::string("libzmq: ") + zmq_strerror(errno));
-  zmq_ctx_set(context, ZMQ_IO_THREADS, io_threads);
   zmq_ctx_set(context, ZMQ_MAX_SOCKETS, zmq_ctx_get(context, ZMQ_SOCKET_LIMIT));
   zmq_ctx_set(context, ZMQ_BLOCKY, 0);
   auto made = std::make_shared<process>(context);

@@ -1,5 +1,5 @@
-// What all participants of one process share: the libzmq context and the table of publications that can be reached
-// without leaving the process. Made with the first participant, gone with the last.
+// What all participants of one process share: the libzmq context (for the broker) and the table of publications that
+// can be reached without leaving the process. Made with the first participant, gone with the last.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,6 @@ namespace orc::detail {
 
 class process {
  public:
-  // I/O threads of the context: small samples must not queue behind bulk ones (DESIGN.md, "Bulk topics").
-  static constexpr int io_threads = 2;
-  static constexpr unsigned long long small_affinity = 1;
-  static constexpr unsigned long long bulk_affinity = 2;
-
   [[nodiscard]] static std::variant<std::shared_ptr<process>, error> acquire();
   explicit process(void* context) noexcept : context_(context) {}
   ~process();

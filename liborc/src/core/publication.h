@@ -28,11 +28,7 @@ struct network_place {
 
 class publication {
  public:
-  // From this size on a topic counts as bulk and leaves the I/O thread that small samples use.
-  static constexpr std::size_t bulk_size = 64 * 1024;
-
-  publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports,
-              std::shared_ptr<doorbell> housekeeping_bell);
+  publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports);
 
   // ---- users, any thread ----
   [[nodiscard]] result send(const void* data, std::size_t size) noexcept;
@@ -49,49 +45,37 @@ class publication {
   void close() noexcept;
 
   // ---- housekeeping ----
-  // Opens the links that are offered at `place`. False and why when one that was asked for cannot be opened; a later
-  // call tries again.
+  // Opens the links that are offered at `place`, those that are not open yet. False and why when one that was asked for
+  // cannot be opened; a later call tries again.
   [[nodiscard]] result open(const network_place& place);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
   [[nodiscard]] wire::register_topic registration() const;
   [[nodiscard]] wire::publication_counters counters() const noexcept;
-  // Moves to the bulk I/O thread when samples have grown; true when the endpoints changed.
-  [[nodiscard]] bool grow(const network_place& place);
-  // Joins and repairs. True while a reader is behind.
-  [[nodiscard]] bool service() noexcept;
-  // What to watch until the next service.
+  // Joins and repairs: when one of the descriptors is readable, and about once a second.
+  void service() noexcept;
   void append_fds(std::vector<int>& to) const;
-  // Changes with every sample.
-  [[nodiscard]] std::uint64_t activity() const noexcept { return sent_.load(std::memory_order_relaxed); }
-  // The next send rings the housekeeping, because it may take over events that the housekeeping waits for.
-  void set_watched(bool watched) noexcept { watched_.store(watched, std::memory_order_relaxed); }
 
  private:
+  // How long closing may take to give readers that are behind the last sample.
+  static constexpr int farewell_ms = 300;
+
   [[nodiscard]] bool offers(transport t) const noexcept;
-  [[nodiscard]] bool has_link(wire::transport name, bool bulk) const noexcept;
-  [[nodiscard]] result advertise_all(const network_place& place, bool bulk);
+  [[nodiscard]] bool has_link(wire::transport name) const noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
   const topic_options options_;
   const std::shared_ptr<const transport_list> transports_;
-  const std::shared_ptr<doorbell> housekeeping_bell_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
   bool opened_ = false;  // housekeeping only
 
   mutable std::mutex mutex_;  // the links and the last sample
   std::vector<std::unique_ptr<publisher_link>> links_;
-  std::vector<std::unique_ptr<publisher_link>> retiring_;  // replaced by bulk ones, until their readers have moved
-  monotonic::time_point retire_at_;
   sample last_;
-  bool bulk_ = false;
   std::atomic<bool> closed_{false};
 
-  std::atomic<bool> watched_{false};
-  std::atomic<bool> outgrown_{false};
-  std::atomic<bool> urgency_known_{false};
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> bytes_{0};
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,11 @@ class sample_ring {
   [[nodiscard]] sample& front() noexcept { return places_[first_]; }
 
   // Returns how many samples (0 or 1) were dropped.
-  std::uint64_t push(sample&& s) {
-    const std::uint64_t dropped = count_ == depth_ ? 1 : 0;
-    if (dropped != 0) drop_front();
-    if (count_ == places_.size()) grow();
+  std::uint64_t push(sample&& s) noexcept {
+    const bool room = count_ < depth_ && (count_ < places_.size() || grow());
+    const std::uint64_t dropped = room ? 0 : 1;
+    if (places_.empty()) return dropped;  // no memory for a single one
+    if (!room) drop_front();
     bytes_ += s.buffer.size();
     places_[(first_ + count_) % places_.size()] = std::move(s);
     ++count_;
@@ -56,11 +58,15 @@ class sample_ring {
     --count_;
   }
 
-  void grow() {
+  // False: no memory.
+  bool grow() noexcept try {
     std::vector<sample> larger(std::min(depth_, std::max<std::size_t>(1, places_.size() * 2)));
     for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move(places_[(first_ + i) % places_.size()]);
     places_ = std::move(larger);
     first_ = 0;
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 
   std::size_t depth_;

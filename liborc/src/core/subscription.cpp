@@ -12,8 +12,6 @@ namespace {
 
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
-constexpr auto refresh_interval = std::chrono::seconds(1);
-constexpr auto successor_patience = std::chrono::seconds(1);
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
   return options.conflate != 0 ? 0 : static_cast<std::uint32_t>(options.depth);
@@ -22,11 +20,14 @@ constexpr auto successor_patience = std::chrono::seconds(1);
 }  // namespace
 
 subscription::subscription(std::string topic, const request_options& options, transport_set allowed,
-                           std::shared_ptr<const transport_list> transports)
+                           std::shared_ptr<const transport_list> transports,
+                           std::shared_ptr<doorbell> housekeeping_bell)
     : topic_(std::move(topic)),
       generation_(fork_generation()),
-      selector_({.topic = topic_, .publication = {}, .id = id_, .delivery = {depth_of(options)}, .bell = bell_},
-                allowed, std::move(transports)),
+      housekeeping_bell_(std::move(housekeeping_bell)),
+      selector_(
+          {.topic = topic_, .publication = {}, .id = id_, .delivery = {depth_of(options)}, .newest = 0, .bell = bell_},
+          allowed, std::move(transports)),
       in_order_(depth_of(options) != 0),
       queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
 
@@ -53,7 +54,7 @@ message subscription::recv(int timeout_ms) noexcept {
 // One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
 void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
   const auto link = link_;  // keeps the descriptor open while it is polled
-  const int descriptor = link ? link->fd() : -1;
+  const int descriptor = link && link->state() != link_state::lost ? link->fd() : -1;
   const bool lead = descriptor >= 0 && !leader_;
   ++waiting_;
   if (lead) leader_ = true;
@@ -72,12 +73,14 @@ void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket
 bool subscription::pump() noexcept {
   if (!link_) return false;
   dry_ = link_->fd() >= 0;
+  const bool was_lost = link_->state() == link_state::lost;
   bool found = false;
   sample s;
   while (link_->try_recv(s)) {
     found = accept(std::move(s)) || found;
     if (!in_order_) break;  // the link is empty already: asking again would cost a system call
   }
+  if (!was_lost && link_->state() == link_state::lost) housekeeping_bell_->ring();
   return found;
 }
 
@@ -137,7 +140,7 @@ void subscription::follow(const wire::publication_info& publication) {
   }
   endpoints_ = publication.endpoints;
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
-  if (!link_stays) selector_.aim(publication_, endpoints_);  // a link that is up serves until the new one is
+  if (!link_stays) look_for_link();  // one that is up serves until the new one is
 }
 
 void subscription::step(monotonic::time_point now) {
@@ -145,21 +148,15 @@ void subscription::step(monotonic::time_point now) {
   if (closed_) return;
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
   if (!link_) return;
-  if (successor_is_due(now)) take_over(std::move(*std::exchange(successor_, std::nullopt)));
-  if (now >= next_refresh_) {
-    link_->refresh(newest_);
-    next_refresh_ = now + refresh_interval;
-    // Sending may execute the command that made the descriptor readable, under a user who polls it.
-    if (pump() && (waiting_ != 0 || user_fd_)) bell_->ring();
-  }
   if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
     pump();
     drop_link();
     return;
   }
-  if (link_->state() == link_state::refused) {  // after a reconnection somebody else answers at its address
+  if (link_->state() == link_state::lost || link_->state() == link_state::refused) {
+    pump();
     drop_link();
-    if (!gone_at_) selector_.aim(publication_, endpoints_);
+    if (!gone_at_) look_for_link();
     return;
   }
   if (link_->fd() < 0 || !attendance_.should_drain(now, waiting_ != 0 || user_fd_)) return;
@@ -169,24 +166,8 @@ void subscription::step(monotonic::time_point now) {
 }
 
 void subscription::adopt(link_selector::choice&& chosen) {
-  if (chosen.link->fd() >= 0 && bell_->fd() < 0) {  // nobody could wait on it
-    selector_.aim(publication_, endpoints_);
-    return;
-  }
+  if (chosen.link->fd() >= 0 && bell_->fd() < 0) return look_for_link();  // nobody could wait on it
   pump();
-  if (in_order_ && link_ && chosen.link->newest_at_join() > newest_) {
-    successor_ = std::move(chosen);
-    succeed_at_ = monotonic::now() + successor_patience;
-    return;
-  }
-  take_over(std::move(chosen));
-}
-
-bool subscription::successor_is_due(monotonic::time_point now) const noexcept {
-  return successor_ && (newest_ >= successor_->link->newest_at_join() || now >= succeed_at_);
-}
-
-void subscription::take_over(link_selector::choice&& chosen) {
   drop_link();
   link_ = std::move(chosen.link);
   dry_ = false;
@@ -195,18 +176,18 @@ void subscription::take_over(link_selector::choice&& chosen) {
   reason_ = std::move(chosen.reason);
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
-  next_refresh_ = monotonic::now() + refresh_interval;
   bell_->ring();  // who waits looks at the new link
 }
 
 void subscription::drop_link() noexcept {
   if (!link_) return;
-  successor_.reset();
   malformed_ += link_->malformed();
   watch_for_user(link_->fd(), false);
   link_.reset();
   bell_->ring();
 }
+
+void subscription::look_for_link() { selector_.aim(publication_, endpoints_, newest_); }
 
 void subscription::close() noexcept {
   const std::lock_guard lock(mutex_);
@@ -280,8 +261,6 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   auto next = selector_.next_step();
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
-  if (link_) sooner(next_refresh_);
-  if (successor_) sooner(now + std::chrono::milliseconds(1));  // the old link may be emptied by the user meanwhile
   if (link_ && link_->fd() >= 0) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }

@@ -21,7 +21,7 @@ namespace orc::detail {
 class subscription {
  public:
   subscription(std::string topic, const request_options& options, transport_set allowed,
-               std::shared_ptr<const transport_list> transports);
+               std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell);
 
   // ---- users, any thread ----
   [[nodiscard]] message recv(int timeout_ms) noexcept;
@@ -56,9 +56,8 @@ class subscription {
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   void follow(const wire::publication_info& publication);
   void adopt(link_selector::choice&& chosen);
-  void take_over(link_selector::choice&& chosen);
-  [[nodiscard]] bool successor_is_due(monotonic::time_point now) const noexcept;
   void drop_link() noexcept;
+  void look_for_link();
   [[nodiscard]] bool has_link() const noexcept;
   void watch_for_user(int descriptor, bool watch) noexcept;
 
@@ -67,6 +66,7 @@ class subscription {
   const unsigned generation_;
   orc::detail::announcement announcement_;
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
+  const std::shared_ptr<doorbell> housekeeping_bell_;
 
   mutable std::mutex mutex_;
   bool closed_ = false;
@@ -78,10 +78,6 @@ class subscription {
   std::shared_ptr<subscriber_link> link_;
   wire::endpoint linked_to_;
   std::string reason_;
-  monotonic::time_point next_refresh_;
-  // In order, a link that takes over waits until the old one has delivered all that the new one does not have.
-  std::optional<link_selector::choice> successor_;
-  monotonic::time_point succeed_at_;
   std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
 
   // What arrived.

@@ -11,8 +11,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/doorbell.h"
 #include "core/frame.h"
+#include "core/unique_fd.h"
 #include "orc/options.h"
 #include "orc/result.h"
 #include "wire/control.h"
@@ -37,7 +39,6 @@ struct delivery {
 struct publication_spec {
   std::string topic;
   wire::id id;
-  bool bulk = false;           // samples of 64 KiB and more are to be expected
   std::string directory;       // for sockets and segments; exists
   bool listen_remote = false;  // tcp: on all interfaces; else on the loopback only
   std::string advertise;       // tcp: the address that other hosts connect to
@@ -49,6 +50,7 @@ struct subscription_spec {
   wire::id publication;  // the only one to accept samples from
   wire::id id;
   orc::detail::delivery delivery;
+  std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
 };
 
@@ -74,12 +76,12 @@ class publisher_link {
   virtual void commit(sample& s) noexcept = 0;
 
   // Lets readers join (they get `last`, if there is one) and catch up. Called by the housekeeping: when fd() is
-  // readable, after urgent() turned true, and from time to time.
+  // readable, and about once a second.
   virtual void service(sample* last) noexcept = 0;
-  // Readable when service() has work; edge-triggered, so call service() before waiting on it. -1: never any.
+  // Readable while service() has work. Constant. -1: never any.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // Any thread. True while a reader is behind.
-  [[nodiscard]] virtual bool urgent() const noexcept = 0;
+  // Before the link is destroyed: gives readers that are behind what they wait for, until `until` at the latest.
+  virtual void finish(sample* last, const deadline& until) noexcept = 0;
 
   // Any thread. Samples that were replaced by a newer one, or dropped from a full queue, before a reader took them;
   // and messages from readers that made no sense.
@@ -90,7 +92,8 @@ class publisher_link {
 enum class link_state : std::uint8_t {
   connecting,
   connected,  // the publication's identity was checked through the link, and it sends
-  refused     // somebody else answered, or the publication has no room for us
+  refused,    // somebody else answered, or the publication has no room for us
+  lost        // nobody is there, or not any more
 };
 
 // The subscription's end.
@@ -106,13 +109,9 @@ class subscriber_link {
   // and a second call finds nothing.
   [[nodiscard]] virtual bool try_recv(sample& out) noexcept = 0;
 
-  // Readable when try_recv may find something; edge-triggered: call try_recv until it returns false before waiting.
-  // -1: the subscription's bell is rung instead. Any thread, constant.
+  // Readable when try_recv may find something (or that the link is lost). -1: the subscription's bell is rung instead.
+  // Any thread, constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-
-  // Called about once a second with the newest sequence received: makes sure that a link on which nothing arrives is
-  // still known at the other end.
-  virtual void refresh(std::uint64_t newest) noexcept = 0;
 
   // Sequence of the newest sample when this end joined, which is the first one to arrive; 0: there was none. Known once
   // connected.

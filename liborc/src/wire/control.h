@@ -49,8 +49,6 @@ enum class error_code : std::uint8_t {
 struct endpoint {
   wire::transport transport = wire::transport::none;
   std::string address;
-  bool bulk =
-      false;  // samples of 64 KiB and more are to be expected: subscribers give it their I/O thread for bulk data
   bool operator==(const endpoint&) const = default;
 };
 

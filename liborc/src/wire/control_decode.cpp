@@ -108,7 +108,6 @@ class reader {
     range(from.transport(), fb::Transport::MAX, to.transport, "transport");
     if (to.transport == transport::none) fail("an endpoint has no transport");
     read(from.address(), to.address, "address");
-    to.bulk = from.bulk();
     if (to.address.empty()) fail("an endpoint has an empty address");
   }
 

@@ -83,7 +83,7 @@ class writer {
   }
 
   Offset<fb::Endpoint> put(const endpoint& from) {
-    return fb::CreateEndpoint(out_, put(from.transport), exact(from.address), from.bulk);
+    return fb::CreateEndpoint(out_, put(from.transport), exact(from.address));
   }
 
   Offset<fb::TypeDescription> put(const type_description& from) {

@@ -14,7 +14,7 @@
 namespace orc::wire {
 
 enum class link_kind : std::uint8_t {
-  hello = 1,    // subscription to publication: I want your samples; repeated while the link is silent
+  hello = 1,    // subscription to publication: I want your samples; repeated when the connection is new
   welcome = 2,  // publication to subscription: you get them
   refused = 3,  // publication to subscription: I am not who you asked for, or I am full
   goodbye = 4   // subscription to publication: no more

@@ -1,40 +1,41 @@
-// The subscription's end over ipc and tcp: one DEALER socket towards one publication.
+// The subscription's end over ipc and tcp: one connection to one publication. When it ends the link is lost, and the
+// subscription looks for a new one.
 #pragma once
 
 #include <atomic>
 
+#include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
-#include "transport/zmq/socket.h"
 #include "wire/link_message.h"
 
 namespace orc::detail {
 
 class stream_subscriber_link final : public subscriber_link {
  public:
-  // `socket` is a connected DEALER. Not one with ZMQ_IMMEDIATE: that drops what has arrived when the publisher goes.
-  stream_subscriber_link(zmq_socket socket, const subscription_spec& spec);
+  // `fd`: connected or connecting.
+  stream_subscriber_link(unique_fd fd, const subscription_spec& spec);
   ~stream_subscriber_link() override;
 
   [[nodiscard]] bool try_recv(sample& out) noexcept override;
-  [[nodiscard]] int fd() const noexcept override { return fd_; }
-  void refresh(std::uint64_t newest) noexcept override;
+  [[nodiscard]] int fd() const noexcept override { return line_.fd(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
-  // One frame out of the socket. True: it is a sample, in `out`.
-  bool accept(zmq_frame& frame, sample& out) noexcept;
+  // True: it is a sample, in `out`.
+  bool accept(zmtp_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
-  void tell(wire::link_kind kind, std::uint64_t newest) noexcept;
+  void say(wire::link_kind kind) noexcept;
+  void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
-  zmq_socket socket_;
-  int fd_;
-  wire::id publication_;
-  wire::id subscription_;
-  orc::detail::delivery delivery_;
+  zmtp_connection line_;
+  const wire::id publication_;
+  const wire::id subscription_;
+  const orc::detail::delivery delivery_;
+  const std::uint64_t newest_so_far_;
   std::uint64_t newest_at_join_ = 0;
-  bool heard_ = false;  // something since the last refresh
+  bool greeted_ = false;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
 };

@@ -1,0 +1,285 @@
+#include "transport/stream/stream_publisher_link.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "transport/stream/stream_socket.h"
+#include "wire/fd_limit.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::uint32_t max_depth = 65536;
+constexpr std::size_t largest_link_message = 4096;  // what a publication accepts from subscribers
+constexpr std::size_t read_buffer = 512;
+constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
+constexpr std::size_t descriptors_in_reserve = 8;
+
+// A frame that others may see already (a message that is forwarded while somebody still holds it) cannot get a new
+// header in place.
+[[nodiscard]] sample_buffer copy_with_header(sample& s) noexcept {
+  sample_buffer copy = allocate_frame(s.buffer.size());
+  if (!copy) return copy;
+  std::memcpy(copy.payload(), s.buffer.payload(), s.buffer.size());
+  write_header(copy, {s.sequence, s.stamp_ns});
+  return copy;
+}
+
+[[nodiscard]] bool has_header(sample& s) noexcept {
+  const auto header = wire::get(frame_of(s.buffer).data());
+  return header.sequence == s.sequence && header.stamp_ns == s.stamp_ns;
+}
+
+}  // namespace
+
+stream_publisher_link::reader::reader(unique_fd fd)
+    : line(std::move(fd), "ROUTER", largest_link_message, read_buffer) {}
+
+stream_publisher_link::stream_publisher_link(unique_fd listener, unique_fd events, wire::id publication,
+                                             wire::endpoint where, std::string file)
+    : listener_(std::move(listener)),
+      events_(std::move(events)),
+      publication_(publication),
+      where_(std::move(where)),
+      file_(std::move(file)) {
+  epoll_event listening{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  epoll_ctl(events_.get(), EPOLL_CTL_ADD, listener_.get(), &listening);
+}
+
+stream_publisher_link::~stream_publisher_link() {
+  // For everybody, also for a forked child that holds a copy of the descriptor.
+  ::shutdown(listener_.get(), SHUT_RDWR);
+  if (!file_.empty()) ::unlink(file_.c_str());
+}
+
+// ---- out ----
+
+void stream_publisher_link::commit(sample& s) noexcept {
+  if (readers() == 0) return;
+  sample own;
+  sample* to_send = &s;
+  if (!has_header(s)) {
+    own = {copy_with_header(s), s.sequence, s.stamp_ns};
+    if (!own.buffer) return;
+    to_send = &own;
+  }
+  for (const auto& each : all_) {
+    if (each->joined) offer(*each, *to_send);
+  }
+  after_change();
+}
+
+void stream_publisher_link::offer(reader& to, sample& s) noexcept {
+  if (waits(to)) catch_up(to, nullptr);
+  if (to.gone) return;
+  if (to.line.pending() || !to.lagging.empty() || !hand_over(to, s)) return queue(to, s);
+  to.behind = false;
+}
+
+// False: there is no room. A part that was taken counts as all: the connection keeps the rest.
+bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
+  fit_kernel_queue(to, s.buffer.size());
+  switch (to.line.send(s.buffer)) {
+    case zmtp_connection::written::all: return true;
+    case zmtp_connection::written::some: watch_for_room(to); return true;
+    case zmtp_connection::written::none: return false;
+    case zmtp_connection::written::failed: to.gone = changed_ = true; return true;
+  }
+  return true;
+}
+
+void stream_publisher_link::queue(reader& to, sample& s) noexcept {
+  std::uint64_t dropped = 0;
+  if (to.depth == 0) {
+    dropped = to.behind ? 1 : 0;
+    to.behind = true;
+  } else {
+    while (!to.lagging.empty() && to.lagging.bytes() + s.buffer.size() > max_lagging_bytes) {
+      to.lagging.drop_front();
+      ++dropped;
+    }
+    dropped += to.lagging.push({share(s.buffer), s.sequence, s.stamp_ns});
+  }
+  if (dropped != 0) dropped_.fetch_add(dropped, std::memory_order_relaxed);
+  watch_for_room(to);
+}
+
+void stream_publisher_link::catch_up(reader& to, sample* last) noexcept {
+  if (to.gone) return;
+  if (to.line.flush() == zmtp_connection::written::failed) {
+    to.gone = changed_ = true;
+    return;
+  }
+  while (!to.gone && !to.line.pending() && !to.lagging.empty() && hand_over(to, to.lagging.front()))
+    to.lagging.drop_front();
+  if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
+    sample own;
+    if (!has_header(*last)) {
+      own = {copy_with_header(*last), last->sequence, last->stamp_ns};
+      last = &own;
+    }
+    if (last->buffer && hand_over(to, *last)) to.behind = false;
+  }
+  watch_for_room(to);
+}
+
+// About one sample may wait in the kernel: more would only be old when it arrives, less would cost large ones a wake-up
+// for every piece.
+void stream_publisher_link::fit_kernel_queue(reader& to, std::size_t sample_size) noexcept {
+  if (sample_size <= to.kernel_queue) return;
+  to.kernel_queue = std::bit_ceil(std::max(sample_size, smallest_kernel_queue));
+  set_kernel_queue(to.line.fd(), where_.transport, to.kernel_queue);
+}
+
+void stream_publisher_link::watch_for_room(reader& of) noexcept {
+  const bool wanted = waits(of);
+  if (of.gone || wanted == of.watched_for_room) return;
+  of.watched_for_room = wanted;
+  epoll_event interest{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &of}};
+  epoll_ctl(events_.get(), EPOLL_CTL_MOD, of.line.fd(), &interest);
+}
+
+void stream_publisher_link::finish(sample* last, const deadline& until) noexcept {
+  for (const auto& each : all_) {
+    while (!each->gone && each->joined && waits(*each)) {
+      catch_up(*each, last);
+      if (each->gone || !waits(*each) || until.passed()) break;
+      pollfd room{each->line.fd(), POLLOUT, 0};
+      ::poll(&room, 1, until.left_ms());
+    }
+  }
+}
+
+// ---- in ----
+
+void stream_publisher_link::service(sample* last) noexcept {
+  epoll_event ready[64];
+  const int count = epoll_wait(events_.get(), ready, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    auto* const of = static_cast<reader*>(ready[i].data.ptr);
+    if (of == nullptr) {
+      accept_all();
+      continue;
+    }
+    if ((ready[i].events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) receive_all(*of, last);
+    if (waits(*of)) catch_up(*of, last);
+  }
+  if (const auto now = monotonic::now(); now >= next_sweep_) {
+    next_sweep_ = now + std::chrono::seconds(1);
+    forget_strangers(now);
+    if (deaf_) listen_again();
+  }
+  after_change();
+}
+
+void stream_publisher_link::accept_all() noexcept {
+  while (all_.size() < max_readers) {
+    if (!room_for_fds(descriptors_in_reserve)) break;
+    unique_fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno == EAGAIN) return;
+      break;
+    }
+    prepare_stream(fd.get(), where_.transport);
+    auto fresh = std::make_unique<reader>(std::move(fd));
+    epoll_event interest{.events = EPOLLIN, .data = {.ptr = fresh.get()}};
+    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, fresh->line.fd(), &interest) != 0) continue;
+    all_.push_back(std::move(fresh));
+  }
+  // No room: who waits is let in later.
+  epoll_event nothing{.events = 0, .data = {.ptr = nullptr}};
+  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &nothing);
+  deaf_ = true;
+}
+
+void stream_publisher_link::listen_again() noexcept {
+  epoll_event listening{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &listening);
+  deaf_ = false;
+}
+
+void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
+  zmtp_connection::incoming frame;
+  while (!from.gone) {
+    switch (from.line.receive(frame)) {
+      case zmtp_connection::event::frame:
+        if (frame.multipart)
+          count_malformed();
+        else
+          receive(from, frame.bytes, last);
+        break;
+      case zmtp_connection::event::nothing: return;
+      case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
+      case zmtp_connection::event::closed: from.gone = changed_ = true; return;
+    }
+  }
+}
+
+void stream_publisher_link::receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept {
+  const auto message = wire::decode_link_message(frame);
+  if (!message || (message->kind != wire::link_kind::hello && message->kind != wire::link_kind::goodbye)) {
+    count_malformed();
+  } else if (message->kind == wire::link_kind::goodbye) {
+    from.gone = changed_ = true;
+  } else if (message->publication != publication_) {
+    tell(from, wire::link_kind::refused, message->subscription, last);
+  } else if (from.joined && from.subscription != message->subscription) {
+    count_malformed();  // one connection, one subscription
+  } else {
+    on_hello(from, *message, last);
+  }
+}
+
+void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::id& subscription,
+                                 sample* last) noexcept {
+  const auto bytes = wire::encode(wire::link_message{.kind = kind,
+                                                     .publication = publication_,
+                                                     .subscription = subscription,
+                                                     .last_sequence = last != nullptr ? last->sequence : 0});
+  if (to.line.send(bytes) == zmtp_connection::written::failed) to.gone = changed_ = true;
+}
+
+void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {
+  tell(from, wire::link_kind::welcome, hello.subscription, last);
+  if (from.joined) return;  // said once more on a silent link
+  // The same subscription over an older connection: it has come back before we saw it leave.
+  for (const auto& each : all_) {
+    if (each->joined && each->subscription == hello.subscription) each->gone = true;
+  }
+  from.joined = changed_ = true;
+  from.subscription = hello.subscription;
+  from.depth = std::min(hello.depth, max_depth);
+  from.lagging = sample_ring(std::max<std::uint32_t>(from.depth, 1));
+  // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back.
+  from.behind = last != nullptr && hello.last_sequence < last->sequence;
+}
+
+void stream_publisher_link::forget_strangers(monotonic::time_point now) noexcept {
+  for (const auto& each : all_) {
+    if (each->joined || now - each->since < introduction) continue;
+    each->gone = changed_ = true;
+  }
+}
+
+void stream_publisher_link::after_change() noexcept {
+  if (!changed_) return;
+  changed_ = false;
+  std::erase_if(all_, [&](const auto& each) {
+    // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
+    if (each->gone) epoll_ctl(events_.get(), EPOLL_CTL_DEL, each->line.fd(), nullptr);
+    return each->gone;
+  });
+  readers_.store(
+      static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->joined; })),
+      std::memory_order_relaxed);
+}
+
+}  // namespace orc::detail

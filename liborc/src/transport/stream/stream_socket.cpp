@@ -1,0 +1,139 @@
+#include "transport/stream/stream_socket.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <memory>
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::string_view ipc_scheme = "ipc://";
+constexpr std::string_view tcp_scheme = "tcp://";
+constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+constexpr int backlog = 4096;
+constexpr std::size_t large_sample = 64 * 1024;
+constexpr std::size_t most_unsent = 1024 * 1024;
+
+// A dead host is noticed after idle_s + probes × interval_s, or when sent data stays unacknowledged for so long.
+constexpr int idle_s = 5;
+constexpr int interval_s = 2;
+constexpr int probes = 3;
+constexpr int unacknowledged_ms = 10'000;
+
+void set_option(int fd, int level, int name, int value) noexcept {
+  ::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+[[nodiscard]] error failed(const char* what) {
+  const bool fds = errno == EMFILE || errno == ENFILE;
+  const bool permission = errno == EACCES || errno == EPERM;
+  return {fds          ? errc::no_descriptors
+          : permission ? errc::no_permission
+                       : errc::system_error,
+          std::string(what) + ": " + std::strerror(errno)};
+}
+
+[[nodiscard]] error unreachable(const std::string& why) { return {errc::refused, "cannot connect: " + why}; }
+
+[[nodiscard]] bool path_address(const std::string& path, sockaddr_un& address) noexcept {
+  address = {};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return true;
+}
+
+[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const sockaddr* to, socklen_t size) {
+  if (!fd) return failed("cannot open a socket");
+  if (::connect(fd.get(), to, size) != 0 && errno != EINPROGRESS && errno != EINTR)
+    return unreachable(std::strerror(errno));
+  return fd;
+}
+
+[[nodiscard]] std::variant<unique_fd, error> connect_to_path(const std::string& path) {
+  sockaddr_un address{};
+  if (!path_address(path, address)) return unreachable("the path is empty or too long");
+  return connected(unique_fd(::socket(AF_UNIX, stream_type, 0)), reinterpret_cast<const sockaddr*>(&address),
+                   sizeof address);
+}
+
+[[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& where) {
+  const auto colon = where.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == where.size())
+    return unreachable("no address and port in " + where);
+  std::string host = where.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int rc = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); rc != 0)
+    return unreachable(host + ": " + ::gai_strerror(rc));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  return connected(unique_fd(::socket(found->ai_family, stream_type, 0)), found->ai_addr, found->ai_addrlen);
+}
+
+}  // namespace
+
+std::variant<unique_fd, error> connect_stream(wire::transport kind, const std::string& address) {
+  auto made = [&]() -> std::variant<unique_fd, error> {
+    if (kind == wire::transport::ipc && address.starts_with(ipc_scheme))
+      return connect_to_path(address.substr(ipc_scheme.size()));
+    if (kind == wire::transport::tcp && address.starts_with(tcp_scheme))
+      return connect_to_host(address.substr(tcp_scheme.size()));
+    return unreachable("not an address of this kind");
+  }();
+  if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), kind);
+  return made;
+}
+
+std::variant<unique_fd, error> listen_at_path(const std::string& path) {
+  sockaddr_un address{};
+  if (!path_address(path, address)) return error(errc::system_error, "the path is empty or too long");
+  unique_fd fd(::socket(AF_UNIX, stream_type, 0));
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), backlog) != 0)
+    return failed(("cannot listen on " + path).c_str());
+  return fd;
+}
+
+std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port) {
+  unique_fd fd(::socket(AF_INET, stream_type, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(all_interfaces ? INADDR_ANY : INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd.get(), backlog) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return failed("cannot listen on a tcp port");
+  port = ntohs(address.sin_port);
+  return fd;
+}
+
+void prepare_stream(int fd, wire::transport kind) noexcept {
+  if (kind != wire::transport::tcp) return;
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms);
+}
+
+void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept {
+  if (kind == wire::transport::tcp)
+    set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(std::min(bytes, most_unsent)));
+  else if (bytes >= large_sample)  // as much as the system allows: each refill costs a wake-up
+    set_option(fd, SOL_SOCKET, SO_SNDBUF, INT_MAX / 2);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,32 @@
+// Unix and tcp sockets for links: listening, connecting, and the options that keep old data out of the kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "orc/result.h"
+#include "wire/control.h"
+
+namespace orc::detail {
+
+// What a connection lets wait in the kernel before its reader counts as slow, at least.
+inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
+
+// "ipc:///path" and "tcp://host:port" ("tcp://[v6]:port"). The descriptor is non-blocking; a tcp one may still be
+// connecting. Looking up a name that is no number may take the time that the system's resolver takes.
+[[nodiscard]] std::variant<unique_fd, error> connect_stream(wire::transport kind, const std::string& address);
+
+// Non-blocking, listening. The path must be free and short enough.
+[[nodiscard]] std::variant<unique_fd, error> listen_at_path(const std::string& path);
+// On any free port; `port` tells which.
+[[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port);
+
+// For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds.
+void prepare_stream(int fd, wire::transport kind) noexcept;
+// For the sending end: about `bytes` may wait unsent in the kernel.
+void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept;
+
+}  // namespace orc::detail

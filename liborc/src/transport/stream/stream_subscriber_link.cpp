@@ -1,0 +1,100 @@
+#include "transport/stream/stream_subscriber_link.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::size_t read_buffer = 8 * 1024;
+// One receive takes at most about this much out of the kernel, which never holds as much: a publisher that is faster
+// than we are must not keep us reading for ever.
+constexpr std::size_t most_per_call = 16 * 1024 * 1024;
+
+}  // namespace
+
+stream_subscriber_link::stream_subscriber_link(unique_fd fd, const subscription_spec& spec)
+    : line_(std::move(fd), "DEALER", SIZE_MAX / 2, read_buffer),
+      publication_(spec.publication),
+      subscription_(spec.id),
+      delivery_(spec.delivery),
+      newest_so_far_(spec.newest) {}
+
+stream_subscriber_link::~stream_subscriber_link() {
+  if (state() == link_state::connected) say(wire::link_kind::goodbye);
+}
+
+// Newest wins: the socket is emptied, what is older than the last sample in it is dropped.
+bool stream_subscriber_link::try_recv(sample& out) noexcept {
+  bool found = false;
+  std::size_t taken = 0;
+  zmtp_connection::incoming frame;
+  while (state() != link_state::lost && taken < most_per_call) {
+    const auto event = line_.receive(frame);
+    if (!greeted_ && line_.ready()) {
+      greeted_ = true;
+      say(wire::link_kind::hello);
+    }
+    if (event == zmtp_connection::event::nothing) break;
+    if (event != zmtp_connection::event::frame) {
+      if (event == zmtp_connection::event::broken) count_malformed();
+      state_.store(link_state::lost, std::memory_order_release);
+      break;
+    }
+    taken += frame.bytes.size() + wire::zmtp::longest_frame_header;
+    if (!accept(frame, out)) continue;
+    found = true;
+    if (delivery_.depth != 0) break;
+  }
+  return found;
+}
+
+bool stream_subscriber_link::accept(zmtp_connection::incoming& frame, sample& out) noexcept {
+  if (frame.multipart || frame.bytes.size() < wire::sample_header::bytes) {
+    count_malformed();
+    return false;
+  }
+  const auto header = wire::get(frame.bytes.data());
+  if (header.sequence == 0) {
+    if (const auto message = wire::decode_link_message(frame.bytes))
+      handle(*message);
+    else
+      count_malformed();
+    return false;
+  }
+  if (state() != link_state::connected) {  // nobody sends samples before a welcome
+    count_malformed();
+    return false;
+  }
+  if (frame.large) {
+    out.buffer = std::move(frame.large);
+  } else {
+    out.buffer = allocate_frame(frame.bytes.size() - wire::sample_header::bytes);
+    if (!out.buffer) return false;
+    std::memcpy(frame_of(out.buffer).data(), frame.bytes.data(), frame.bytes.size());
+  }
+  out.sequence = header.sequence;
+  out.stamp_ns = header.stamp_ns;
+  return true;
+}
+
+void stream_subscriber_link::handle(const wire::link_message& message) noexcept {
+  if (message.subscription != subscription_) return;
+  if (message.publication != publication_ || message.kind == wire::link_kind::refused)
+    state_.store(link_state::refused, std::memory_order_release);
+  if (message.kind != wire::link_kind::welcome || state() != link_state::connecting) return;
+  newest_at_join_ = message.last_sequence;
+  state_.store(link_state::connected, std::memory_order_release);
+}
+
+void stream_subscriber_link::say(wire::link_kind kind) noexcept {
+  const auto bytes = wire::encode(wire::link_message{.kind = kind,
+                                                     .publication = publication_,
+                                                     .subscription = subscription_,
+                                                     .depth = delivery_.depth,
+                                                     .last_sequence = newest_so_far_});
+  (void)line_.send(bytes);  // what does not fit goes out with the next receive
+}
+
+}  // namespace orc::detail

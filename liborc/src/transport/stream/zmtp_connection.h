@@ -1,0 +1,105 @@
+// One ZMTP connection over a non-blocking stream socket: the handshake, frames in, frames out. No thread of its own: a
+// frame goes from the sender's call into the kernel and from there into the receiver's call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/frame.h"
+#include "core/unique_fd.h"
+#include "wire/zmtp.h"
+
+namespace orc::detail {
+
+// Not thread-safe. Nothing here blocks, throws or raises SIGPIPE.
+class zmtp_connection {
+ public:
+  // Takes over a connected (or connecting) socket. `socket_type`: ROUTER or DEALER, what this end is.
+  // `largest`: frames above it break the connection. `buffer`: bytes read at once; a frame that is larger is received
+  // where it stays.
+  zmtp_connection(unique_fd fd, std::string_view socket_type, std::size_t largest, std::size_t buffer);
+  // The peer gets what the kernel holds already, and then sees the end, also while a forked child still has the
+  // descriptor.
+  ~zmtp_connection();
+  zmtp_connection(const zmtp_connection&) = delete;
+  zmtp_connection& operator=(const zmtp_connection&) = delete;
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  // The peer has introduced itself: frames may be sent.
+  [[nodiscard]] bool ready() const noexcept { return state_ == state::ready; }
+
+  // ---- in ----
+  struct incoming {
+    std::span<const std::byte> bytes;  // of one frame, valid until the next receive
+    sample_buffer large;               // owns them when they did not come through the buffer
+    bool multipart = false;            // several frames that belong together: dropped, `bytes` is empty
+  };
+  enum class event {
+    frame,
+    nothing,  // for now: the descriptor becomes readable when there is more
+    closed,   // by the peer or the network
+    broken    // not ZMTP, too large, or no memory for it
+  };
+  [[nodiscard]] event receive(incoming& out) noexcept;
+
+  // ---- out ----
+  // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
+  [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
+  enum class written { all, some, none, failed };  // some: the rest is pending
+  // Starts a frame. Only when nothing is pending. `sample` is shared, not copied, when it does not fit at once.
+  [[nodiscard]] written send(sample_buffer& sample) noexcept;
+  // One of at most largest_small bytes; when something is pending it waits behind it. None: too many of them wait.
+  static constexpr std::size_t largest_small = 128;
+  [[nodiscard]] written send(std::span<const std::byte> small) noexcept;
+  // Writes what is pending. All: nothing is any more.
+  [[nodiscard]] written flush() noexcept;
+
+ private:
+  enum class state { greeting, handshake, ready };
+  enum class outgoing { none, small, sample };
+
+  [[nodiscard]] event read_large(incoming& out, bool& complete) noexcept;
+  [[nodiscard]] event read_more() noexcept;
+  [[nodiscard]] bool begin_large(const wire::zmtp::frame_header& header) noexcept;
+  // Takes what is complete out of the buffer. Nothing: more bytes are needed.
+  [[nodiscard]] event parse(incoming& out) noexcept;
+  [[nodiscard]] event take(std::uint8_t flags, std::span<const std::byte> body, incoming& out) noexcept;
+  [[nodiscard]] bool handle_command(std::span<const std::byte> body) noexcept;
+  [[nodiscard]] std::span<const std::byte> buffered() const noexcept { return {buffer_.get() + begin_, end_ - begin_}; }
+
+  written write_out(const std::byte* head, std::size_t head_size, const std::byte* body, std::size_t body_size,
+                    std::size_t& done) noexcept;
+  written enqueue(std::span<const std::byte> frame) noexcept;
+  written flush_small() noexcept;
+  written flush_sample() noexcept;
+
+  unique_fd fd_;
+  const std::size_t largest_;
+  state state_ = state::greeting;
+
+  // In.
+  const std::size_t capacity_;
+  const std::unique_ptr<std::byte[]> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool drained_ = false;   // the last read took all that the kernel had
+  bool skipping_ = false;  // inside a message of several frames
+  sample_buffer large_;    // being received
+  std::uint8_t large_flags_ = 0;
+  std::size_t large_size_ = 0;
+  std::size_t large_filled_ = 0;
+
+  // Out: first the small ones, then the sample, or, when the sample was begun first, the other way round.
+  outgoing pending_ = outgoing::none;
+  std::string small_;
+  std::size_t small_done_ = 0;
+  sample_buffer sample_;
+  wire::zmtp::header_bytes sample_header_{};
+  std::size_t sample_done_ = 0;  // header included
+};
+
+}  // namespace orc::detail

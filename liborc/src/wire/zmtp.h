@@ -1,0 +1,57 @@
+// ZMTP 3, the bytes that ZeroMQ sockets exchange (rfc.zeromq.org/spec/23), as far as ipc and tcp links need it: no
+// security (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the way of a sample
+// (liborc/DESIGN.md, "ZMTP without libzmq on the data plane"), and any ZeroMQ socket can be the other end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace orc::wire::zmtp {
+
+inline constexpr std::size_t greeting_bytes = 64;
+
+// What either end sends first.
+[[nodiscard]] std::array<std::byte, greeting_bytes> greeting() noexcept;
+
+// True while `start`, the first bytes of a peer's greeting (64 when complete), can be one of ZMTP 3 with mechanism
+// NULL.
+[[nodiscard]] bool acceptable_greeting(std::span<const std::byte> start) noexcept;
+
+enum frame_flag : std::uint8_t {
+  more = 1,        // further parts of the message follow
+  long_size = 2,   // 8 bytes of size, else 1
+  command = 4,     // READY, PING, …: not for the user
+  known_flags = 7  // any other is an error
+};
+
+inline constexpr std::size_t longest_frame_header = 9;
+
+struct frame_header {
+  std::uint8_t flags = 0;
+  std::size_t size = 0;         // of the body
+  std::size_t header_size = 0;  // of the header itself: 2 or 9
+};
+
+struct header_bytes {
+  std::array<std::byte, longest_frame_header> bytes;
+  std::size_t size;
+};
+
+[[nodiscard]] header_bytes encode_frame_header(std::size_t body_size, std::uint8_t flags = 0) noexcept;
+
+// The header at the start of `bytes`; empty: not complete. Only `flags` within known_flags make sense.
+[[nodiscard]] std::optional<frame_header> decode_frame_header(std::span<const std::byte> bytes) noexcept;
+
+// Commands, as whole frames.
+[[nodiscard]] std::string ready_frame(std::string_view socket_type);
+[[nodiscard]] std::string pong_frame(std::span<const std::byte> ping_body);
+
+// The name of a command: "READY", "PING", "ERROR"…; empty when there is none.
+[[nodiscard]] std::string_view command_name(std::span<const std::byte> body) noexcept;
+
+}  // namespace orc::wire::zmtp
