@@ -25,14 +25,17 @@ std::string link_frame(wire::link_kind kind, const wire::id& publication, const 
 }
 
 fake_publication::fake_publication(const broker_process& broker, const std::string& topic)
-    : client_(broker.endpoint()),
-      router_(ZMQ_ROUTER),
-      topic_(topic),
-      endpoint_("ipc://" + broker.directory().file("fake")) {
-  router_.set(ZMQ_ROUTER_MANDATORY, 1);
-  router_.bind(endpoint_);
+    : client_(broker.endpoint()), topic_(topic), endpoint_("ipc://" + broker.directory().file("fake")) {
+  hang_up();
   client_.ask(hello_of_this_process("fake"));
   announce(wire::id::random());
+}
+
+void fake_publication::hang_up() {
+  router_.reset();
+  router_ = std::make_unique<raw_socket>(ZMQ_ROUTER);
+  router_->set(ZMQ_ROUTER_MANDATORY, 1);
+  router_->bind(endpoint_);
 }
 
 void fake_publication::announce(const wire::id& publication) {
@@ -47,7 +50,7 @@ std::optional<wire::link_message> fake_publication::await_hello(std::chrono::mil
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (std::chrono::steady_clock::now() < end) {
     stay_alive();
-    auto frames = router_.receive(std::chrono::milliseconds(20));
+    auto frames = router_->receive(std::chrono::milliseconds(20));
     if (!frames || frames->size() != 2) continue;
     const auto& text = frames->back();
     const auto message = wire::decode_link_message(std::as_bytes(std::span(text.data(), text.size())));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -29,14 +30,16 @@ class fake_publication {
 
   // Waits for a hello for `id`; what is said goes to who said it. Nothing when none comes in time.
   [[nodiscard]] std::optional<wire::link_message> await_hello(std::chrono::milliseconds deadline = patience);
+  // Ends every connection, and listens again at the same place.
+  void hang_up();
   // All that a subscriber needs to be connected.
   [[nodiscard]] bool welcome();
 
   bool say(const std::string& frame) {
-    return wait_until([&] { return router_.send({peer_, frame}); });
+    return wait_until([&] { return router_->send({peer_, frame}); });
   }
   bool say(const std::string& first, const std::string& second) {
-    return wait_until([&] { return router_.send({peer_, first, second}); });
+    return wait_until([&] { return router_->send({peer_, first, second}); });
   }
 
   wire::id id;
@@ -44,7 +47,7 @@ class fake_publication {
 
  private:
   raw_client client_;
-  raw_socket router_;
+  std::unique_ptr<raw_socket> router_;
   std::string topic_;
   std::string endpoint_;
   std::string peer_;

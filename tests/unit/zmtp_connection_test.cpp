@@ -1,0 +1,191 @@
+// One connection over a socket pair: whatever the pieces in which bytes come, the frames are the same.
+#include "transport/stream/zmtp_connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/raw_socket.h"
+
+using orc::detail::unique_fd;
+using orc::detail::zmtp_connection;
+using orc::test::as_text;
+namespace zmtp = orc::wire::zmtp;
+
+namespace {
+
+constexpr std::size_t largest = 1 << 20;
+
+std::string greeting_text() { return as_text(zmtp::greeting()); }
+
+struct wire_end {
+  unique_fd far;
+  zmtp_connection line;
+
+  wire_end() : wire_end(make_pair()) {}
+  explicit wire_end(std::pair<int, int> fds) : far(fds.second), line(unique_fd(fds.first), "DEALER", largest, 256) {}
+
+  static std::pair<int, int> make_pair() {
+    int fds[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
+      throw std::runtime_error("pair");
+    return {fds[0], fds[1]};
+  }
+  void write(const std::string& bytes) {
+    REQUIRE(::send(far.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+  }
+  [[nodiscard]] std::string read() {
+    std::string all(1 << 16, '\0');
+    const ssize_t n = ::recv(far.get(), all.data(), all.size(), MSG_DONTWAIT);
+    all.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return all;
+  }
+  // Everything that is there now. "<multipart>", "<closed>" and "<broken>" for what is no frame.
+  [[nodiscard]] std::vector<std::string> take() {
+    std::vector<std::string> frames;
+    zmtp_connection::incoming frame;
+    for (;;) {
+      switch (line.receive(frame)) {
+        case zmtp_connection::event::frame:
+          frames.push_back(frame.multipart ? "<multipart>" : as_text(frame.bytes));
+          break;
+        case zmtp_connection::event::nothing: return frames;
+        case zmtp_connection::event::closed: frames.emplace_back("<closed>"); return frames;
+        case zmtp_connection::event::broken: frames.emplace_back("<broken>"); return frames;
+      }
+    }
+  }
+  void introduce() {
+    write(hello());
+    REQUIRE(take().empty());
+    REQUIRE(line.ready());
+    static_cast<void>(read());
+  }
+  static std::string hello() { return greeting_text() + zmtp::ready_frame("ROUTER"); }
+};
+
+std::string framed(const std::string& body, int flags = 0) {
+  const auto header = zmtp::encode_frame_header(body.size(), static_cast<std::uint8_t>(flags));
+  return as_text(std::span(header.bytes).first(header.size)) + body;
+}
+
+using frames = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("zmtp connection: introduces itself at once, and is ready when the peer has", "[unit]") {
+  wire_end end;
+  CHECK(end.read() == greeting_text() + zmtp::ready_frame("DEALER"));
+  CHECK_FALSE(end.line.ready());
+  for (const char c : wire_end::hello()) {
+    CHECK_FALSE(end.line.ready());
+    end.write(std::string(1, c));
+    CHECK(end.take().empty());
+  }
+  CHECK(end.line.ready());
+}
+
+TEST_CASE("zmtp connection: frames come whole, in pieces of any size", "[unit]") {
+  const frames sent{"", "x", std::string(255, 'a'), std::string(256, 'b'), std::string(5000, 'c'), "end"};
+  std::string bytes;
+  for (const auto& each : sent) bytes += framed(each);
+  for (const std::size_t piece : {1UL, 2UL, 7UL, 100UL, 246UL, 247UL, 255UL, 256UL, 257UL, 1000UL, 100'000UL}) {
+    wire_end end;
+    end.introduce();
+    frames got;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      end.write(bytes.substr(at, piece));
+      for (auto& each : end.take()) got.push_back(std::move(each));
+    }
+    INFO("pieces of " << piece);
+    CHECK(got == sent);
+  }
+}
+
+TEST_CASE("zmtp connection: what arrived before the end is delivered, then the end", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.write(framed("last") + framed("torn").substr(0, 4));
+  end.far.reset();
+  CHECK(end.take() == frames{"last"});
+  CHECK(end.take() == frames{"<closed>"});
+}
+
+TEST_CASE("zmtp connection: messages of several frames are one piece of nonsense", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.write(framed("a", zmtp::more) + framed(std::string(3000, 'b'), zmtp::more) + framed("c") + framed("good"));
+  CHECK(end.take() == frames{"<multipart>", "good"});
+}
+
+TEST_CASE("zmtp connection: a PING is answered, other commands are not for the user", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.write(framed(std::string("\4PING\0\0ctx", 10), zmtp::command) + framed("\5OTHER", zmtp::command) +
+            framed("data"));
+  CHECK(end.take() == frames{"data"});
+  CHECK(end.read() == framed("\4PONGctx", zmtp::command));
+}
+
+TEST_CASE("zmtp connection: what is no ZMTP breaks it", "[unit]") {
+  const auto broken = [](const std::string& bytes, bool introduced) {
+    wire_end end;
+    if (introduced) end.introduce();
+    end.write(bytes);
+    const auto got = end.take();
+    return !got.empty() && got.back() == "<broken>";
+  };
+  CHECK(broken("GET / HTTP/1.1\r\n\r\n", false));
+  CHECK(broken(greeting_text() + framed("a frame before READY"), false));
+  CHECK(broken(greeting_text() + framed("\5ERROR", zmtp::command), false));
+  CHECK(broken(greeting_text() + framed(std::string(1000, 'x'), zmtp::command), false));
+  CHECK(broken(framed("x", 0x80), true));  // a flag that nobody knows
+  CHECK(broken(framed("\5ERROR", zmtp::command), true));
+  CHECK(broken(std::string("\2\0\0\0\0\0\x10\0\1", 9), true));                // one byte more than the largest
+  CHECK(broken(std::string("\2\xff\xff\xff\xff\xff\xff\xff\xff", 9), true));  // and much more
+}
+
+TEST_CASE("zmtp connection: a sample that does not fit stays pending until there is room, and arrives whole",
+          "[unit]") {
+  wire_end end;
+  end.introduce();
+  auto sample = orc::detail::allocate_frame(4'000'000);
+  std::memset(sample.payload(), 'p', sample.size());
+  orc::detail::write_header(sample, {1, 2});
+  REQUIRE(end.line.send(sample) == zmtp_connection::written::some);
+  CHECK(end.line.pending());
+  const std::string small = "small ones wait behind it";
+  CHECK(end.line.send(std::as_bytes(std::span(small.data(), small.size()))) == zmtp_connection::written::some);
+  std::string got;
+  while (end.line.pending()) {
+    got += end.read();
+    REQUIRE(end.line.flush() != zmtp_connection::written::failed);
+  }
+  for (std::string more = end.read(); !more.empty(); more = end.read()) got += more;
+  CHECK(got == framed(as_text(orc::detail::frame_of(sample))) + framed(small));
+}
+
+TEST_CASE("zmtp connection: a peer that never reads costs a bounded queue of small frames", "[unit]") {
+  wire_end end;
+  end.introduce();
+  const std::string small(zmtp_connection::largest_small, 's');
+  std::size_t taken = 0;
+  while (end.line.send(std::as_bytes(std::span(small.data(), small.size()))) != zmtp_connection::written::none) {
+    REQUIRE(++taken < 100'000);
+  }
+  CHECK(end.line.pending());
+  auto sample = orc::detail::allocate_frame(1);
+  CHECK(end.line.flush() == zmtp_connection::written::some);
+}
+
+TEST_CASE("zmtp connection: a peer that went away is a failed send and no signal", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.far.reset();
+  auto sample = orc::detail::allocate_frame(100);
+  CHECK(end.line.send(sample) == zmtp_connection::written::failed);
+}
