@@ -22,19 +22,20 @@ constexpr std::size_t read_buffer = 512;
 constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
 constexpr std::size_t descriptors_in_reserve = 8;
 
-// A frame that others may see already (a message that is forwarded while somebody still holds it) cannot get a new
-// header in place.
-[[nodiscard]] sample_buffer copy_with_header(sample& s) noexcept {
-  sample_buffer copy = allocate_frame(s.buffer.size());
-  if (!copy) return copy;
-  std::memcpy(copy.payload(), s.buffer.payload(), s.buffer.size());
-  write_header(copy, {s.sequence, s.stamp_ns});
-  return copy;
-}
-
 [[nodiscard]] bool has_header(sample& s) noexcept {
   const auto header = wire::get(frame_of(s.buffer).data());
   return header.sequence == s.sequence && header.stamp_ns == s.stamp_ns;
+}
+
+// The same bytes, with the header in front of them. A frame that others may see already (a message that is forwarded
+// while somebody still holds it) cannot get it in place: it is copied. Without a buffer: no memory.
+[[nodiscard]] sample with_header(sample& s) noexcept {
+  if (has_header(s)) return {share(s.buffer), s.sequence, s.stamp_ns};
+  sample copy{allocate_frame(s.buffer.size()), s.sequence, s.stamp_ns};
+  if (!copy.buffer) return copy;
+  std::memcpy(copy.buffer.payload(), s.buffer.payload(), s.buffer.size());
+  write_header(copy.buffer, {s.sequence, s.stamp_ns});
+  return copy;
 }
 
 }  // namespace
@@ -64,14 +65,9 @@ stream_publisher_link::~stream_publisher_link() {
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
   sample own;
-  sample* to_send = &s;
-  if (!has_header(s)) {
-    own = {copy_with_header(s), s.sequence, s.stamp_ns};
-    if (!own.buffer) return;
-    to_send = &own;
-  }
+  if (!has_header(s) && !(own = with_header(s)).buffer) return;
   for (const auto& each : all_) {
-    if (each->joined) offer(*each, *to_send);
+    if (each->joined) offer(*each, own.buffer ? own : s);
   }
   after_change();
 }
@@ -120,12 +116,8 @@ void stream_publisher_link::catch_up(reader& to, sample* last) noexcept {
   while (!to.gone && !to.line.pending() && !to.lagging.empty() && hand_over(to, to.lagging.front()))
     to.lagging.drop_front();
   if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
-    sample own;
-    if (!has_header(*last)) {
-      own = {copy_with_header(*last), last->sequence, last->stamp_ns};
-      last = &own;
-    }
-    if (last->buffer && hand_over(to, *last)) to.behind = false;
+    sample own = with_header(*last);
+    if (own.buffer && hand_over(to, own)) to.behind = false;
   }
   watch_for_room(to);
 }
@@ -259,7 +251,12 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   from.depth = std::min(hello.depth, max_depth);
   from.lagging = sample_ring(std::max<std::uint32_t>(from.depth, 1));
   // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back.
-  from.behind = last != nullptr && hello.last_sequence < last->sequence;
+  if (last == nullptr || hello.last_sequence >= last->sequence) return;
+  if (from.depth == 0) {
+    from.behind = true;
+  } else if (sample own = with_header(*last); own.buffer) {
+    (void)from.lagging.push(std::move(own));  // in order: before any that is sent from now on
+  }
 }
 
 void stream_publisher_link::forget_strangers(monotonic::time_point now) noexcept {
