@@ -15,6 +15,13 @@ std::string named(const wire::hello& who) {
          who.participant.hex().substr(0, 8) + ")";
 }
 
+// What people will see of it must not move their cursor.
+void make_printable(std::string& text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+}
+
 }  // namespace
 
 broker_service::broker_service(broker_service_options options, send_function send, time started)
@@ -55,7 +62,8 @@ void broker_service::dispatch(const routing& from, wire::envelope& message, time
   std::visit([&](auto& content) { handle(from, message.request, content, now); }, message.content);
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::hello& what, time now) {
+void broker_service::handle(const routing& from, std::uint64_t request, wire::hello& what, time now) {
+  for (std::string* const text : {&what.name, &what.host, &what.library}) make_printable(*text);
   const bool known = map_.route_of(what.participant) != nullptr;
   topic_map::events events;
   if (auto wrong = map_.hello(from, what, now, events)) {

@@ -78,7 +78,7 @@ class broker_service {
   };
 
   void dispatch(const routing& from, wire::envelope& message, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::hello& what, time now);
+  void handle(const routing& from, std::uint64_t request, wire::hello& what, time now);
   void handle(const routing& from, std::uint64_t request, wire::register_topic& what, time now);
   void handle(const routing& from, std::uint64_t request, const wire::unregister_topic& what, time now);
   void handle(const routing& from, std::uint64_t request, const wire::request_topic& what, time now);

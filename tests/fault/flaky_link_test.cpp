@@ -44,7 +44,8 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
     for (const int conflate : {1, 0}) {
       INFO("seed " << seed << ", conflate " << conflate);
       relayed_stream s(seed, 400);
-      REQUIRE(s.receiver.request_topic("far", {.conflate = conflate, .depth = 1000, .connected_within_ms = patience_ms}));
+      REQUIRE(
+          s.receiver.request_topic("far", {.conflate = conflate, .depth = 1000, .connected_within_ms = patience_ms}));
       auto subscriber = s.receiver.subscriber("far");
       auto publisher = s.sender.publisher("t");
       const std::uint64_t last = rounds(3000, 30'000);

@@ -158,3 +158,18 @@ TEST_CASE("broker service: bad messages are logged once per period, whoever send
   CHECK(f.log.size() == 1);
   CHECK(f.service.counted().rejected == 1'000);
 }
+
+TEST_CASE("regression: a program name with control characters does not reach anybody's terminal") {
+  fixture f;
+  auto who = process(1);
+  who.name = "evil\x1b[2J\r\n\x7f";
+  f.say("a", 1, who);
+  f.say("a", 2, wire::register_topic{"t", {9, 9}, {{wire::transport::ipc, "ipc:///x"}}, std::nullopt});
+  const auto answer = f.ask("b", wire::describe_topic{"t"});
+  const auto* described = std::get_if<wire::topic_state>(&answer);
+  REQUIRE(described != nullptr);
+  REQUIRE(described->publication);
+  CHECK(described->publication->participant_name == "evil?[2J???");
+  REQUIRE_FALSE(f.log.empty());
+  for (const auto& line : f.log) CHECK(line.find('\x1b') == std::string::npos);
+}

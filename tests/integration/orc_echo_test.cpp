@@ -1,0 +1,81 @@
+// `orc topic echo`.
+#include <signal.h>
+
+#include <regex>
+
+#include "support/orc_tool.h"
+
+using namespace orc;
+using namespace orc::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("orc topic echo shows samples as text, hex, JSON or raw, and ends when told") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::broker node(broker.options());
+  REQUIRE(node.register_topic("text"));
+  REQUIRE(node.send_msg("text", "hello\n\\ \xC3\xA4", 10));
+  const std::string binary("\x00\x1b[31m\xff", 7);
+  REQUIRE(node.register_topic("bytes"));
+  REQUIRE(node.send_msg("bytes", binary.data(), binary.size()));
+  const std::string long_text(1000, 'x');
+  REQUIRE(node.register_topic("long"));
+  REQUIRE(node.send_msg("long", long_text.data(), long_text.size()));
+
+  // All are last values: a subscriber that comes late gets them.
+  const auto text = orc.run("$orc topic echo text --once");
+  INFO(text.out << text.err);
+  CHECK(text.exit_code == 0);
+  CHECK(std::regex_match(text.out,
+                         std::regex("seq=1 age_us=[0-9.]+ size=10 missed=0 text=hello\\\\n\\\\\\\\ \xC3\xA4\n")));
+  CHECK(orc.run("$orc topic echo bytes --once").out.ends_with(" size=7 missed=0 hex=001b5b33316dff\n"));
+  CHECK(orc.run("$orc topic echo bytes --once --text").out.ends_with(" text=\\x00\\x1b[31m\\xff\n"));
+  CHECK(orc.run("$orc topic echo text --once --hex").out.ends_with(" hex=68656c6c6f0a5c20c3a4\n"));
+  CHECK(orc.run("$orc topic echo bytes --once --raw").out == binary);
+  CHECK(orc.run("$orc topic echo long --once").out.ends_with("text=" + long_text.substr(0, 256) + "...(+744)\n"));
+  CHECK(orc.run("$orc topic echo long --once --full").out.ends_with("text=" + long_text + "\n"));
+  for (const char* topic : {"text", "bytes", "long"}) {
+    const auto json = orc.run(std::string("$orc topic echo --once --json ") + topic);
+    CHECK(json.exit_code == 0);
+    CHECK(is_json(orc, json.out));
+  }
+  const auto silent = orc.run("$orc topic echo text -n 2 --timeout 0.5");
+  CHECK(silent.exit_code == 4);
+  CHECK(silent.err.find("no sample") != std::string::npos);
+  // Samples came and no number of them was asked for: silence is an ordinary end.
+  CHECK(orc.run("$orc topic echo text --timeout 1").exit_code == 0);
+}
+
+TEST_CASE("orc topic echo follows a stream in order, and a queue misses nothing") {
+  const broker_process broker;
+  const tool orc(broker);
+  const stream source(broker, "numbers");
+  const auto echoed = orc.run("$orc topic echo numbers -n 20 --queue 1000 --text");
+  REQUIRE(echoed.exit_code == 0);
+  std::istringstream lines(echoed.out);
+  const std::regex shape("seq=([0-9]+) .* missed=0 text=sample ([0-9]+)");
+  std::uint64_t last = 0;
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    INFO(line);
+    std::smatch found;
+    REQUIRE(std::regex_match(line, found, shape));
+    CHECK(found[1] == found[2]);
+    const std::uint64_t sequence = std::stoull(found[1]);
+    if (last != 0) CHECK(sequence == last + 1);
+    last = sequence;
+  }
+  CHECK(count == 20);
+}
+
+TEST_CASE("orc topic echo waits for a publisher that comes later") {
+  const broker_process broker;
+  const tool orc(broker);
+  child_process echo = orc.start({"topic", "echo", "later", "-n", "1"});
+  REQUIRE(wait_until([&] { return orc.run("$orc topic list").out == "later\n"; }));
+  const stream source(broker, "later");
+  const auto line = echo.read_line();
+  REQUIRE(line);
+  CHECK(line->find("text=sample ") != std::string::npos);
+  CHECK(exit_code_of(echo) == 0);
+}
