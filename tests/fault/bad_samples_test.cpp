@@ -156,7 +156,8 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
       for (std::size_t n = 0; n < rounds(10'000, 100'000); ++n) {
         const std::uint32_t depth = n % 2 == 0 ? UINT32_MAX : 0;
         const auto hello = link_frame(wire::link_kind::hello, publication, wire::id::random(), depth);
-        REQUIRE(wait_until([&] { return dealer.send({hello}); }));
+        // It is cut off; libzmq, which reads nothing here, does not notice.
+        if (!wait_until([&] { return dealer.send({hello}); }, std::chrono::milliseconds(100))) break;
       }
       for (int n = 0; n < 10; ++n) stream_is_well();
       if (!under_sanitizer) CHECK(stats_of().rss_kib < before.rss_kib + 200 * 1024);

@@ -50,6 +50,7 @@ class attendance {
       look_every_ = shortest_look;
   }
 
+  [[nodiscard]] bool user_is_away() const noexcept { return absent_; }
   // True: the link's descriptor is to be watched (once next() has passed).
   [[nodiscard]] bool watch(monotonic::time_point now) const noexcept { return absent_ && now >= next_; }
   // When to look again at the latest; nothing: when the descriptor says so.

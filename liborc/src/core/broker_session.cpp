@@ -20,6 +20,7 @@ namespace orc::detail {
 namespace {
 
 constexpr auto hello_interval = std::chrono::milliseconds(200);
+constexpr auto retry_interval = std::chrono::milliseconds(20);
 constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
 constexpr auto withdrawal_patience = std::chrono::seconds(2);
 constexpr int goodbye_patience_ms = 300;
@@ -71,6 +72,8 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
     beat(topics);
     next_beat_ = now + heartbeat_;
   }
+  // A send may have executed the command that made the descriptor readable, which tells of it only once.
+  if (std::exchange(sent_, false)) receive_all(now, topics);
 }
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
@@ -84,7 +87,7 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
   }
   for (const auto& each : topics.subscriptions) look_at(each->announcement());
   for (const auto& each : withdrawals_) next = std::min(next, each.next);
-  return std::max(next, now);
+  return std::max({next, now, try_again_});
 }
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
@@ -203,6 +206,7 @@ void broker_session::renew_all(const topic_lists& topics) {
 }
 
 void broker_session::declare(monotonic::time_point now, const topic_lists& topics) {
+  try_again_ = now + retry_interval;  // unless all of it is sent
   for (const auto& each : topics.publications) {
     if (!each->is_open() || !each->announcement().due(now)) continue;
     if (!send(next_request_, each->registration())) return;
@@ -213,6 +217,7 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
     if (!send(next_request_, each->request())) return;
     each->announcement().sent(next_request_++, now);
   }
+  try_again_ = now;
   end_withdrawals([&](const auto& each) { return now >= each.give_up; });
   for (auto& each : withdrawals_) {
     if (now < each.next) continue;
@@ -285,6 +290,7 @@ bool broker_session::goodbye_was_heard() {
 bool broker_session::send(std::uint64_t request, wire::body what) noexcept {
   if (!search_.socket()) return false;
   const std::string frame = wire::encode({request, std::move(what)});
+  sent_ = true;
   return zmq_send(search_.socket().get(), frame.data(), frame.size(), ZMQ_DONTWAIT) >= 0;
 }
 

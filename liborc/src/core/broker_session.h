@@ -88,6 +88,8 @@ class broker_session {
   monotonic::time_point last_heard_;
   monotonic::time_point next_beat_;
   monotonic::time_point next_hello_;
+  bool sent_ = false;                // since the last look at what arrived
+  monotonic::time_point try_again_;  // what the broker did not take
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;

@@ -30,7 +30,8 @@ struct sample {
   sample_buffer buffer;
   std::uint64_t sequence = 0;
   std::int64_t stamp_ns = 0;
-  std::uint32_t era = 0;  // of the subscription: counts the publications it has had
+  std::uint32_t era = 0;           // of the subscription: counts the publications it has had
+  std::uint64_t before_first = 0;  // and the sequence of that publication before the first one that was for it
 };
 
 // Memory for `payload_size` bytes behind a header that is still to be written. False when there is none.

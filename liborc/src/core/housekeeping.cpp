@@ -104,22 +104,24 @@ void housekeeping::run() {
     if (look_at_all) next_tick_ = now + tick;
     next_ = next_tick_;
     polled_.clear();
-    served_by_.clear();
-    watch(bell_->fd());
+    watches_.clear();
+    add_watch(bell_->fd(), {});
     for (const auto& each : topics_.publications) {
       look_after(*each);
       if (look_at_all) each->service();
     }
     session_.step(now, topics_);
     sooner(session_.next_step(now, topics_));
-    watch(session_.fd());
+    add_watch(session_.fd(), {});
     fds_.clear();
     for (const auto& each : topics_.subscriptions) {
       each->step(now);
-      each->append_fds(fds_, now);
+      each->append_fds(fds_);
+      const auto absent = each->link_to_drain(now);
+      add_watch(absent.fd, {.sender = nullptr, .receiver = each.get(), .resume = absent.at});
       if (const auto next = each->next_step(now)) sooner(*next);
     }
-    for (const int fd : fds_) watch(fd);
+    for (const int fd : fds_) add_watch(fd, {});
     wait();
   }
   session_.leave();
@@ -140,35 +142,59 @@ void housekeeping::look_after(publication& p) {
   }
   fds_.clear();
   p.append_fds(fds_);
-  for (const int fd : fds_) watch(fd, &p);
+  for (const int fd : fds_) add_watch(fd, {.sender = &p, .receiver = nullptr});
 }
 
-void housekeeping::watch(int fd, publication* served_by) {
+void housekeeping::add_watch(int fd, watch whom) {
   if (fd < 0) return;
-  polled_.push_back({fd, POLLIN, 0});
-  served_by_.push_back(served_by);
+  polled_.push_back({whom.receiver != nullptr ? ~fd : fd, POLLIN, 0});
+  watches_.push_back(whom);
 }
 
-// Until there is something to do that takes a whole turn: readers that join or lag do not.
+// Until there is something to do that takes a whole turn. Readers that join or lag do not, nor do samples for a user
+// who is away: with a thousand topics, looking at all of them for each would be most of the work.
 void housekeeping::wait() {
+  monotonic::time_point now = monotonic::now();
   do {
-    const auto rest = std::chrono::nanoseconds(std::max(next_ - monotonic::now(), monotonic::duration::zero())).count();
+    const auto until = std::min(next_, resume_watches(now));
+    const auto rest = std::chrono::nanoseconds(std::max(until - now, monotonic::duration::zero())).count();
     const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
-    if (ppoll(polled_.data(), polled_.size(), &limit, nullptr) <= 0) return;
-  } while (serve_publications());
+    if (ppoll(polled_.data(), polled_.size(), &limit, nullptr) < 0) return;
+    now = monotonic::now();
+  } while (serve(now) && now < next_);
 }
 
-// False: something else is ready too.
-bool housekeeping::serve_publications() {
-  bool only_these = true;
+// A negative descriptor is left out by poll. Returns when the next one is due.
+monotonic::time_point housekeeping::resume_watches(monotonic::time_point now) {
+  auto next = monotonic::time_point::max();
   for (std::size_t i = 0; i < polled_.size(); ++i) {
-    if (polled_[i].revents == 0) continue;
-    if (served_by_[i] == nullptr)
-      only_these = false;
+    if (polled_[i].fd >= 0) continue;
+    if (watches_[i].resume <= now)
+      polled_[i].fd = ~polled_[i].fd;
     else
-      served_by_[i]->service();
+      next = std::min(next, watches_[i].resume);
   }
-  return only_these;
+  return next;
+}
+
+// False: something is ready that takes a whole turn.
+bool housekeeping::serve(monotonic::time_point now) {
+  bool enough = true;
+  for (std::size_t i = 0; i < polled_.size(); ++i) {
+    if (polled_[i].revents == 0 || polled_[i].fd < 0) continue;
+    watch& whom = watches_[i];
+    if (whom.sender != nullptr) {
+      whom.sender->service();
+    } else if (whom.receiver == nullptr) {
+      enough = false;
+    } else if (const auto resume = whom.receiver->drain(now)) {
+      whom.resume = *resume;
+      if (*resume > now) polled_[i].fd = ~polled_[i].fd;
+    } else {
+      enough = false;
+    }
+  }
+  return enough;
 }
 
 }  // namespace orc::detail

@@ -45,9 +45,17 @@ class housekeeping {
   void run();
   void take_changes();
   void look_after(publication& p);
-  void watch(int fd, publication* served_by = nullptr);
+  // A descriptor to wait for, and whom its events are for: without either they take a whole turn.
+  struct watch {
+    publication* sender = nullptr;
+    subscription* receiver = nullptr;
+    monotonic::time_point resume = {};  // receiver: not polled until then
+  };
+
+  void add_watch(int fd, watch whom);
   void wait();
-  [[nodiscard]] bool serve_publications();
+  [[nodiscard]] monotonic::time_point resume_watches(monotonic::time_point now);
+  [[nodiscard]] bool serve(monotonic::time_point now);
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
@@ -63,7 +71,7 @@ class housekeeping {
   // The thread's own.
   topic_lists topics_;
   std::vector<pollfd> polled_;
-  std::vector<publication*> served_by_;  // for each of polled_: who looks after it without a whole turn; null: nobody
+  std::vector<watch> watches_;  // for each of polled_
   std::vector<int> fds_;
   monotonic::time_point next_;
   monotonic::time_point next_tick_;

@@ -4,12 +4,14 @@
 
 namespace orc::detail {
 
-void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest) {
+void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
+                        monotonic::time_point from) {
   wanted_.publication = publication;
   wanted_.newest = newest;
   endpoints_ = std::move(endpoints);
   aiming_ = true;
   begin();
+  look_again_ = from;
 }
 
 void link_selector::stop() noexcept {
@@ -66,14 +68,15 @@ std::optional<link_selector::choice> link_selector::finished() {
   for (auto each = candidates_.begin(); each != candidates_.end();) {
     sample first;
     const bool has_first = each->link->try_recv(first);
-    if (const auto state = each->link->state(); state == link_state::refused || state == link_state::lost) {
+    const auto state = each->link->state();
+    if (state == link_state::refused || (state == link_state::lost && !has_first)) {
       note(each->where.transport, state == link_state::lost ? "nobody answers there"
                                                             : "another publication answered there, or it has no room");
       each = candidates_.erase(each);
       if (next_kind_ < transports_->size()) look_again_ = {};  // the next one at once, but no second round
       continue;
     }
-    if (each->link->state() == link_state::connected) {
+    if (state == link_state::connected || has_first) {
       for (auto before = candidates_.begin(); before != each; ++before) note(before->where.transport, "no answer");
       note(each->where.transport, "the publication answered");
       choice chosen{std::move(each->link), each->where, notes_, std::nullopt};

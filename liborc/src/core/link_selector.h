@@ -30,8 +30,9 @@ class link_selector {
   link_selector(subscription_spec wanted, transport_set allowed, std::shared_ptr<const transport_list> transports)
       : wanted_(std::move(wanted)), allowed_(allowed), transports_(std::move(transports)) {}
 
-  // Starts to look for a way to this publication, now. `newest`: sequence of what came from it so far.
-  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest);
+  // Starts to look for a way to this publication. `newest`: sequence of what came from it so far; `from`: not before.
+  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
+           monotonic::time_point from = {});
   void stop() noexcept;
   [[nodiscard]] bool aiming() const noexcept { return aiming_; }
 

@@ -1,5 +1,8 @@
 #include "core/participant.h"
 
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -27,6 +30,20 @@ constexpr int longest_withdrawal_ms = 1000;
   return value == nullptr ? std::string() : std::string(value);
 }
 
+// Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. What cannot be
+// looked up here may mean something elsewhere, but not to them.
+[[nodiscard]] std::string resolved(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
+  char text[NI_MAXHOST] = "";
+  ::getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  ::freeaddrinfo(found);
+  return text;
+}
+
 [[nodiscard]] participant_options with_environment(participant_options options) {
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.transports.empty()) options.transports = transports_from(environment("ORC_TRANSPORTS"));
@@ -42,6 +59,15 @@ constexpr int longest_withdrawal_ms = 1000;
 
 participant::participant(participant_options options)
     : options_(with_environment(std::move(options))), generation_(fork_generation()) {
+  if (!options_.advertise.empty()) {
+    const std::string number = resolved(options_.advertise);
+    if (number.empty()) {
+      started_ = {errc::bad_argument, "the address to advertise, " + options_.advertise +
+                                          " (ORC_ADVERTISE), is no IPv4 address or known name"};
+      return;
+    }
+    options_.advertise = number;
+  }
   auto acquired = process::acquire();
   if (const auto* const failed = std::get_if<error>(&acquired)) {
     started_ = {failed->code(), failed->message()};
@@ -55,10 +81,12 @@ participant::participant(participant_options options)
 
 participant::~participant() {
   housekeeping_.reset();  // first: it says goodbye and lets go of the topics
-  topics_.for_each([](topic_table::entry& entry) {
-    if (const auto p = entry.set_sender(nullptr)) p->close();
+  std::vector<std::shared_ptr<publication>> leaving;
+  topics_.for_each([&](topic_table::entry& entry) {
+    if (auto p = entry.set_sender(nullptr)) leaving.push_back(std::move(p));
     if (const auto s = entry.set_receiver(nullptr)) s->close();
   });
+  publication::end_all(leaving);
 }
 
 result participant::ready() const {
@@ -134,11 +162,14 @@ result participant::outcome_of(const announcement& announced) const {
 
 std::shared_ptr<const announcement> participant::forget(topic_table::entry& entry,
                                                         const std::shared_ptr<publication>& p) {
-  const std::lock_guard lock(setup_mutex_);
-  if (entry.sender() != p) return nullptr;
-  entry.set_sender(nullptr);
-  auto told = housekeeping_->remove(p);
-  p->close();
+  std::shared_ptr<const announcement> told;
+  {
+    const std::lock_guard lock(setup_mutex_);
+    if (entry.sender() != p) return nullptr;
+    entry.set_sender(nullptr);
+    told = housekeeping_->remove(p);
+  }
+  publication::end_all({p});
   return told;
 }
 

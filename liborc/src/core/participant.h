@@ -40,7 +40,7 @@ class participant {
   std::shared_ptr<const announcement> forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);
   void forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s);
 
-  const participant_options options_;
+  participant_options options_;
   const unsigned generation_;
   result started_;
   std::shared_ptr<process> process_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "core/clock.h"
 #include "core/process.h"
@@ -9,6 +10,8 @@
 namespace orc::detail {
 
 namespace {
+
+constexpr int farewell_ms = 300;
 
 template <typename Links, typename Value>
 [[nodiscard]] Value sum(const Links& links, Value (publisher_link::*of)() const noexcept) noexcept {
@@ -72,17 +75,40 @@ std::size_t publication::readers() const noexcept {
   return sum(links_, &publisher_link::readers);
 }
 
+void publication::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+bool publication::farewell() noexcept {
+  const std::lock_guard lock(mutex_);
+  bool behind = false;
+  for (const auto& link : links_) {
+    link->service(last_.buffer ? &last_ : nullptr);
+    behind = link->behind() || behind;
+  }
+  return behind;
+}
+
 void publication::close() noexcept {
   std::vector<std::unique_ptr<publisher_link>> links;
   sample last;
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    links.swap(links_);
-    last = std::move(last_);
-  }
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  links.swap(links_);
+  last = std::move(last_);
+}
+
+void publication::end_all(const std::vector<std::shared_ptr<publication>>& leaving) noexcept {
+  for (const auto& each : leaving) each->end();
   const deadline until(farewell_ms);
-  for (const auto& link : links) link->finish(last.buffer ? &last : nullptr, until);
+  for (;;) {
+    bool behind = false;
+    for (const auto& each : leaving) behind = each->farewell() || behind;
+    if (!behind || until.passed()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (const auto& each : leaving) each->close();
 }
 
 bool publication::offers(transport t) const noexcept {

@@ -41,8 +41,12 @@ class publication {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const wire::id& id() const noexcept { return id_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
-  // Ends it: calls return errc::closed, the links close.
+  // Ends it, in this order: calls return errc::closed; readers that are behind are given the last sample, until none is
+  // (false); the links close. end_all does it for several, and takes a third of a second at most.
+  void end() noexcept;
+  [[nodiscard]] bool farewell() noexcept;
   void close() noexcept;
+  static void end_all(const std::vector<std::shared_ptr<publication>>& leaving) noexcept;
 
   // ---- housekeeping ----
   // Opens the links that are offered at `place`, those that are not open yet. False and why when one that was asked for
@@ -56,9 +60,6 @@ class publication {
   void append_fds(std::vector<int>& to) const;
 
  private:
-  // How long closing may take to give readers that are behind the last sample.
-  static constexpr int farewell_ms = 300;
-
   [[nodiscard]] bool offers(transport t) const noexcept;
   [[nodiscard]] bool has_link(wire::transport name) const noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;

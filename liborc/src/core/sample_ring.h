@@ -18,6 +18,7 @@ class sample_ring {
   explicit sample_ring(std::size_t depth) : depth_(depth) {}
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] bool full() const noexcept { return count_ == depth_; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] sample& front() noexcept { return places_[first_]; }

@@ -12,6 +12,7 @@ namespace {
 
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
+constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster than we are must not keep the lock
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
   return options.conflate != 0 ? 0 : static_cast<std::uint32_t>(options.depth);
@@ -39,10 +40,11 @@ message subscription::recv(int timeout_ms) noexcept {
   for (;;) {
     if (closed_) return message(errc::closed);
     attendance_.user_came();
-    bell_->clear();
+    if (!leader_) bell_->clear();  // else its wake-up would be ours
     const std::uint32_t ticket = bell_->ticket();
     // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
-    if (!dry_ || timeout_ms == 0) pump();
+    // But what the housekeeping took out meanwhile may be older than what is there now.
+    if (!dry_ || timeout_ms == 0 || (!in_order_ && !queue_.empty())) pump();
     if (!queue_.empty()) return take();
     if (timeout_ms == 0) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
@@ -72,15 +74,18 @@ void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket
 
 bool subscription::pump() noexcept {
   if (!link_) return false;
-  dry_ = link_->fd() >= 0;
   const bool was_lost = link_->state() == link_state::lost;
   bool found = false;
   sample s;
-  while (link_->try_recv(s)) {
+  for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s); ++n) {
     found = accept(std::move(s)) || found;
     if (!in_order_) break;  // the link is empty already: asking again would cost a system call
   }
-  if (!was_lost && link_->state() == link_state::lost) housekeeping_bell_->ring();
+  dry_ = link_->fd() >= 0 && !link_->has_more();
+  if (!was_lost && link_->state() == link_state::lost) {
+    watch_for_user(link_->fd(), false);  // it stays readable
+    housekeeping_bell_->ring();
+  }
   return found;
 }
 
@@ -88,6 +93,8 @@ bool subscription::accept(sample&& s) noexcept {
   if (s.sequence <= newest_) return false;  // repeated after a reconnection
   newest_ = s.sequence;
   s.era = era_;
+  s.before_first = before_first_.value_or(s.sequence - 1);
+  if (in_order_ && queue_.full() && queue_.front().era != era_) skip(queue_.front());
   ++received_;
   bytes_ += s.buffer.size();
   age_ns_ = age_of(s.stamp_ns);
@@ -95,15 +102,23 @@ bool subscription::accept(sample&& s) noexcept {
   return true;
 }
 
+// Samples of its publication between what was returned before and this one. Counted from when the link came up: what
+// was sent before that was not missed.
+std::uint64_t subscription::gap_before(const sample& s) noexcept {
+  const bool same_publication = s.era == returned_era_ && returned_ != 0;
+  const std::uint64_t before = same_publication ? returned_ : s.before_first;
+  returned_era_ = s.era;
+  returned_ = s.sequence;
+  return s.sequence > before ? s.sequence - before - 1 : 0;
+}
+
+// The last samples of an older publication go unseen to make room: nobody else will count them.
+void subscription::skip(const sample& s) noexcept { unseen_ += gap_before(s) + 1; }
+
 message subscription::take() noexcept {
   sample s;
   (void)queue_.pop(s);
-  // Counted from what was returned, or from when the link came up: what was sent before was not missed.
-  const bool same_publication = s.era == returned_era_ && returned_ != 0;
-  const std::uint64_t before = same_publication ? returned_ : s.era == era_ ? before_first_ : s.sequence - 1;
-  const std::uint64_t missed = s.sequence > before ? s.sequence - before - 1 : 0;
-  returned_era_ = s.era;
-  returned_ = s.sequence;
+  const std::uint64_t missed = gap_before(s) + std::exchange(unseen_, 0);
   missed_ += missed;
   // More for another thread that waits, or for the user's event loop.
   if (!queue_.empty() && (waiting_ != 0 || user_fd_)) bell_->ring();
@@ -136,6 +151,7 @@ void subscription::follow(const wire::publication_info& publication) {
     gone_at_.reset();
     ++era_;
     newest_ = 0;
+    before_first_.reset();
     publication_ = publication.publication;
   }
   endpoints_ = publication.endpoints;
@@ -156,13 +172,33 @@ void subscription::step(monotonic::time_point now) {
   if (link_->state() == link_state::lost || link_->state() == link_state::refused) {
     pump();
     drop_link();
-    if (!gone_at_) look_for_link();
+    // One that ends as soon as it is there must not keep both sides busy.
+    const bool short_lived = now - linked_at_ < link_selector::patience;
+    if (!gone_at_) look_for_link(short_lived ? now + link_selector::patience : now);
     return;
   }
-  if (link_->fd() < 0 || !attendance_.should_drain(now, waiting_ != 0 || user_fd_)) return;
+  if (link_->fd() >= 0 && attendance_.should_drain(now, waiting_ != 0 || user_fd_)) drain_link(now);
+}
+
+void subscription::drain_link(monotonic::time_point now) {
   const bool found = pump();
   attendance_.drained(now, found);
   if (found && (waiting_ != 0 || user_fd_)) bell_->ring();
+}
+
+std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !link_ || link_->fd() < 0 || !attendance_.should_drain(now, waiting_ != 0 || user_fd_))
+    return std::nullopt;
+  drain_link(now);
+  if (link_->state() != link_state::connected || !attendance_.user_is_away()) return std::nullopt;
+  return attendance_.next(now).value_or(now);
+}
+
+subscription::absent_link subscription::link_to_drain(monotonic::time_point now) const {
+  const std::lock_guard lock(mutex_);
+  if (!link_ || !attendance_.user_is_away()) return {};
+  return {link_->fd(), attendance_.next(now).value_or(now)};
 }
 
 void subscription::adopt(link_selector::choice&& chosen) {
@@ -171,7 +207,8 @@ void subscription::adopt(link_selector::choice&& chosen) {
   drop_link();
   link_ = std::move(chosen.link);
   dry_ = false;
-  if (newest_ == 0) before_first_ = std::max<std::uint64_t>(link_->newest_at_join(), 1) - 1;
+  if (!before_first_) before_first_ = std::max<std::uint64_t>(link_->newest_at_join(), 1) - 1;
+  linked_at_ = monotonic::now();
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
   if (chosen.first) accept(std::move(*chosen.first));
@@ -187,7 +224,7 @@ void subscription::drop_link() noexcept {
   bell_->ring();
 }
 
-void subscription::look_for_link() { selector_.aim(publication_, endpoints_, newest_); }
+void subscription::look_for_link(monotonic::time_point from) { selector_.aim(publication_, endpoints_, newest_, from); }
 
 void subscription::close() noexcept {
   const std::lock_guard lock(mutex_);
@@ -250,10 +287,9 @@ void subscription::watch_for_user(int descriptor, bool watch) noexcept {
   epoll_ctl(user_fd_.get(), watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, descriptor, &event);
 }
 
-void subscription::append_fds(std::vector<int>& to, monotonic::time_point now) const {
+void subscription::append_fds(std::vector<int>& to) const {
   const std::lock_guard lock(mutex_);
   selector_.append_fds(to);
-  if (link_ && link_->fd() >= 0 && attendance_.watch(now)) to.push_back(link_->fd());
 }
 
 std::optional<monotonic::time_point> subscription::next_step(monotonic::time_point now) const {
@@ -261,7 +297,7 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   auto next = selector_.next_step();
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
-  if (link_ && link_->fd() >= 0) {
+  if (link_ && link_->fd() >= 0 && !attendance_.user_is_away()) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }
   return next;

@@ -45,19 +45,30 @@ class subscription {
   // Looks for a link, and takes samples out of it when no user does.
   void step(monotonic::time_point now);
   // What to watch until the next step, and when that is due at the latest.
-  void append_fds(std::vector<int>& to, monotonic::time_point now) const;
+  void append_fds(std::vector<int>& to) const;
+  // The descriptor of a link whose user is away, with whose events drain() is enough, from `at` on. -1: there is none.
+  struct absent_link {
+    int fd = -1;
+    monotonic::time_point at;
+  };
+  [[nodiscard]] absent_link link_to_drain(monotonic::time_point now) const;
+  // Takes samples out of it. When to watch it again; nothing: step() has to look.
+  [[nodiscard]] std::optional<monotonic::time_point> drain(monotonic::time_point now);
   [[nodiscard]] std::optional<monotonic::time_point> next_step(monotonic::time_point now) const;
 
  private:
   // All of these with mutex_ held.
   bool pump() noexcept;  // true: something arrived
+  void drain_link(monotonic::time_point now);
   bool accept(sample&& s) noexcept;
   [[nodiscard]] message take() noexcept;
+  [[nodiscard]] std::uint64_t gap_before(const sample& s) noexcept;
+  void skip(const sample& s) noexcept;
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   void follow(const wire::publication_info& publication);
   void adopt(link_selector::choice&& chosen);
   void drop_link() noexcept;
-  void look_for_link();
+  void look_for_link(monotonic::time_point from = {});
   [[nodiscard]] bool has_link() const noexcept;
   void watch_for_user(int descriptor, bool watch) noexcept;
 
@@ -78,16 +89,18 @@ class subscription {
   std::shared_ptr<subscriber_link> link_;
   wire::endpoint linked_to_;
   std::string reason_;
+  monotonic::time_point linked_at_;
   std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
 
   // What arrived.
   const bool in_order_;
-  sample_ring queue_;               // one place when the newest wins
-  std::uint32_t era_ = 0;           // counts publications
-  std::uint64_t newest_ = 0;        // last sequence that arrived in this era
-  std::uint64_t before_first_ = 0;  // the sequence before the first one of this era that was for us
-  std::uint32_t returned_era_ = 0;  // of the sample that was returned last
-  std::uint64_t returned_ = 0;      // and its sequence
+  sample_ring queue_;                          // one place when the newest wins
+  std::uint32_t era_ = 0;                      // counts publications
+  std::uint64_t newest_ = 0;                   // last sequence that arrived in this era
+  std::optional<std::uint64_t> before_first_;  // the sequence before the first one of this era that was for us
+  std::uint64_t unseen_ = 0;                   // of older eras: pushed out of the queue, not told yet
+  std::uint32_t returned_era_ = 0;             // of the sample that was returned last
+  std::uint64_t returned_ = 0;                 // and its sequence
 
   // Who waits.
   unsigned waiting_ = 0;

@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/clock.h"
 #include "core/doorbell.h"
 #include "core/frame.h"
 #include "core/unique_fd.h"
@@ -80,8 +79,8 @@ class publisher_link {
   virtual void service(sample* last) noexcept = 0;
   // Readable while service() has work. Constant. -1: never any.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // Before the link is destroyed: gives readers that are behind what they wait for, until `until` at the latest.
-  virtual void finish(sample* last, const deadline& until) noexcept = 0;
+  // A reader waits for a part of a sample, or for a newer one than it has.
+  [[nodiscard]] virtual bool behind() const noexcept = 0;
 
   // Any thread. Samples that were replaced by a newer one, or dropped from a full queue, before a reader took them;
   // and messages from readers that made no sense.
@@ -108,6 +107,8 @@ class subscriber_link {
   // When the newest wins everything older is taken out of the transport as well, so that nothing stale waits there
   // and a second call finds nothing.
   [[nodiscard]] virtual bool try_recv(sample& out) noexcept = 0;
+  // After a try_recv: it left something for the next one that the descriptor may not show.
+  [[nodiscard]] virtual bool has_more() const noexcept = 0;
 
   // Readable when try_recv may find something (or that the link is lost). -1: the subscription's bell is rung instead.
   // Any thread, constant.

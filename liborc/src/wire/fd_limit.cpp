@@ -7,6 +7,13 @@
 
 namespace orc::detail {
 
+bool among_the_last_fds(int fd) noexcept {
+  constexpr rlim_t reserve = 8;  // for the program, and for what must not fail
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+  return fd >= 0 && static_cast<rlim_t>(fd) + reserve >= limit.rlim_cur;
+}
+
 bool room_for_fds(std::size_t count) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;

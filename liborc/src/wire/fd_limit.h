@@ -6,6 +6,10 @@
 
 namespace orc::detail {
 
+// Is `fd`, just opened, among the last numbers of this process? The kernel gives the lowest free one, so then hardly
+// any are left. Costs one cheap system call, unlike room_for_fds.
+[[nodiscard]] bool among_the_last_fds(int fd) noexcept;
+
 // Can at least `count` more files be opened? True when the answer cannot be found out. May be called from any thread.
 [[nodiscard]] bool room_for_fds(std::size_t count);
 

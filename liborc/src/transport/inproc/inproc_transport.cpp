@@ -61,7 +61,7 @@ class inproc_publisher_link final : public publisher_link {
   void commit(sample& s) noexcept override { dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed); }
   void service(sample*) noexcept override {}
   [[nodiscard]] int fd() const noexcept override { return -1; }
-  void finish(sample*, const deadline&) noexcept override {}
+  [[nodiscard]] bool behind() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 
@@ -82,6 +82,7 @@ class inproc_subscriber_link final : public subscriber_link {
   ~inproc_subscriber_link() override { hub_->detach(queue_); }
 
   [[nodiscard]] bool try_recv(sample& out) noexcept override { return queue_->take(out); }
+  [[nodiscard]] bool has_more() const noexcept override { return false; }
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return link_state::connected; }

@@ -1,13 +1,14 @@
 #include "transport/stream/stream_publisher_link.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "transport/stream/stream_socket.h"
 #include "wire/fd_limit.h"
@@ -20,7 +21,9 @@ constexpr std::uint32_t max_depth = 65536;
 constexpr std::size_t largest_link_message = 4096;  // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
 constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
-constexpr std::size_t descriptors_in_reserve = 8;
+constexpr int most_accepted = 16;                       // at a time: who sends must not wait for all who join
+constexpr std::uint64_t most_frames = 200;              // of one subscriber, and
+constexpr std::uint64_t most_frames_per_s = 20;
 
 [[nodiscard]] bool has_header(sample& s) noexcept {
   const auto header = wire::get(frame_of(s.buffer).data());
@@ -138,15 +141,9 @@ void stream_publisher_link::watch_for_room(reader& of) noexcept {
   epoll_ctl(events_.get(), EPOLL_CTL_MOD, of.line.fd(), &interest);
 }
 
-void stream_publisher_link::finish(sample* last, const deadline& until) noexcept {
-  for (const auto& each : all_) {
-    while (!each->gone && each->joined && waits(*each)) {
-      catch_up(*each, last);
-      if (each->gone || !waits(*each) || until.passed()) break;
-      pollfd room{each->line.fd(), POLLOUT, 0};
-      ::poll(&room, 1, until.left_ms());
-    }
-  }
+bool stream_publisher_link::behind() const noexcept {
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const auto& each) { return each->joined && !each->gone && waits(*each); });
 }
 
 // ---- in ----
@@ -157,7 +154,7 @@ void stream_publisher_link::service(sample* last) noexcept {
   for (int i = 0; i < count; ++i) {
     auto* const of = static_cast<reader*>(ready[i].data.ptr);
     if (of == nullptr) {
-      accept_all();
+      accept_some();
       continue;
     }
     if ((ready[i].events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) receive_all(*of, last);
@@ -165,37 +162,40 @@ void stream_publisher_link::service(sample* last) noexcept {
   }
   if (const auto now = monotonic::now(); now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
-    forget_strangers(now);
-    if (deaf_) listen_again();
+    sweep(now);
   }
   after_change();
 }
 
-void stream_publisher_link::accept_all() noexcept {
-  while (all_.size() < max_readers) {
-    if (!room_for_fds(descriptors_in_reserve)) break;
+void stream_publisher_link::accept_some() noexcept {
+  for (int n = 0; n < most_accepted; ++n) {
+    if (all_.size() >= max_connections) return listen(false);
     unique_fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno == EAGAIN) return;
-      break;
+    if (!fd && errno == EAGAIN) return;
+    if (!fd && (errno == EINTR || errno == ECONNABORTED)) continue;
+    // Out of descriptors: those who come now wait in the kernel, this one connects again.
+    if (!fd || among_the_last_fds(fd.get())) return listen(false);
+    try {
+      accept_one(std::move(fd));
+    } catch (const std::bad_alloc&) {
+      return listen(false);
     }
-    prepare_stream(fd.get(), where_.transport);
-    auto fresh = std::make_unique<reader>(std::move(fd));
-    epoll_event interest{.events = EPOLLIN, .data = {.ptr = fresh.get()}};
-    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, fresh->line.fd(), &interest) != 0) continue;
-    all_.push_back(std::move(fresh));
   }
-  // No room: who waits is let in later.
-  epoll_event nothing{.events = 0, .data = {.ptr = nullptr}};
-  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &nothing);
-  deaf_ = true;
 }
 
-void stream_publisher_link::listen_again() noexcept {
-  epoll_event listening{.events = EPOLLIN, .data = {.ptr = nullptr}};
-  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &listening);
-  deaf_ = false;
+void stream_publisher_link::accept_one(unique_fd fd) {
+  prepare_stream(fd.get(), where_.transport);
+  auto fresh = std::make_unique<reader>(std::move(fd));
+  epoll_event interest{.events = EPOLLIN, .data = {.ptr = fresh.get()}};
+  all_.push_back(std::move(fresh));
+  if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, all_.back()->line.fd(), &interest) != 0) all_.pop_back();
+}
+
+// Not now: the next sweep tries again.
+void stream_publisher_link::listen(bool now) noexcept {
+  epoll_event interest{.events = now ? EPOLLIN : 0u, .data = {.ptr = nullptr}};
+  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &interest);
+  deaf_ = !now;
 }
 
 void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
@@ -211,6 +211,12 @@ void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
       case zmtp_connection::event::nothing: return;
       case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
       case zmtp_connection::event::closed: from.gone = changed_ = true; return;
+    }
+    // A subscriber has little to say. One that floods us would keep those from sending who wait for our lock.
+    const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - from.since).count();
+    if (++from.frames > most_frames + most_frames_per_s * static_cast<std::uint64_t>(age_s)) {
+      count_malformed();
+      from.gone = changed_ = true;
     }
   }
 }
@@ -240,6 +246,7 @@ void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::i
 }
 
 void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {
+  if (!from.joined && readers() >= max_readers) return tell(from, wire::link_kind::refused, hello.subscription, last);
   tell(from, wire::link_kind::welcome, hello.subscription, last);
   if (from.joined) return;  // said once more on a silent link
   // The same subscription over an older connection: it has come back before we saw it leave.
@@ -259,11 +266,13 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   }
 }
 
-void stream_publisher_link::forget_strangers(monotonic::time_point now) noexcept {
+void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : all_) {
-    if (each->joined || now - each->since < introduction) continue;
-    each->gone = changed_ = true;
+    const bool stranger = !each->joined && now - each->since >= introduction;
+    const bool dead = waits(*each) && peer_is_silent(each->line.fd(), where_.transport);
+    if (stranger || dead) each->gone = changed_ = true;
   }
+  if (deaf_) listen(true);
 }
 
 void stream_publisher_link::after_change() noexcept {

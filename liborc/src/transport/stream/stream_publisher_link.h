@@ -21,6 +21,7 @@ namespace orc::detail {
 class stream_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
+  static constexpr std::size_t max_connections = max_readers + 64;    // the rest is told that there is no room
   static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
 
   // `listener`: non-blocking, listening. `events`: an epoll descriptor. `file`: what was left in the file system.
@@ -33,7 +34,7 @@ class stream_publisher_link final : public publisher_link {
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return events_.get(); }
-  void finish(sample* last, const deadline& until) noexcept override;
+  [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
@@ -42,6 +43,7 @@ class stream_publisher_link final : public publisher_link {
     explicit reader(unique_fd fd);
     zmtp_connection line;
     monotonic::time_point since = monotonic::now();
+    std::uint64_t frames = 0;  // that it sent
     wire::id subscription;
     bool joined = false;  // it said hello
     bool gone = false;
@@ -64,14 +66,15 @@ class stream_publisher_link final : public publisher_link {
   }
 
   // In.
-  void accept_all() noexcept;
-  void listen_again() noexcept;
+  void accept_some() noexcept;
+  void accept_one(unique_fd fd);
+  void listen(bool now) noexcept;
   void receive_all(reader& from, sample* last) noexcept;
   void receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept;
   void tell(reader& to, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
   void on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
-  void forget_strangers(monotonic::time_point now) noexcept;
+  void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
 
   unique_fd listener_;

@@ -23,11 +23,12 @@ constexpr int backlog = 4096;
 constexpr std::size_t large_sample = 64 * 1024;
 constexpr std::size_t most_unsent = 1024 * 1024;
 
-// A dead host is noticed after idle_s + probes × interval_s, or when sent data stays unacknowledged for so long.
+// A dead host is noticed after idle_s + probes × interval_s. Not TCP_USER_TIMEOUT for what is sent: it counts the time
+// that a reader stands still as well, and would cut off a stopped recorder with all that is kept for it.
 constexpr int idle_s = 5;
 constexpr int interval_s = 2;
 constexpr int probes = 3;
-constexpr int unacknowledged_ms = 10'000;
+constexpr std::uint8_t silent_tries = 6;  // with doubled pauses from 0.2 s: about 12 s
 
 void set_option(int fd, int level, int name, int value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
@@ -74,7 +75,7 @@ void set_option(int fd, int level, int name, int value) noexcept {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (const int rc = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); rc != 0)
     return unreachable(host + ": " + ::gai_strerror(rc));
@@ -126,7 +127,14 @@ void prepare_stream(int fd, wire::transport kind) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle_s);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms);
+}
+
+bool peer_is_silent(int fd, wire::transport kind) noexcept {
+  if (kind != wire::transport::tcp) return false;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return info.tcpi_retransmits >= silent_tries || info.tcpi_probes >= silent_tries;
 }
 
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept {

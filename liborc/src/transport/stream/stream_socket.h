@@ -15,8 +15,8 @@ namespace orc::detail {
 // What a connection lets wait in the kernel before its reader counts as slow, at least.
 inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 
-// "ipc:///path" and "tcp://host:port" ("tcp://[v6]:port"). The descriptor is non-blocking; a tcp one may still be
-// connecting. Looking up a name that is no number may take the time that the system's resolver takes.
+// "ipc:///path" and "tcp://1.2.3.4:port" ("tcp://[v6]:port"): numbers, because looking up a name may take seconds. The
+// descriptor is non-blocking; a tcp one may still be connecting.
 [[nodiscard]] std::variant<unique_fd, error> connect_stream(wire::transport kind, const std::string& address);
 
 // Non-blocking, listening. The path must be free and short enough.
@@ -24,8 +24,12 @@ inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 // On any free port; `port` tells which.
 [[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port);
 
-// For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds.
+// For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
+// sent to it.
 void prepare_stream(int fd, wire::transport kind) noexcept;
+// For the sending end, while something waits to be sent: true when the peer's host has not answered for long (about ten
+// seconds). One that is only stopped answers.
+[[nodiscard]] bool peer_is_silent(int fd, wire::transport kind) noexcept;
 // For the sending end: about `bytes` may wait unsent in the kernel.
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept;
 

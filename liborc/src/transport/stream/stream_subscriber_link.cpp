@@ -8,14 +8,16 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t read_buffer = 8 * 1024;
-// One receive takes at most about this much out of the kernel, which never holds as much: a publisher that is faster
+// One receive takes at most this much out of the kernel, which hardly ever holds as much: a publisher that is faster
 // than we are must not keep us reading for ever.
-constexpr std::size_t most_per_call = 16 * 1024 * 1024;
+constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+constexpr std::size_t most_frames = 64 * 1024;
+constexpr std::size_t largest_link_message = 4096;
 
 }  // namespace
 
 stream_subscriber_link::stream_subscriber_link(unique_fd fd, const subscription_spec& spec)
-    : line_(std::move(fd), "DEALER", SIZE_MAX / 2, read_buffer),
+    : line_(std::move(fd), "DEALER", largest_link_message, read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
       delivery_(spec.delivery),
@@ -28,9 +30,14 @@ stream_subscriber_link::~stream_subscriber_link() {
 // Newest wins: the socket is emptied, what is older than the last sample in it is dropped.
 bool stream_subscriber_link::try_recv(sample& out) noexcept {
   bool found = false;
-  std::size_t taken = 0;
+  std::size_t bytes = 0;
   zmtp_connection::incoming frame;
-  while (state() != link_state::lost && taken < most_per_call) {
+  cut_short_ = false;
+  for (std::size_t frames = 0; state() != link_state::lost; ++frames) {
+    if (frames == most_frames || bytes >= most_bytes) {
+      cut_short_ = true;
+      break;
+    }
     const auto event = line_.receive(frame);
     if (!greeted_ && line_.ready()) {
       greeted_ = true;
@@ -42,10 +49,12 @@ bool stream_subscriber_link::try_recv(sample& out) noexcept {
       state_.store(link_state::lost, std::memory_order_release);
       break;
     }
-    taken += frame.bytes.size() + wire::zmtp::longest_frame_header;
+    bytes += frame.bytes.size();
     if (!accept(frame, out)) continue;
     found = true;
-    if (delivery_.depth != 0) break;
+    if (delivery_.depth == 0) continue;
+    cut_short_ = true;
+    break;
   }
   return found;
 }
@@ -85,6 +94,7 @@ void stream_subscriber_link::handle(const wire::link_message& message) noexcept 
     state_.store(link_state::refused, std::memory_order_release);
   if (message.kind != wire::link_kind::welcome || state() != link_state::connecting) return;
   newest_at_join_ = message.last_sequence;
+  line_.allow(SIZE_MAX / 2);
   state_.store(link_state::connected, std::memory_order_release);
 }
 

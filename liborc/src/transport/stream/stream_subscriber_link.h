@@ -17,6 +17,7 @@ class stream_subscriber_link final : public subscriber_link {
   ~stream_subscriber_link() override;
 
   [[nodiscard]] bool try_recv(sample& out) noexcept override;
+  [[nodiscard]] bool has_more() const noexcept override { return cut_short_; }
   [[nodiscard]] int fd() const noexcept override { return line_.fd(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
@@ -36,6 +37,7 @@ class stream_subscriber_link final : public subscriber_link {
   const std::uint64_t newest_so_far_;
   std::uint64_t newest_at_join_ = 0;
   bool greeted_ = false;
+  bool cut_short_ = false;  // the last try_recv stopped before the socket was empty
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
 };

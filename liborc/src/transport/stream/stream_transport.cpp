@@ -13,8 +13,6 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t descriptors_in_reserve = 8;
-
 [[nodiscard]] error out_of_descriptors() {
   return {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"};
 }
@@ -22,8 +20,8 @@ constexpr std::size_t descriptors_in_reserve = 8;
 }  // namespace
 
 std::variant<unique_fd, error> make_watch() {
-  if (!room_for_fds(descriptors_in_reserve)) return out_of_descriptors();
   unique_fd watch(epoll_create1(EPOLL_CLOEXEC));
+  if ((!watch && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(watch.get())) return out_of_descriptors();
   if (!watch) return error(errc::system_error, std::string("cannot make an epoll descriptor: ") + strerror(errno));
   return watch;
 }
@@ -31,9 +29,9 @@ std::variant<unique_fd, error> make_watch() {
 link_or_error<subscriber_link> stream_transport::subscribe(const subscription_spec& spec,
                                                            const wire::endpoint& address) const {
   if (auto why = obstacle(address); !why.empty()) return error(errc::refused, std::move(why));
-  if (!room_for_fds(descriptors_in_reserve)) return out_of_descriptors();
   auto connected = connect_stream(name(), address.address);
   if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
+  if (among_the_last_fds(std::get<unique_fd>(connected).get())) return out_of_descriptors();
   return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), spec);
 }
 

@@ -14,6 +14,7 @@ namespace {
 namespace zmtp = wire::zmtp;
 
 constexpr std::size_t most_small_bytes = 1024;  // that may wait; a peer that asks for more does not read
+constexpr unsigned most_wasted = 256;           // nobody who means well sends as many
 constexpr std::size_t copied_size = 256;        // up to this, one contiguous write is cheaper than two pieces
 
 [[nodiscard]] std::span<const std::byte> bytes_of(const std::string& text) noexcept {
@@ -39,7 +40,7 @@ zmtp_connection::~zmtp_connection() {
   if (!fd_) return;
   // Closing with unread bytes would make tcp reset the connection and throw away what the peer has not got yet.
   ::shutdown(fd_.get(), SHUT_WR);
-  while (::recv(fd_.get(), buffer_.get(), capacity_, MSG_DONTWAIT) > 0) {
+  for (int n = 0; n < 16 && ::recv(fd_.get(), buffer_.get(), capacity_, MSG_DONTWAIT) > 0; ++n) {
   }
   ::shutdown(fd_.get(), SHUT_RD);
 }
@@ -48,6 +49,7 @@ zmtp_connection::~zmtp_connection() {
 
 zmtp_connection::event zmtp_connection::receive(incoming& out) noexcept {
   if (pending_ == outgoing::small && flush() == written::failed) return event::closed;
+  if (begin_ == end_) wasted_ = 0;
   for (;;) {
     if (large_) {
       bool complete = false;
@@ -145,12 +147,14 @@ zmtp_connection::event zmtp_connection::parse(incoming& out) noexcept {
 // Nothing: it was for us alone.
 zmtp_connection::event zmtp_connection::take(std::uint8_t flags, std::span<const std::byte> body,
                                              incoming& out) noexcept {
+  if (++wasted_ > most_wasted) return event::broken;
   if ((flags & zmtp::command) != 0) return handle_command(body) ? event::nothing : event::broken;
   if (state_ != state::ready) return event::broken;
   const bool more = (flags & zmtp::more) != 0;
   const bool part = more || skipping_;
   skipping_ = more;
   if (more) return event::nothing;
+  wasted_ = 0;
   out.multipart = part;
   out.bytes = part ? std::span<const std::byte>{} : body;
   return event::frame;

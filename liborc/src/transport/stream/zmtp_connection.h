@@ -19,8 +19,8 @@ namespace orc::detail {
 class zmtp_connection {
  public:
   // Takes over a connected (or connecting) socket. `socket_type`: ROUTER or DEALER, what this end is.
-  // `largest`: frames above it break the connection. `buffer`: bytes read at once; a frame that is larger is received
-  // where it stays.
+  // `largest`: frames above it break the connection; see allow(). `buffer`: bytes read at once; a frame that is larger
+  // is received where it stays.
   zmtp_connection(unique_fd fd, std::string_view socket_type, std::size_t largest, std::size_t buffer);
   // The peer gets what the kernel holds already, and then sees the end, also while a forked child still has the
   // descriptor.
@@ -44,7 +44,10 @@ class zmtp_connection {
     closed,   // by the peer or the network
     broken    // not ZMTP, too large, or no memory for it
   };
+  // Commands and parts are dropped on the way; too many of them in a row break the connection.
   [[nodiscard]] event receive(incoming& out) noexcept;
+  // From now on frames may have `largest` bytes.
+  void allow(std::size_t largest) noexcept { largest_ = largest; }
 
   // ---- out ----
   // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
@@ -78,7 +81,7 @@ class zmtp_connection {
   written flush_sample() noexcept;
 
   unique_fd fd_;
-  const std::size_t largest_;
+  std::size_t largest_;
   state state_ = state::greeting;
 
   // In.
@@ -86,6 +89,7 @@ class zmtp_connection {
   const std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  unsigned wasted_ = 0;    // frames in a row that were for nobody
   bool drained_ = false;   // the last read took all that the kernel had
   bool skipping_ = false;  // inside a message of several frames
   sample_buffer large_;    // being received
