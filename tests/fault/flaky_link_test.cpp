@@ -40,15 +40,16 @@ struct relayed_stream {
 }  // namespace
 
 TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and the last sample arrives", "[fault]") {
+  unsigned cuts = 0;
   for (const unsigned seed : {1U, 2U, 3U}) {
     for (const int conflate : {1, 0}) {
       INFO("seed " << seed << ", conflate " << conflate);
-      relayed_stream s(seed, 400);
+      relayed_stream s(seed, 200);
       REQUIRE(
           s.receiver.request_topic("far", {.conflate = conflate, .depth = 1000, .connected_within_ms = patience_ms}));
       auto subscriber = s.receiver.subscriber("far");
       auto publisher = s.sender.publisher("t");
-      const std::uint64_t last = rounds(3000, 30'000);
+      const std::uint64_t last = rounds(3000, 30'000, 1500);
       std::thread sending([&] {
         std::string bytes(2000, 'x');
         for (std::uint64_t value = 1; value <= last; ++value) {
@@ -74,9 +75,10 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
       }
       sending.join();
       CHECK(first + received + missed == last + 1);
-      CHECK(s.relay->cuts() > 0);
+      cuts += s.relay->cuts();
     }
   }
+  CHECK(cuts > 0);
 }
 
 TEST_CASE("flaky link: in order, a connection that only stutters loses nothing", "[fault]") {
