@@ -37,7 +37,9 @@ for file in include/orc.h bin/orc-broker lib/cmake/orc/orcConfig.cmake lib/cmake
   lib/cmake/orc/orcConfigVersion.cmake lib/pkgconfig/orc.pc lib/liborc.so; do
   [[ -e $prefix/$file ]] || fail "$file was not installed; there is: $(cd "$prefix" && find . | sort | tr '\n' ' ')"
 done
-find "$prefix" -name orc-broker.service | grep -q . || fail "no systemd unit was installed"
+unit=$(find "$prefix" -name orc-broker.service)
+[[ -n $unit ]] || fail "no systemd unit was installed"
+grep -qx "ExecStart=$work/installed/bin/orc-broker" "$unit" || fail "the unit starts something else than was installed"
 if [[ -x $build_dir/bin/orc ]]; then
   [[ -x $prefix/bin/orc ]] || fail "bin/orc was not installed"
   "$prefix/bin/orc" --version
