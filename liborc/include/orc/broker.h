@@ -36,7 +36,9 @@ class ORC_API broker {
   broker& operator=(broker&&) noexcept;
 
   // Declares `topic` as published by this participant (ORC paper, III.A). Waits for the broker's answer, at most
-  // participant_options::broker_timeout_ms. Registering a topic again is harmless and tells how it stands.
+  // participant_options::broker_timeout_ms. Registering a topic again tells how it stands now: one that was registered
+  // without a broker may be refused when there is one, while sends go on to succeed (they reach who is linked). With
+  // other options than the first time: errc::bad_argument, and nothing changes.
   // errc::name_taken: a live publication of another participant holds it (the message says which). errc::no_broker:
   // nobody answered; the topic can be sent to all the same and is announced when a broker answers.
   [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});

@@ -12,7 +12,8 @@
 
 namespace orc {
 
-// The ways from a publication to a subscription, best first.
+// The ways from a publication to a subscription, best first. shm and multicast are not there yet: asking for one is
+// errc::bad_argument.
 enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
 
 [[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
@@ -42,7 +43,8 @@ struct participant_options {
   std::string name = {};
   // How long a set-up call waits for a broker that does not answer, in ms; -1: for ever.
   int broker_timeout_ms = 2000;
-  // Address that other hosts should connect to. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
+  // Address that other hosts should connect to: an IPv4 address, or a host name that is looked up once, when the
+  // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
   std::string advertise = {};
   // Transports this participant may use. Empty: $ORC_TRANSPORTS (comma-separated), else all.
   transport_set transports = {};
@@ -55,6 +57,8 @@ struct type_info {
   std::string encoding = {};  // "flatbuffers", "protobuf", "cdr", "json", …
   std::uint64_t hash = 0;     // of the schema
   std::string schema = {};    // bytes, at most 32 KiB
+
+  bool operator==(const type_info&) const = default;
 };
 
 // For register_topic.

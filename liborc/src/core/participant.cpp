@@ -1,10 +1,8 @@
 #include "core/participant.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cstdlib>
+
+#include "core/environment.h"
 
 namespace orc::detail {
 
@@ -13,61 +11,24 @@ namespace {
 constexpr std::size_t longest_queue = 65536;
 constexpr int longest_withdrawal_ms = 1000;
 
-// "ipc,tcp" -> {ipc, tcp}; names that are none are left out.
-[[nodiscard]] transport_set transports_from(std::string_view list) {
-  transport_set set;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    if (const auto named = wire::transport_named(list.substr(0, comma)); named && *named != wire::transport::none)
-      set.insert(static_cast<transport>(*named));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return set;
-}
-
-[[nodiscard]] std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-// Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. What cannot be
-// looked up here may mean something elsewhere, but not to them.
-[[nodiscard]] std::string resolved(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
-  char text[NI_MAXHOST] = "";
-  ::getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-  ::freeaddrinfo(found);
-  return text;
-}
-
-[[nodiscard]] participant_options with_environment(participant_options options) {
-  if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
-  if (options.transports.empty()) options.transports = transports_from(environment("ORC_TRANSPORTS"));
-  return options;
-}
-
 [[nodiscard]] result check(std::string_view topic) {
   if (auto problem = wire::topic_name_problem(topic); !problem.empty()) return {errc::bad_name, std::move(problem)};
   return {};
 }
 
+[[nodiscard]] result again(const char* first) {
+  return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
+}
+
 }  // namespace
 
-participant::participant(participant_options options)
-    : options_(with_environment(std::move(options))), generation_(fork_generation()) {
-  if (!options_.advertise.empty()) {
-    const std::string number = resolved(options_.advertise);
-    if (number.empty()) {
-      started_ = {errc::bad_argument, "the address to advertise, " + options_.advertise +
-                                          " (ORC_ADVERTISE), is no IPv4 address or known name"};
-      return;
-    }
-    options_.advertise = number;
+participant::participant(participant_options given) : generation_(fork_generation()) {
+  auto completed = with_environment(std::move(given));
+  if (const auto* const wrong = std::get_if<error>(&completed)) {
+    started_ = {wrong->code(), wrong->message()};
+    return;
   }
+  options_ = std::get<participant_options>(std::move(completed));
   auto acquired = process::acquire();
   if (const auto* const failed = std::get_if<error>(&acquired)) {
     started_ = {failed->code(), failed->message()};
@@ -75,6 +36,7 @@ participant::participant(participant_options options)
   }
   process_ = std::get<std::shared_ptr<process>>(std::move(acquired));
   transports_ = std::make_shared<const transport_list>(make_transports(process_));
+  if (started_ = available(options_.transports); !started_) return;
   housekeeping_ = std::make_unique<housekeeping>(process_->context(), options_);
   started_ = housekeeping_->started();
 }
@@ -94,17 +56,29 @@ result participant::ready() const {
   return started_;
 }
 
+result participant::available(transport_set wanted) const {
+  for (const auto t : {transport::inproc, transport::ipc, transport::tcp, transport::shm, transport::multicast}) {
+    const auto name = static_cast<wire::transport>(t);
+    if (wanted.contains(t) &&
+        std::none_of(transports_->begin(), transports_->end(), [&](const auto& each) { return each->name() == name; }))
+      return {errc::bad_argument, "this liborc has no transport " + std::string(to_string(t))};
+  }
+  return {};
+}
+
 result participant::register_topic(std::string_view topic, const topic_options& options) {
   if (auto ok = ready(); !ok) return ok;
   if (auto ok = check(topic); !ok) return ok;
   if (options.type.schema.size() > wire::max_schema_bytes)
     return {errc::bad_argument, "the schema has " + std::to_string(options.type.schema.size()) + " bytes; " +
                                     std::to_string(wire::max_schema_bytes) + " are allowed"};
+  if (auto ok = available(options.transports); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;
   {
     const std::lock_guard lock(setup_mutex_);
     p = entry.sender();
+    if (p && !p->was_made_with(options)) return again("unregister_topic");
     if (!p) {
       topic_options chosen = options;
       if (chosen.transports.empty()) chosen.transports = options_.transports;
@@ -127,12 +101,14 @@ result participant::request_topic(std::string_view topic, const request_options&
     return {errc::bad_argument,
             "a queue has 1 to " + std::to_string(longest_queue) + " places, not " + std::to_string(options.depth)};
   if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
+  if (auto ok = available(options.transports); !ok) return ok;
   const deadline until(options.connected_within_ms);
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<subscription> s;
   {
     const std::lock_guard lock(setup_mutex_);
     s = entry.receiver();
+    if (s && !s->was_made_with(options)) return again("release_topic");
     if (!s) {
       const auto allowed = options.transports.empty() ? options_.transports : options.transports;
       s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell());

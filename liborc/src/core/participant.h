@@ -35,6 +35,7 @@ class participant {
 
  private:
   [[nodiscard]] result ready() const;
+  [[nodiscard]] result available(transport_set wanted) const;
   [[nodiscard]] result outcome_of(const announcement& announced) const;
   // Null: somebody else did it.
   std::shared_ptr<const announcement> forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);

@@ -28,6 +28,12 @@ publication::publication(std::string topic, topic_options options, std::shared_p
       transports_(std::move(transports)),
       generation_(fork_generation()) {}
 
+bool publication::was_made_with(const topic_options& again) const noexcept {
+  return (again.transports.empty() || again.transports == options_.transports) &&
+         (again.expected_size == 0 || again.expected_size == options_.expected_size) &&
+         (again.type == type_info{} || again.type == options_.type);
+}
+
 result publication::send(const void* data, std::size_t size) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   sample_buffer buffer = allocate_frame(size);

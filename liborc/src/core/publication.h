@@ -41,6 +41,8 @@ class publication {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const wire::id& id() const noexcept { return id_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  // Whether a later declaration asks for nothing else: what it leaves at the default does not count.
+  [[nodiscard]] bool was_made_with(const topic_options& again) const noexcept;
   // Ends it, in this order: calls return errc::closed; readers that are behind are given the last sample, until none is
   // (false); the links close. end_all does it for several, and takes a third of a second at most.
   void end() noexcept;

@@ -24,6 +24,7 @@ subscription::subscription(std::string topic, const request_options& options, tr
                            std::shared_ptr<const transport_list> transports,
                            std::shared_ptr<doorbell> housekeeping_bell)
     : topic_(std::move(topic)),
+      options_(options),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
       selector_(
@@ -31,6 +32,13 @@ subscription::subscription(std::string topic, const request_options& options, tr
           allowed, std::move(transports)),
       in_order_(depth_of(options) != 0),
       queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
+
+bool subscription::was_made_with(const request_options& again) const noexcept {
+  const request_options none;
+  const bool queue_is_default = again.conflate == none.conflate && again.depth == none.depth;
+  const bool same_queue = again.conflate == options_.conflate && (again.conflate != 0 || again.depth == options_.depth);
+  return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports);
+}
 
 message subscription::recv(int timeout_ms) noexcept {
   if (timeout_ms < -1) return message(errc::bad_argument);
@@ -259,10 +267,15 @@ result subscription::wait_connected(int timeout_ms) noexcept {
   }
 }
 
+std::string subscription::why_no_link() const {
+  if (gone_at_ || publication_ == wire::id{}) return "nobody publishes it";
+  return selector_.aiming() ? selector_.notes() : "the link ended";
+}
+
 link_info subscription::link() const {
   if (generation_ != fork_generation()) return {};
   const std::lock_guard lock(mutex_);
-  if (!has_link()) return {.connected = false, .transport = {}, .reason = selector_.notes()};
+  if (!has_link()) return {.connected = false, .transport = {}, .reason = why_no_link()};
   return {.connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_};
 }
 
@@ -313,7 +326,7 @@ wire::subscription_counters subscription::counters() const {
           .malformed = malformed_ + (link_ ? link_->malformed() : 0),
           .age_ns = age_ns_,
           .transport = has_link() ? linked_to_.transport : wire::transport::none,
-          .reason = has_link() ? reason_ : selector_.notes()};
+          .reason = has_link() ? reason_ : why_no_link()};
 }
 
 }  // namespace orc::detail

@@ -32,6 +32,8 @@ class subscription {
 
   // ---- participant ----
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  // Whether a later request asks for nothing else: what it leaves at the default does not count.
+  [[nodiscard]] bool was_made_with(const request_options& again) const noexcept;
   // Ends it: waiting calls return errc::closed, the link closes.
   void close() noexcept;
 
@@ -70,10 +72,12 @@ class subscription {
   void drop_link() noexcept;
   void look_for_link(monotonic::time_point from = {});
   [[nodiscard]] bool has_link() const noexcept;
+  [[nodiscard]] std::string why_no_link() const;
   void watch_for_user(int descriptor, bool watch) noexcept;
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
+  const request_options options_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();

@@ -1,0 +1,73 @@
+#include "core/environment.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "wire/control.h"
+
+namespace orc::detail {
+
+namespace {
+
+[[nodiscard]] std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// "ipc, tcp" -> {ipc, tcp}. The wrong word when there is one.
+[[nodiscard]] std::variant<transport_set, std::string> transports_from(std::string_view list) {
+  transport_set set;
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    const auto word = trimmed(list.substr(0, comma));
+    const auto named = wire::transport_named(word);
+    if (!word.empty() && (!named || *named == wire::transport::none)) return std::string(word);
+    if (!word.empty()) set.insert(static_cast<transport>(*named));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return set;
+}
+
+// Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. Empty: unknown.
+[[nodiscard]] std::string number_of(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
+  char text[NI_MAXHOST] = "";
+  ::getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  ::freeaddrinfo(found);
+  return text;
+}
+
+}  // namespace
+
+std::variant<participant_options, error> with_environment(participant_options options) {
+  if (options.transports.empty()) {
+    auto named = transports_from(environment("ORC_TRANSPORTS"));
+    if (const auto* const wrong = std::get_if<std::string>(&named))
+      return error(errc::bad_argument, "ORC_TRANSPORTS: there is no transport " + *wrong + "; e.g. ipc,tcp");
+    options.transports = std::get<transport_set>(named);
+  }
+  if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
+  if (options.advertise.empty()) return options;
+  auto number = number_of(options.advertise);
+  if (number.empty())
+    return error(errc::bad_argument, "the address to advertise, " + options.advertise +
+                                         " (ORC_ADVERTISE), is no IPv4 address or known host: no scheme, no port");
+  options.advertise = std::move(number);
+  return options;
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,89 @@
+// What a set-up call does not do it says: options that contradict earlier ones, transports that do not exist,
+// environment variables with mistakes.
+#include <cstdlib>
+#include <string>
+
+#include "orc.h"
+#include "support/broker_process.h"
+#include "support/catch.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+namespace {
+
+class scoped_variable {
+ public:
+  scoped_variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~scoped_variable() { ::unsetenv(name_); }
+  scoped_variable(const scoped_variable&) = delete;
+  scoped_variable& operator=(const scoped_variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("declaring again: the same or nothing new is fine, anything else is refused and changes nothing",
+          "[integration]") {
+  broker_process address_broker;
+  orc::broker both(address_broker.options());
+  REQUIRE(both.register_topic("t", {.transports = {orc::transport::ipc}, .type = {.name = "a"}}));
+  CHECK(both.register_topic("t"));
+  CHECK(both.register_topic("t", {.transports = {orc::transport::ipc}}));
+  CHECK(both.register_topic("t", {.transports = {orc::transport::tcp}}).code() == orc::errc::bad_argument);
+  CHECK(both.register_topic("t", {.type = {.name = "b"}}).code() == orc::errc::bad_argument);
+
+  REQUIRE(both.request_topic("t"));
+  CHECK(both.request_topic("t", {.connected_within_ms = patience_ms}));
+  CHECK(both.request_topic("t", {.conflate = 0, .depth = 5}).code() == orc::errc::bad_argument);
+  CHECK(both.release_topic("t"));
+  CHECK(both.request_topic("t", {.conflate = 0, .depth = 5}));
+  CHECK(both.request_topic("t"));  // "how does it stand?"
+  CHECK(both.request_topic("t", {.conflate = 0, .depth = 6}).code() == orc::errc::bad_argument);
+}
+
+TEST_CASE("declaring: a transport that this build does not have is said at once", "[integration]") {
+  broker_process address_broker;
+  orc::broker both(address_broker.options());
+  const auto registered = both.register_topic("t", {.transports = {orc::transport::multicast}});
+  CHECK(registered.code() == orc::errc::bad_argument);
+  CHECK(registered.error().message().find("multicast") != std::string::npos);
+  CHECK(both.request_topic("t", {.transports = {orc::transport::multicast}}).code() == orc::errc::bad_argument);
+}
+
+TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknown word it is refused by name",
+          "[integration]") {
+  broker_process address_broker;
+  {
+    const scoped_variable wish("ORC_TRANSPORTS", " tcp ,\tipc");
+    orc::broker sender(address_broker.options());
+    REQUIRE(sender.register_topic("t"));
+    orc::broker receiver(address_broker.options());
+    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+    CHECK(receiver.subscriber("t").link().transport == orc::transport::ipc);
+  }
+  for (const char* const wrong : {"carrier-pigeon", "IPC", "ipc,,none", "ipc tcp"}) {
+    INFO(wrong);
+    const scoped_variable wish("ORC_TRANSPORTS", wrong);
+    orc::broker confused(address_broker.options());
+    const auto registered = confused.register_topic("u");
+    CHECK(registered.code() == orc::errc::bad_argument);
+    CHECK(registered.error().message().find("ORC_TRANSPORTS") != std::string::npos);
+  }
+}
+
+TEST_CASE("link: without a publisher the reason is that nobody publishes", "[integration]") {
+  broker_process address_broker;
+  orc::broker receiver(address_broker.options());
+  const auto waited = receiver.request_topic("t", {.connected_within_ms = 50});
+  CHECK(waited.code() == orc::errc::timed_out);
+  CHECK(waited.error().message().find("nobody publishes it") != std::string::npos);
+  auto sender = std::make_unique<orc::broker>(address_broker.options());
+  REQUIRE(sender->register_topic("t"));
+  REQUIRE(receiver.subscriber("t").wait_connected(patience_ms));
+  sender.reset();
+  CHECK(wait_until([&] { return !receiver.subscriber("t").connected(); }));
+  CHECK(wait_until([&] { return receiver.subscriber("t").link().reason == "nobody publishes it"; }));
+}
