@@ -52,7 +52,9 @@ void print(const broker_config& config, std::ostream& out) {
 // CLI11 explains the error in one line, which we make ours; help and version are no errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-  std::cerr << "orc-broker: " << error.what() << ": see orc-broker --help\n";
+  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
+  std::cerr << "orc-broker: " << (in_file ? "the configuration file: " : "") << error.what()
+            << ": see orc-broker --help\n";
   return exit_code::bad_usage;
 }
 

@@ -30,6 +30,11 @@ TEST_CASE("orc: version, help and usage errors") {
     CHECK(done.out.empty());
     CHECK_FALSE(done.err.empty());
   }
+  CHECK(orc.run("$orc topic bogus").err.find("bogus") != std::string::npos);
+  CHECK(orc.run("$orc tpoic list").err.find("tpoic") != std::string::npos);
+  const auto unwritable = orc.run("$orc bench rtt --json /nonexistent/file");
+  CHECK(unwritable.exit_code == 1);
+  CHECK(unwritable.err.find("/nonexistent/file") != std::string::npos);
 }
 
 TEST_CASE("orc topic: no broker is exit code 1, and says where it was sought and what to do") {

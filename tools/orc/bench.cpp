@@ -89,7 +89,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   rtt->add_option("--wait", args->options.wait,
-                  "block: wait in recv_msg; spin: poll it without pause (needs cores for libzmq's threads besides)")
+                  "block: wait in recv_msg; spin: poll it without pause (needs a core for each end)")
       ->transform(CLI::CheckedTransformer(wait_modes))
       ->default_str("block");
   rtt->add_option("--cpu", args->cpu, "Cores of the two ends, as A,B, or none; default: the first two allowed ones");

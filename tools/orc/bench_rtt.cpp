@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -148,6 +151,13 @@ std::variant<std::unique_ptr<address_broker>, std::string> start_broker(const be
   return address_broker::start(std::move(options));
 }
 
+// Before minutes of measuring, not after.
+bool can_be_written(const std::string& file) {
+  if (file.empty() || file == "-") return true;
+  std::FILE* const opened = std::fopen(file.c_str(), "ab");
+  return opened != nullptr && std::fclose(opened) == 0;
+}
+
 int fail(const std::string& why) {
   std::fprintf(stderr, "orc: %s\n", why.c_str());
   return exit_code::failed;
@@ -157,6 +167,9 @@ int fail(const std::string& why) {
 
 int run_rtt(const rtt_options& options) {
   bench::catch_interrupts();
+  for (const std::string& file : {options.json, options.csv}) {
+    if (!can_be_written(file)) return fail("cannot write " + file + ": " + std::strerror(errno));
+  }
   const bench::scratch_dir files;
   auto started = start_broker(files);
   if (const auto* why = std::get_if<std::string>(&started)) return fail(*why);

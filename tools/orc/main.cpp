@@ -27,6 +27,10 @@ int main(int argc, char** argv) {
     for (const add_command add : commands) add(app, exit_code);
     app.parse(orc::cli::shielded_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
+    // It would say that a subcommand is missing, also when one is there that it does not know.
+    const auto unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty() && !unknown[0].starts_with('-'))
+      std::cerr << "orc: there is no command " << unknown[0] << '\n';
     // CLI11 has some thirty codes for what is one thing to a script.
     return app.exit(error) == 0 ? orc::cli::exit_code::ok : orc::cli::exit_code::usage;
   } catch (const std::exception& error) {

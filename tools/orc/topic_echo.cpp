@@ -152,7 +152,7 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
   auto* count =
       command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
           ->type_name("N")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--once", options->once, "End after one sample")->excludes(count);
   add_seconds(*command, "--timeout", options->timeout_s,
               "End when no sample came for SEC seconds: exit code 4, or 3 if nobody publishes; 0 if samples came "

@@ -200,7 +200,7 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       ->check(CLI::Range(1e-6, 1e6));
   command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--hex", options->hex,
                     "The input is hexadecimal digits, two for each byte; white space is ignored");
   command
