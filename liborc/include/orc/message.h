@@ -14,15 +14,16 @@ namespace orc {
 
 namespace detail {
 
-// Owner of the bytes of one sample, whatever they live in (a libzmq frame now, a slot of shared memory later).
-// Move-only; 64 opaque bytes and a table of operations keep libzmq out of the public headers and the heap out of
-// receive.
+// Owner of the bytes of one sample, whatever they live in (a libzmq frame, a slot of shared memory). Move-only; 64
+// opaque bytes and a table of operations keep libzmq out of the public headers and the heap out of receive.
 class ORC_API sample_buffer {
  public:
   struct operations {
     void (*move)(sample_buffer& to, sample_buffer& from) noexcept;  // `to` is empty before, `from` after
     void (*drop)(sample_buffer&) noexcept;
     std::byte* (*payload)(sample_buffer&) noexcept;
+    // Makes `to`, which is empty, a second owner. Null: the bytes are somebody else's, they can only be read.
+    void (*share)(sample_buffer& to, sample_buffer& from) noexcept = nullptr;
   };
 
   sample_buffer() noexcept = default;
@@ -63,7 +64,9 @@ class ORC_API sample_buffer {
 
 // A sample as it was received, or nothing and why. Move-only: moving moves a handle, never the bytes.
 //
-// The bytes stay valid and unchanged as long as the message lives, also after the topic was released. They are not
+// The bytes stay valid and unchanged as long as the message lives, also after the topic was released. Over shm they lie
+// in memory that the publisher shares, aligned to 32 bytes; the publisher does not use that place again until the
+// message is dropped, and a subscription holds at most request_options::max_messages of them. Elsewhere they are not
 // aligned in general (libzmq hands out frames at odd offsets): read them with memcpy or copy_to, or check.
 // One message belongs to one thread at a time.
 class [[nodiscard]] message {
@@ -76,7 +79,8 @@ class [[nodiscard]] message {
   // True when there is a sample (which may be empty: size() == 0).
   explicit operator bool() const noexcept { return status_ == errc::ok; }
 
-  // errc::ok, or why there is no sample: nothing_new, timed_out, not_requested, bad_argument, closed, forked.
+  // errc::ok, or why there is no sample: nothing_new, timed_out, too_many_messages, not_requested, bad_argument,
+  // closed, forked.
   [[nodiscard]] errc status() const noexcept { return status_; }
 
   [[nodiscard]] const void* data() const noexcept { return buffer_.payload(); }
@@ -108,7 +112,8 @@ class [[nodiscard]] message {
 };
 
 // Memory for one sample: fill it in place, then send it (publisher::send, broker::send_msg). Dropping it sends nothing.
-// Aligned to at least 8 bytes. One loan belongs to one thread at a time.
+// On a topic with shm subscribers it is the memory that they will read (up to four loans at a time; further ones are
+// copied when they are sent). Aligned to at least 8 bytes. One loan belongs to one thread at a time.
 class [[nodiscard]] loan {
  public:
   loan() noexcept = default;

@@ -2,6 +2,8 @@
 
 #include <zmq.h>
 
+#include <cstring>
+
 namespace orc::detail {
 
 namespace {
@@ -21,7 +23,12 @@ std::byte* payload_of_frame(sample_buffer& buffer) noexcept {
   return static_cast<std::byte*>(zmq_msg_data(stored(buffer))) + wire::sample_header::bytes;
 }
 
-constexpr sample_buffer::operations frame_operations{move_frame, drop_frame, payload_of_frame};
+void share_of_frame(sample_buffer& to, sample_buffer& from) noexcept {
+  zmq_msg_init(stored(to));
+  zmq_msg_copy(stored(to), stored(from));
+}
+
+constexpr sample_buffer::operations frame_operations{move_frame, drop_frame, payload_of_frame, share_of_frame};
 
 }  // namespace
 
@@ -33,15 +40,25 @@ sample_buffer allocate_frame(std::size_t payload_size) noexcept {
   return buffer;
 }
 
+bool is_frame(const sample_buffer& buffer) noexcept { return buffer.kind() == &frame_operations; }
+
 sample_buffer share(sample_buffer& buffer) noexcept {
   sample_buffer other;
-  zmq_msg_init(stored(other));
-  zmq_msg_copy(stored(other), stored(buffer));
-  other.adopt(&frame_operations, buffer.size());
+  buffer.kind()->share(other, buffer);
+  other.adopt(buffer.kind(), buffer.size());
   return other;
 }
 
-bool is_unique(sample_buffer& buffer) noexcept { return zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0; }
+sample_buffer share_frame(sample_buffer& buffer) noexcept {
+  if (is_frame(buffer)) return share(buffer);
+  sample_buffer copy = allocate_frame(buffer.size());
+  if (copy) std::memcpy(frame_of(copy).data(), frame_of(buffer).data(), frame_of(buffer).size());
+  return copy;
+}
+
+bool is_unique(sample_buffer& buffer) noexcept {
+  return !is_frame(buffer) || zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0;
+}
 
 void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept {
   wire::put(header, frame_of(buffer).data());

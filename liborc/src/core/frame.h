@@ -37,10 +37,17 @@ struct sample {
 // Memory for `payload_size` bytes behind a header that is still to be written. False when there is none.
 [[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;
 
+// The bytes lie in a frame, not in a slot of shared memory.
+[[nodiscard]] bool is_frame(const sample_buffer& buffer) noexcept;
+
 // A second owner of the same bytes (a copy of them up to 17 bytes of payload, which libzmq keeps inline).
 [[nodiscard]] sample_buffer share(sample_buffer& buffer) noexcept;
 
-// True when nobody else can see the bytes.
+// One that may be kept for as long as one likes: slots of shared memory are few, so their bytes are copied, with the
+// header. False when there is no memory.
+[[nodiscard]] sample_buffer share_frame(sample_buffer& buffer) noexcept;
+
+// Frame or slot: there is room for a header in front of the payload, and nobody else can see it yet.
 [[nodiscard]] bool is_unique(sample_buffer& buffer) noexcept;
 
 // Header and payload, which lie in one piece. The header is there to be written, or to be received into.

@@ -4,6 +4,7 @@
 // Nothing here blocks. Nothing here throws.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,9 +39,12 @@ struct delivery {
 struct publication_spec {
   std::string topic;
   wire::id id;
-  std::string directory;       // for sockets and segments; exists
-  bool listen_remote = false;  // tcp: on all interfaces; else on the loopback only
-  std::string advertise;       // tcp: the address that other hosts connect to
+  std::string directory;          // for sockets; exists
+  bool listen_remote = false;     // tcp: on all interfaces; else on the loopback only
+  std::string advertise;          // tcp: the address that other hosts connect to
+  std::size_t expected_size = 0;  // shm, as the next two: orc::topic_options
+  std::size_t history = 1;
+  shared_memory_options memory = {};
 };
 
 // What a subscription tells a transport.
@@ -49,6 +53,7 @@ struct subscription_spec {
   wire::id publication;  // the only one to accept samples from
   wire::id id;
   orc::detail::delivery delivery;
+  std::size_t max_messages = 8;    // that the user may hold at a time, where they occupy the publisher's memory
   std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
 };
@@ -66,10 +71,9 @@ class publisher_link {
   // Any thread.
   [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
 
-  // Memory for the next sample, to be filled and given to commit; dropping it discards it. False: none at the moment.
-  [[nodiscard]] virtual sample_buffer try_loan(std::size_t payload_size) noexcept {
-    return allocate_frame(payload_size);
-  }
+  // Memory in which the readers will read the next sample, to be filled and given to commit; dropping it discards it.
+  // False: there is none, a frame serves as well.
+  [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
   // Hands the sample to every reader that has room. For those that have none it remembers that they are behind, and
   // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
   virtual void commit(sample& s) noexcept = 0;
@@ -86,6 +90,31 @@ class publisher_link {
   // and messages from readers that made no sense.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
+};
+
+// What a receive wants: the newest sample, or the one after the last that was returned.
+enum class pick : std::uint8_t { newest, next };
+
+// For links whose publisher is another process that knows neither a descriptor nor the subscription's bell: waiting on
+// a word in memory that both share. One thread at a time arms, sleeps and disarms.
+class sleeper {
+ public:
+  // With the subscription's lock. False: there is something to take, do not sleep.
+  [[nodiscard]] virtual bool arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
+  // Remembers how things are now, for look_out.
+  virtual void before_look_out() noexcept = 0;
+
+  // Without the lock. After before_look_out(): looks, without sleeping, for at most `time`. True: something changed.
+  [[nodiscard]] virtual bool look_out(std::chrono::microseconds time, const deadline& until) noexcept = 0;
+  // After arm(): until a sample arrives, wake() is called, a deadline, or for no reason.
+  virtual void sleep(const deadline& until) noexcept = 0;
+
+  // Any thread.
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~sleeper() = default;
 };
 
 enum class link_state : std::uint8_t {
@@ -105,14 +134,27 @@ class subscriber_link {
 
   // The newest sample that arrived and was not returned yet; with an in-order delivery the next one. False: none.
   // When the newest wins everything older is taken out of the transport as well, so that nothing stale waits there
-  // and a second call finds nothing.
-  [[nodiscard]] virtual bool try_recv(sample& out) noexcept = 0;
+  // and a second call finds nothing. pick::next matters to links that keep what they have not returned.
+  [[nodiscard]] virtual bool try_recv(sample& out, pick which = pick::newest) noexcept = 0;
   // After a try_recv: it left something for the next one that the descriptor may not show.
   [[nodiscard]] virtual bool has_more() const noexcept = 0;
 
-  // Readable when try_recv may find something (or that the link is lost). -1: the subscription's bell is rung instead.
-  // Any thread, constant.
+  // Readable when try_recv may find something (or that the link is lost). -1: the subscription's bell is rung instead,
+  // or sleeper() is not null. Any thread, constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
+
+  // Samples stay in the link until they are taken, and the newest is always there: nobody has to empty it. Those that
+  // are taken occupy the publisher's memory.
+  [[nodiscard]] virtual bool keeps_samples() const noexcept { return false; }
+  // After a try_recv that found nothing: there is something, but the user holds as many messages as he may.
+  [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
+  [[nodiscard]] virtual detail::sleeper* sleeper() noexcept { return nullptr; }
+  // For links that do not show fd(): readable when service() has something to do, which is seldom. -1: never.
+  [[nodiscard]] virtual int control_fd() const noexcept { return -1; }
+  virtual void service() noexcept {}
+  // The user wants a descriptor: some time later alert_fd() is one that is readable when try_recv may find something.
+  virtual void want_alerts() noexcept {}
+  [[nodiscard]] virtual int alert_fd() const noexcept { return -1; }
 
   // Sequence of the newest sample when this end joined, which is the first one to arrive; 0: there was none. Known once
   // connected.

@@ -14,7 +14,7 @@ class inproc_hub {
   // Returns the sequence of the newest sample so far.
   std::uint64_t attach(const std::shared_ptr<inproc_queue>& queue) {
     const std::lock_guard lock(mutex_);
-    if (last_.buffer) queue->put(copy_of(last_));
+    if (last_.buffer) queue->put(frame_of_its_own(last_));
     queues_.push_back(queue);
     readers_.store(queues_.size(), std::memory_order_relaxed);
     return last_.sequence;
@@ -29,16 +29,18 @@ class inproc_hub {
   // Returns how many samples were replaced before they were taken.
   std::uint64_t deliver(sample& s) noexcept {
     const std::lock_guard lock(mutex_);
+    last_ = {share(s.buffer), s.sequence, s.stamp_ns};
+    if (queues_.empty()) return 0;
+    sample frame = frame_of_its_own(s);
     std::uint64_t dropped = 0;
-    for (const auto& queue : queues_) dropped += queue->put(copy_of(s));
-    last_ = copy_of(s);
+    for (const auto& queue : queues_) dropped += queue->put({share(frame.buffer), frame.sequence, frame.stamp_ns});
     return dropped;
   }
 
   [[nodiscard]] std::size_t readers() const noexcept { return readers_.load(std::memory_order_relaxed); }
 
  private:
-  static sample copy_of(sample& s) noexcept { return {share(s.buffer), s.sequence, s.stamp_ns}; }
+  static sample frame_of_its_own(sample& s) noexcept { return {share_frame(s.buffer), s.sequence, s.stamp_ns}; }
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<inproc_queue>> queues_;
@@ -81,7 +83,7 @@ class inproc_subscriber_link final : public subscriber_link {
         newest_at_join_(hub_->attach(queue_)) {}
   ~inproc_subscriber_link() override { hub_->detach(queue_); }
 
-  [[nodiscard]] bool try_recv(sample& out) noexcept override { return queue_->take(out); }
+  [[nodiscard]] bool try_recv(sample& out, pick) noexcept override { return queue_->take(out); }
   [[nodiscard]] bool has_more() const noexcept override { return false; }
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }

@@ -1,17 +1,11 @@
 #include "transport/stream/stream_publisher_link.h"
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <new>
 
 #include "transport/stream/stream_socket.h"
-#include "wire/fd_limit.h"
 
 namespace orc::detail {
 
@@ -46,22 +40,8 @@ constexpr std::uint64_t most_frames_per_s = 20;
 stream_publisher_link::reader::reader(unique_fd fd)
     : line(std::move(fd), "ROUTER", largest_link_message, read_buffer) {}
 
-stream_publisher_link::stream_publisher_link(unique_fd listener, unique_fd events, wire::id publication,
-                                             wire::endpoint where, std::string file)
-    : listener_(std::move(listener)),
-      events_(std::move(events)),
-      publication_(publication),
-      where_(std::move(where)),
-      file_(std::move(file)) {
-  epoll_event listening{.events = EPOLLIN, .data = {.ptr = nullptr}};
-  epoll_ctl(events_.get(), EPOLL_CTL_ADD, listener_.get(), &listening);
-}
-
-stream_publisher_link::~stream_publisher_link() {
-  // For everybody, also for a forked child that holds a copy of the descriptor.
-  ::shutdown(listener_.get(), SHUT_RDWR);
-  if (!file_.empty()) ::unlink(file_.c_str());
-}
+stream_publisher_link::stream_publisher_link(acceptor door, wire::id publication, wire::endpoint where)
+    : door_(std::move(door)), publication_(publication), where_(std::move(where)) {}
 
 // ---- out ----
 
@@ -104,7 +84,10 @@ void stream_publisher_link::queue(reader& to, sample& s) noexcept {
       to.lagging.drop_front();
       ++dropped;
     }
-    dropped += to.lagging.push({share(s.buffer), s.sequence, s.stamp_ns});
+    if (sample kept{share_frame(s.buffer), s.sequence, s.stamp_ns}; kept.buffer)
+      dropped += to.lagging.push(std::move(kept));
+    else
+      ++dropped;
   }
   if (dropped != 0) dropped_.fetch_add(dropped, std::memory_order_relaxed);
   watch_for_room(to);
@@ -137,8 +120,7 @@ void stream_publisher_link::watch_for_room(reader& of) noexcept {
   const bool wanted = waits(of);
   if (of.gone || wanted == of.watched_for_room) return;
   of.watched_for_room = wanted;
-  epoll_event interest{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &of}};
-  epoll_ctl(events_.get(), EPOLL_CTL_MOD, of.line.fd(), &interest);
+  door_.watch_for_room(of.line.fd(), &of, wanted);
 }
 
 bool stream_publisher_link::behind() const noexcept {
@@ -149,17 +131,13 @@ bool stream_publisher_link::behind() const noexcept {
 // ---- in ----
 
 void stream_publisher_link::service(sample* last) noexcept {
-  epoll_event ready[64];
-  const int count = epoll_wait(events_.get(), ready, 64, 0);
-  for (int i = 0; i < count; ++i) {
-    auto* const of = static_cast<reader*>(ready[i].data.ptr);
-    if (of == nullptr) {
-      accept_some();
-      continue;
-    }
-    if ((ready[i].events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) receive_all(*of, last);
-    if (waits(*of)) catch_up(*of, last);
-  }
+  door_.each_event(
+      [&](void* who, std::uint32_t events) {
+        reader& of = *static_cast<reader*>(who);
+        if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) receive_all(of, last);
+        if (waits(of)) catch_up(of, last);
+      },
+      [&] { accept_some(); });
   if (const auto now = monotonic::now(); now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
     sweep(now);
@@ -169,16 +147,13 @@ void stream_publisher_link::service(sample* last) noexcept {
 
 void stream_publisher_link::accept_some() noexcept {
   for (int n = 0; n < most_accepted; ++n) {
-    if (all_.size() >= max_connections) return listen(false);
-    unique_fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd && errno == EAGAIN) return;
-    if (!fd && (errno == EINTR || errno == ECONNABORTED)) continue;
-    // Out of descriptors: those who come now wait in the kernel, this one connects again.
-    if (!fd || among_the_last_fds(fd.get())) return listen(false);
+    if (all_.size() >= max_connections) return door_.pause();
+    unique_fd fd = door_.accept();
+    if (!fd) return;
     try {
       accept_one(std::move(fd));
     } catch (const std::bad_alloc&) {
-      return listen(false);
+      return door_.pause();
     }
   }
 }
@@ -186,16 +161,8 @@ void stream_publisher_link::accept_some() noexcept {
 void stream_publisher_link::accept_one(unique_fd fd) {
   prepare_stream(fd.get(), where_.transport);
   auto fresh = std::make_unique<reader>(std::move(fd));
-  epoll_event interest{.events = EPOLLIN, .data = {.ptr = fresh.get()}};
   all_.push_back(std::move(fresh));
-  if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, all_.back()->line.fd(), &interest) != 0) all_.pop_back();
-}
-
-// Not now: the next sweep tries again.
-void stream_publisher_link::listen(bool now) noexcept {
-  epoll_event interest{.events = now ? EPOLLIN : 0u, .data = {.ptr = nullptr}};
-  epoll_ctl(events_.get(), EPOLL_CTL_MOD, listener_.get(), &interest);
-  deaf_ = !now;
+  if (!door_.watch(all_.back()->line.fd(), all_.back().get())) all_.pop_back();
 }
 
 void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
@@ -262,7 +229,8 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   if (from.depth == 0) {
     from.behind = true;
   } else if (sample own = with_header(*last); own.buffer) {
-    (void)from.lagging.push(std::move(own));  // in order: before any that is sent from now on
+    own.buffer = share_frame(own.buffer);
+    if (own.buffer) (void)from.lagging.push(std::move(own));  // in order: before any that is sent from now on
   }
 }
 
@@ -272,15 +240,14 @@ void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
     const bool dead = waits(*each) && peer_is_silent(each->line.fd(), where_.transport);
     if (stranger || dead) each->gone = changed_ = true;
   }
-  if (deaf_) listen(true);
+  door_.resume();
 }
 
 void stream_publisher_link::after_change() noexcept {
   if (!changed_) return;
   changed_ = false;
   std::erase_if(all_, [&](const auto& each) {
-    // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
-    if (each->gone) epoll_ctl(events_.get(), EPOLL_CTL_DEL, each->line.fd(), nullptr);
+    if (each->gone) door_.forget(each->line.fd());
     return each->gone;
   });
   readers_.store(

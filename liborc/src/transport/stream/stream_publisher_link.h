@@ -12,6 +12,7 @@
 
 #include "core/sample_ring.h"
 #include "core/unique_fd.h"
+#include "transport/acceptor.h"
 #include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
 #include "wire/link_message.h"
@@ -24,16 +25,13 @@ class stream_publisher_link final : public publisher_link {
   static constexpr std::size_t max_connections = max_readers + 64;    // the rest is told that there is no room
   static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
 
-  // `listener`: non-blocking, listening. `events`: an epoll descriptor. `file`: what was left in the file system.
-  stream_publisher_link(unique_fd listener, unique_fd events, wire::id publication, wire::endpoint where,
-                        std::string file = {});
-  ~stream_publisher_link() override;
+  stream_publisher_link(acceptor door, wire::id publication, wire::endpoint where);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
-  [[nodiscard]] int fd() const noexcept override { return events_.get(); }
+  [[nodiscard]] int fd() const noexcept override { return door_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
@@ -68,7 +66,6 @@ class stream_publisher_link final : public publisher_link {
   // In.
   void accept_some() noexcept;
   void accept_one(unique_fd fd);
-  void listen(bool now) noexcept;
   void receive_all(reader& from, sample* last) noexcept;
   void receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept;
   void tell(reader& to, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
@@ -77,12 +74,9 @@ class stream_publisher_link final : public publisher_link {
   void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
 
-  unique_fd listener_;
-  unique_fd events_;
-  bool deaf_ = false;  // out of descriptors: the listener is not watched for a while
+  acceptor door_;
   wire::id publication_;
   wire::endpoint where_;
-  const std::string file_;
   std::vector<std::unique_ptr<reader>> all_;
   bool changed_ = false;  // somebody joined or went
   monotonic::time_point next_sweep_;

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +15,6 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::string_view ipc_scheme = "ipc://";
 constexpr std::string_view tcp_scheme = "tcp://";
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 constexpr int backlog = 4096;
@@ -45,14 +43,6 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 [[nodiscard]] error unreachable(const std::string& why) { return {errc::refused, "cannot connect: " + why}; }
 
-[[nodiscard]] bool path_address(const std::string& path, sockaddr_un& address) noexcept {
-  address = {};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return true;
-}
-
 [[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const sockaddr* to, socklen_t size) {
   if (!fd) return failed("cannot open a socket");
   if (::connect(fd.get(), to, size) != 0 && errno != EINPROGRESS && errno != EINTR)
@@ -60,14 +50,11 @@ void set_option(int fd, int level, int name, int value) noexcept {
   return fd;
 }
 
-[[nodiscard]] std::variant<unique_fd, error> connect_to_path(const std::string& path) {
-  sockaddr_un address{};
-  if (!path_address(path, address)) return unreachable("the path is empty or too long");
-  return connected(unique_fd(::socket(AF_UNIX, stream_type, 0)), reinterpret_cast<const sockaddr*>(&address),
-                   sizeof address);
-}
+}  // namespace
 
-[[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& where) {
+std::variant<unique_fd, error> connect_to_host(const std::string& address) {
+  if (!address.starts_with(tcp_scheme)) return unreachable("not an address of this kind");
+  const std::string where = address.substr(tcp_scheme.size());
   const auto colon = where.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == where.size())
     return unreachable("no address and port in " + where);
@@ -80,31 +67,9 @@ void set_option(int fd, int level, int name, int value) noexcept {
   if (const int rc = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); rc != 0)
     return unreachable(host + ": " + ::gai_strerror(rc));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  return connected(unique_fd(::socket(found->ai_family, stream_type, 0)), found->ai_addr, found->ai_addrlen);
-}
-
-}  // namespace
-
-std::variant<unique_fd, error> connect_stream(wire::transport kind, const std::string& address) {
-  auto made = [&]() -> std::variant<unique_fd, error> {
-    if (kind == wire::transport::ipc && address.starts_with(ipc_scheme))
-      return connect_to_path(address.substr(ipc_scheme.size()));
-    if (kind == wire::transport::tcp && address.starts_with(tcp_scheme))
-      return connect_to_host(address.substr(tcp_scheme.size()));
-    return unreachable("not an address of this kind");
-  }();
-  if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), kind);
+  auto made = connected(unique_fd(::socket(found->ai_family, stream_type, 0)), found->ai_addr, found->ai_addrlen);
+  if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), wire::transport::tcp);
   return made;
-}
-
-std::variant<unique_fd, error> listen_at_path(const std::string& path) {
-  sockaddr_un address{};
-  if (!path_address(path, address)) return error(errc::system_error, "the path is empty or too long");
-  unique_fd fd(::socket(AF_UNIX, stream_type, 0));
-  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(fd.get(), backlog) != 0)
-    return failed(("cannot listen on " + path).c_str());
-  return fd;
 }
 
 std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port) {

@@ -1,4 +1,5 @@
-// Unix and tcp sockets for links: listening, connecting, and the options that keep old data out of the kernel.
+// Sockets of stream links: tcp's listening and connecting, and for both kinds the options that keep old data out of the
+// kernel.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,11 @@ namespace orc::detail {
 // What a connection lets wait in the kernel before its reader counts as slow, at least.
 inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 
-// "ipc:///path" and "tcp://1.2.3.4:port" ("tcp://[v6]:port"): numbers, because looking up a name may take seconds. The
-// descriptor is non-blocking; a tcp one may still be connecting.
-[[nodiscard]] std::variant<unique_fd, error> connect_stream(wire::transport kind, const std::string& address);
+// "tcp://1.2.3.4:port" ("tcp://[v6]:port"): numbers, because looking up a name may take seconds. The descriptor is
+// non-blocking and may still be connecting.
+[[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
 
-// Non-blocking, listening. The path must be free and short enough.
-[[nodiscard]] std::variant<unique_fd, error> listen_at_path(const std::string& path);
-// On any free port; `port` tells which.
+// Non-blocking, listening, on any free port; `port` tells which.
 [[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port);
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is

@@ -28,7 +28,7 @@ stream_subscriber_link::~stream_subscriber_link() {
 }
 
 // Newest wins: the socket is emptied, what is older than the last sample in it is dropped.
-bool stream_subscriber_link::try_recv(sample& out) noexcept {
+bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   bool found = false;
   std::size_t bytes = 0;
   zmtp_connection::incoming frame;

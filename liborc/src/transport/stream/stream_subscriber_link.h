@@ -16,7 +16,7 @@ class stream_subscriber_link final : public subscriber_link {
   stream_subscriber_link(unique_fd fd, const subscription_spec& spec);
   ~stream_subscriber_link() override;
 
-  [[nodiscard]] bool try_recv(sample& out) noexcept override;
+  [[nodiscard]] bool try_recv(sample& out, pick which = pick::newest) noexcept override;
   [[nodiscard]] bool has_more() const noexcept override { return cut_short_; }
   [[nodiscard]] int fd() const noexcept override { return line_.fd(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }

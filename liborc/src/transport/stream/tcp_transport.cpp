@@ -1,20 +1,30 @@
 // tcp: one port per publication, on the loopback unless the broker can be reached from other hosts.
 #include "transport/stream/stream_publisher_link.h"
 #include "transport/stream/stream_socket.h"
+#include "transport/stream/stream_subscriber_link.h"
 #include "transport/stream/stream_transport.h"
+#include "wire/fd_limit.h"
 
 namespace orc::detail {
 
 link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& spec) const {
-  auto watch = make_watch();
-  if (auto* const failed = std::get_if<error>(&watch)) return std::move(*failed);
   std::uint16_t port = 0;
   auto listener = listen_on_port(spec.listen_remote, port);
   if (auto* const failed = std::get_if<error>(&listener)) return std::move(*failed);
+  auto door = acceptor::make(std::move(std::get<unique_fd>(listener)));
+  if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
   const std::string host = spec.listen_remote && !spec.advertise.empty() ? spec.advertise : "127.0.0.1";
   return std::make_unique<stream_publisher_link>(
-      std::move(std::get<unique_fd>(listener)), std::move(std::get<unique_fd>(watch)), spec.id,
+      std::move(std::get<acceptor>(door)), spec.id,
       wire::endpoint{wire::transport::tcp, "tcp://" + host + ":" + std::to_string(port)});
+}
+
+link_or_error<subscriber_link> tcp_transport::subscribe(const subscription_spec& spec,
+                                                        const wire::endpoint& address) const {
+  auto connected = connect_to_host(address.address);
+  if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
+  if (among_the_last_fds(std::get<unique_fd>(connected).get())) return out_of_descriptors();
+  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), spec);
 }
 
 }  // namespace orc::detail

@@ -210,7 +210,8 @@ zmtp_connection::written zmtp_connection::send(sample_buffer& sample) noexcept {
     result = write_out(header.bytes.data(), header.size, frame.data(), frame.size(), done);
   }
   if (result != written::some) return result;
-  sample_ = share(sample);
+  sample_ = share_frame(sample);
+  if (!sample_) return written::failed;  // no memory for the rest, and half a sample is of no use
   sample_header_ = header;
   sample_done_ = done;
   pending_ = outgoing::sample;

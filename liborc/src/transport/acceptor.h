@@ -1,0 +1,66 @@
+// The listening end of a publisher link: accepts connections, and watches them and itself through one epoll descriptor.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <string>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "orc/result.h"
+
+namespace orc::detail {
+
+[[nodiscard]] error out_of_descriptors();
+
+// Not thread-safe. Nothing here blocks.
+class acceptor {
+ public:
+  // `listener`: non-blocking, listening. `file`: what it left in the file system, removed in the end.
+  [[nodiscard]] static std::variant<acceptor, error> make(unique_fd listener, std::string file = {});
+  acceptor(acceptor&&) noexcept = default;
+  acceptor& operator=(acceptor&&) = delete;
+  // Who still waits is refused, also while a forked child holds a copy of the descriptor.
+  ~acceptor();
+
+  // Readable when there is an event. Constant.
+  [[nodiscard]] int fd() const noexcept { return events_.get(); }
+
+  // The next connection that waits. Nothing: nobody waits, or there are no descriptors left; then it stops listening.
+  [[nodiscard]] unique_fd accept() noexcept;
+  // Whoever comes from now on waits in the kernel, until resume().
+  void pause() noexcept { listen(false); }
+  void resume() noexcept {
+    if (paused_) listen(true);
+  }
+
+  // Watches a connection for input; its events come with `of`. False: the system has no room for it.
+  [[nodiscard]] bool watch(int fd, void* of) noexcept;
+  void watch_for_room(int fd, void* of, bool wanted) noexcept;
+  // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
+  void forget(int fd) noexcept;
+
+  // Calls on_event(of, events) for connections that have some, and on_connect() when somebody wants to connect.
+  template <typename OnEvent, typename OnConnect>
+  void each_event(OnEvent on_event, OnConnect on_connect) {
+    epoll_event ready[64];
+    const int count = ::epoll_wait(events_.get(), ready, 64, 0);
+    for (int i = 0; i < count; ++i) {
+      if (ready[i].data.ptr == nullptr)
+        on_connect();
+      else
+        on_event(ready[i].data.ptr, static_cast<std::uint32_t>(ready[i].events));
+    }
+  }
+
+ private:
+  acceptor(unique_fd listener, unique_fd events, std::string file) noexcept;
+  void listen(bool now) noexcept;
+
+  unique_fd listener_;
+  unique_fd events_;
+  std::string file_;
+  bool paused_ = false;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,64 @@
+#include "transport/path_socket.h"
+
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/endpoint_directory.h"
+#include "wire/fd_limit.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr int backlog = 4096;
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+
+[[nodiscard]] sockaddr_un address_of(const std::string& path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+[[nodiscard]] error refused(std::string why) { return {errc::refused, std::move(why)}; }
+
+}  // namespace
+
+std::variant<listening_path, error> listen_in_directory(const publication_spec& spec, std::string_view suffix,
+                                                        int type) {
+  const std::string path = spec.directory + "/" + spec.id.hex().substr(0, 16) + std::string(suffix);
+  if (path.size() > longest_path)
+    return error(errc::system_error, "the path " + path + " is too long for a socket (" + std::to_string(longest_path) +
+                                         " bytes at most): start the broker in a shorter directory");
+  const sockaddr_un address = address_of(path);
+  unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd && (errno == EMFILE || errno == ENFILE)) return out_of_descriptors();
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), backlog) != 0)
+    return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
+                 "cannot listen on " + path + ": " + std::strerror(errno));
+  share_with_group(path);
+  auto door = acceptor::make(std::move(fd), path);
+  if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
+  return listening_path{std::move(std::get<acceptor>(door)), path};
+}
+
+std::variant<unique_fd, error> connect_to_path(const std::string& address, std::string_view scheme, int type) {
+  if (!address.starts_with(scheme)) return refused("not an address of this kind");
+  const std::string path = address.substr(scheme.size());
+  if (path.empty() || path.size() > longest_path) return refused("the path is empty or too long");
+  if (::access(path.c_str(), W_OK) != 0)
+    return refused(errno == ENOENT ? "no such socket on this host"
+                                   : std::string("cannot use the socket: ") + std::strerror(errno));
+  const sockaddr_un to = address_of(path);
+  unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if ((!fd && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(fd.get())) return out_of_descriptors();
+  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+    return refused(std::string("cannot connect: ") + std::strerror(errno));
+  return fd;
+}
+
+}  // namespace orc::detail
