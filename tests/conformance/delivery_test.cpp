@@ -151,8 +151,10 @@ TEMPLATE_TEST_CASE("delivery: several subscribers get the same samples", "[confo
 TEMPLATE_TEST_CASE("delivery: a message keeps its bytes when newer samples come and the topic goes", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   std::vector<orc::message> kept;
+  auto options = wanted<TestType>();
+  options.max_messages = 32;
   {
-    linked<TestType> l;
+    linked<TestType> l(options);
     for (std::uint64_t n = 0; n < 32; ++n) {
       const bytes sent = patterned(5000, n);
       REQUIRE(l.publisher.send(sent.data(), sent.size()));
@@ -179,8 +181,8 @@ TEMPLATE_TEST_CASE("delivery: bad arguments are refused and change nothing", "[c
   CHECK(got.sequence() == 1);
 }
 
-TEST_CASE("delivery: across processes every size arrives whole, on ipc and on tcp", "[conformance]") {
-  for (const auto kind : {orc::transport::ipc, orc::transport::tcp}) {
+TEST_CASE("delivery: across processes every size arrives whole, on shm, ipc and tcp", "[conformance]") {
+  for (const auto kind : {orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     const std::string name(orc::to_string(kind));
     INFO(name);
     broker_process address_broker;

@@ -14,6 +14,12 @@ struct inproc {
   static constexpr std::size_t largest_sample = 100'000'000;
 };
 
+struct shm {
+  static constexpr transport kind = transport::shm;
+  static constexpr bool crosses_processes = true;
+  static constexpr std::size_t largest_sample = 100'000'000;
+};
+
 struct ipc {
   static constexpr transport kind = transport::ipc;
   static constexpr bool crosses_processes = true;
@@ -28,4 +34,4 @@ struct tcp {
 
 }  // namespace orc::test
 
-#define ORC_TEST_TRANSPORTS inproc, ipc, tcp
+#define ORC_TEST_TRANSPORTS inproc, shm, ipc, tcp

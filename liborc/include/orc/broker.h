@@ -47,11 +47,12 @@ class ORC_API broker {
   // errc::no_broker as above. errc::timed_out: no link within request_options::connected_within_ms; the request stays.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
 
-  // publisher::send and subscriber::recv by name. errc::not_registered / not_requested for unknown topics.
+  // publisher::send, subscriber::recv and recv_next by name. errc::not_registered / not_requested for unknown topics.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
   [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept;
+  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
   [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
 
   // Handles for topics that were registered or requested; a false handle for others.

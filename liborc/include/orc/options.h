@@ -12,13 +12,14 @@
 
 namespace orc {
 
-// The ways from a publication to a subscription, best first. shm and multicast are not there yet: asking for one is
-// errc::bad_argument.
+// The ways from a publication to a subscription. multicast is not there yet: asking for it is errc::bad_argument.
 enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
 
 [[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
 
-// A set of transports. Empty: whatever fits (the default everywhere).
+// A set of transports. Empty: whatever fits of inproc, ipc and tcp (the default everywhere). shm is used where it is
+// named, by the publisher's side: {shm, ipc, tcp} offers all three, and each subscriber takes the best it can reach, in
+// the order inproc, shm, ipc, tcp.
 class transport_set {
  public:
   constexpr transport_set() noexcept = default;
@@ -61,14 +62,30 @@ struct type_info {
   bool operator==(const type_info&) const = default;
 };
 
+// How shm gets its memory. Both cost when memory is taken, so that sending and receiving need not pay.
+struct shared_memory_options {
+  // Takes all of it at once and keeps it from being swapped out (mlock; limit: ulimit -l). Without the permission
+  // register_topic fails with no_permission when expected_size is given; memory that is taken later is then only
+  // filled in advance.
+  bool lock = false;
+  // Uses huge pages where the system grants them (vm.nr_hugepages, else transparent ones).
+  bool huge_pages = false;
+
+  bool operator==(const shared_memory_options&) const = default;
+};
+
 // For register_topic.
 struct topic_options {
   // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is
   // local.
   transport_set transports = {};
-  // Size of a typical sample, in bytes, for transports that reserve memory (none of inproc, ipc, tcp does).
-  // 0: decided by the samples that are sent.
+  // Size of a typical sample, in bytes, for transports that reserve memory (shm: from the start, instead of with the
+  // first subscriber; larger samples make it take more). 0: decided by the samples that are sent.
   std::size_t expected_size = 0;
+  // shm: samples that recv_next can go back, at most 65536, including the newest. Subscribers that ask for conflate = 0
+  // with a greater depth raise it; 64 MiB of samples are kept at most.
+  std::size_t history = 1;
+  shared_memory_options memory = {};
   type_info type = {};
 };
 
@@ -84,6 +101,12 @@ struct request_options {
   int connected_within_ms = 0;
   // Transports this subscription may use. Empty: the participant's.
   transport_set transports = {};
+  // shm: messages of this subscription that may be alive at a time, 1 to 60: each keeps a place of the publisher's
+  // memory. With more of them (one or two may pass) a receive returns too_many_messages; nobody else is held up.
+  std::size_t max_messages = 8;
+  // shm: a receive that waits looks for so long, in microseconds, before it sleeps: a few microseconds less latency for
+  // a core that is busy meanwhile. At most 1,000,000; 0: sleeps at once.
+  int spin_us = 0;
 };
 
 }  // namespace orc

@@ -32,7 +32,9 @@ enum class errc : unsigned char {
   no_permission,
   system_error,
   closed,  // unregistered, released or shut down, also by another thread while the call waited
-  forked   // made before fork(): the child must make its own participant
+  forked,  // made before fork(): the child must make its own participant
+  // Receive, over shm:
+  too_many_messages  // the program holds request_options::max_messages of this subscription: it has to drop one first
 };
 
 // One plain sentence per code.

@@ -42,8 +42,13 @@ class ORC_API subscriber {
   // The newest sample that was not returned yet (with conflate = 0: the next one), waiting for it at most
   // timeout_ms milliseconds; 0: poll, -1: for ever. Never returns an older sample after a newer one.
   // Signals do not end the wait. Without a sample, message::status() says why: nothing_new, timed_out, closed,
-  // forked, bad_argument (timeout below -1).
+  // forked, bad_argument (timeout below -1), and over shm too_many_messages (at once, when there is one).
   [[nodiscard]] message recv(int timeout_ms) noexcept;
+
+  // The sample after the last one returned, in order, or the oldest that is still there; message::missed() counts those
+  // between (Ach paper, III: "next" beside "last"). How far back it goes: over shm topic_options::history; elsewhere,
+  // with conflate = 1, only the newest is there. With conflate = 0 it is the same as recv.
+  [[nodiscard]] message recv_next(int timeout_ms) noexcept;
 
   // A descriptor that is readable when recv(0) may have something, for poll, epoll or asyncio. It belongs to the
   // subscription: do not read, write or close it. Call recv(0) until it returns nothing. -1 when none could be made.

@@ -43,6 +43,9 @@ result broker::send_msg(std::string_view topic, orc::loan&& filled) noexcept {
 message broker::recv_msg(std::string_view topic, int timeout_ms) noexcept {
   return usable() == errc::ok ? subscriber(topic).recv(timeout_ms) : message(usable());
 }
+message broker::recv_next(std::string_view topic, int timeout_ms) noexcept {
+  return usable() == errc::ok ? subscriber(topic).recv_next(timeout_ms) : message(usable());
+}
 loan broker::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
 publisher broker::publisher(std::string_view topic) noexcept {
@@ -102,6 +105,9 @@ subscriber& subscriber::operator=(subscriber&&) noexcept = default;
 
 message subscriber::recv(int timeout_ms) noexcept {
   return subscription_ ? subscription_->recv(timeout_ms) : message(errc::not_requested);
+}
+message subscriber::recv_next(int timeout_ms) noexcept {
+  return subscription_ ? subscription_->recv(timeout_ms, detail::pick::next) : message(errc::not_requested);
 }
 int subscriber::fd() noexcept { return subscription_ ? subscription_->fd() : -1; }
 bool subscriber::connected() const noexcept { return subscription_ && subscription_->connected(); }

@@ -91,7 +91,9 @@ std::optional<link_selector::choice> link_selector::finished() {
 
 void link_selector::append_fds(std::vector<int>& to) const {
   for (const auto& each : candidates_) {
-    if (each.link->fd() >= 0) to.push_back(each.link->fd());
+    for (const int fd : {each.link->fd(), each.link->control_fd()}) {
+      if (fd >= 0) to.push_back(fd);
+    }
   }
 }
 

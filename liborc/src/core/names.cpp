@@ -33,6 +33,8 @@ std::string_view describe(errc code) noexcept {
     case errc::system_error: return "a system call failed";
     case errc::closed: return "the topic was unregistered or released, or the participant ended";
     case errc::forked: return "made before fork(): a child process must make its own participant";
+    case errc::too_many_messages:
+      return "the program holds as many messages of this subscription as it may: drop one, or raise max_messages";
   }
   return "unknown code";
 }

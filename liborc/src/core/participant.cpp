@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t longest_queue = 65536;
 constexpr int longest_withdrawal_ms = 1000;
+constexpr std::size_t most_messages = 60;
+constexpr int longest_spin_us = 1'000'000;
 
 [[nodiscard]] result check(std::string_view topic) {
   if (auto problem = wire::topic_name_problem(topic); !problem.empty()) return {errc::bad_name, std::move(problem)};
@@ -72,6 +74,9 @@ result participant::register_topic(std::string_view topic, const topic_options& 
   if (options.type.schema.size() > wire::max_schema_bytes)
     return {errc::bad_argument, "the schema has " + std::to_string(options.type.schema.size()) + " bytes; " +
                                     std::to_string(wire::max_schema_bytes) + " are allowed"};
+  if (options.history == 0 || options.history > longest_queue)
+    return {errc::bad_argument,
+            "a history has 1 to " + std::to_string(longest_queue) + " samples, not " + std::to_string(options.history)};
   if (auto ok = available(options.transports); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;
@@ -101,6 +106,11 @@ result participant::request_topic(std::string_view topic, const request_options&
     return {errc::bad_argument,
             "a queue has 1 to " + std::to_string(longest_queue) + " places, not " + std::to_string(options.depth)};
   if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
+  if (options.max_messages == 0 || options.max_messages > most_messages)
+    return {errc::bad_argument,
+            "max_messages is 1 to " + std::to_string(most_messages) + ", not " + std::to_string(options.max_messages)};
+  if (options.spin_us < 0 || options.spin_us > longest_spin_us)
+    return {errc::bad_argument, "spin_us is 0 to " + std::to_string(longest_spin_us)};
   if (auto ok = available(options.transports); !ok) return ok;
   const deadline until(options.connected_within_ms);
   topic_table::entry& entry = topics_.find_or_make(topic);

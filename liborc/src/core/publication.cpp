@@ -29,14 +29,18 @@ publication::publication(std::string topic, topic_options options, std::shared_p
       generation_(fork_generation()) {}
 
 bool publication::was_made_with(const topic_options& again) const noexcept {
+  const topic_options none;
   return (again.transports.empty() || again.transports == options_.transports) &&
          (again.expected_size == 0 || again.expected_size == options_.expected_size) &&
+         (again.history == none.history || again.history == options_.history) &&
+         (again.memory == none.memory || again.memory == options_.memory) &&
          (again.type == type_info{} || again.type == options_.type);
 }
 
 result publication::send(const void* data, std::size_t size) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
-  sample_buffer buffer = allocate_frame(size);
+  if (generation_ != fork_generation()) return errc::forked;
+  sample_buffer buffer = memory_for(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
   return publish(std::move(buffer));
@@ -46,6 +50,8 @@ result publication::send(message&& msg) noexcept {
   if (!msg) return errc::bad_argument;
   sample_buffer buffer = std::move(message_access::buffer(msg));
   message_access::clear(msg, errc::nothing_new);
+  // Another publication's memory is on loan only: what we keep and pass on is a copy.
+  if (buffer.kind()->share == nullptr) return send(buffer.payload(), buffer.size());
   return publish(std::move(buffer));
 }
 
@@ -56,7 +62,17 @@ result publication::send(orc::loan&& filled) noexcept {
 
 orc::loan publication::lend(std::size_t size) noexcept {
   if (closed_.load(std::memory_order_relaxed) || generation_ != fork_generation()) return {};
-  return orc::loan(allocate_frame(size));
+  return orc::loan(memory_for(size));
+}
+
+sample_buffer publication::memory_for(std::size_t size) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& link : links_) {
+      if (auto memory = link->try_loan(size)) return memory;
+    }
+  }
+  return allocate_frame(size);
 }
 
 result publication::publish(sample_buffer&& buffer) noexcept {
@@ -126,6 +142,17 @@ bool publication::has_link(wire::transport name) const noexcept {
   return std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link->where().transport == name; });
 }
 
+publication_spec publication::spec_at(const network_place& place) const {
+  return {.topic = topic_,
+          .id = id_,
+          .directory = place.directory,
+          .listen_remote = place.remote,
+          .advertise = place.advertise,
+          .expected_size = options_.expected_size,
+          .history = options_.history,
+          .memory = options_.memory};
+}
+
 result publication::open(const network_place& place) {
   std::vector<std::unique_ptr<publisher_link>> opened;
   for (const auto& kind : *transports_) {
@@ -133,13 +160,10 @@ result publication::open(const network_place& place) {
     // A tcp port is opened for others only, or when asked for.
     if (!offers(name) || has_link(kind->name())) continue;
     if (name == transport::tcp && !place.offer_tcp && !options_.transports.contains(name)) continue;
-    if (name == transport::ipc && place.directory.empty())
+    if (name == transport::shm && !options_.transports.contains(name)) continue;  // only where it is asked for
+    if ((name == transport::ipc || name == transport::shm) && place.directory.empty())
       return {place.directory_problem.code(), place.directory_problem.message()};
-    auto made = kind->advertise({.topic = topic_,
-                                 .id = id_,
-                                 .directory = place.directory,
-                                 .listen_remote = place.remote,
-                                 .advertise = place.advertise});
+    auto made = kind->advertise(spec_at(place));
     if (const auto* const failed = std::get_if<error>(&made)) return {failed->code(), failed->message()};
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
   }

@@ -64,6 +64,8 @@ class publication {
  private:
   [[nodiscard]] bool offers(transport t) const noexcept;
   [[nodiscard]] bool has_link(wire::transport name) const noexcept;
+  [[nodiscard]] publication_spec spec_at(const network_place& place) const;
+  [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
 
   const std::string topic_;

@@ -27,9 +27,14 @@ subscription::subscription(std::string topic, const request_options& options, tr
       options_(options),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
-      selector_(
-          {.topic = topic_, .publication = {}, .id = id_, .delivery = {depth_of(options)}, .newest = 0, .bell = bell_},
-          allowed, std::move(transports)),
+      selector_({.topic = topic_,
+                 .publication = {},
+                 .id = id_,
+                 .delivery = {depth_of(options)},
+                 .max_messages = options.max_messages,
+                 .newest = 0,
+                 .bell = bell_},
+                allowed, std::move(transports)),
       in_order_(depth_of(options) != 0),
       queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
 
@@ -37,10 +42,12 @@ bool subscription::was_made_with(const request_options& again) const noexcept {
   const request_options none;
   const bool queue_is_default = again.conflate == none.conflate && again.depth == none.depth;
   const bool same_queue = again.conflate == options_.conflate && (again.conflate != 0 || again.depth == options_.depth);
-  return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports);
+  return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports) &&
+         (again.max_messages == none.max_messages || again.max_messages == options_.max_messages) &&
+         (again.spin_us == none.spin_us || again.spin_us == options_.spin_us);
 }
 
-message subscription::recv(int timeout_ms) noexcept {
+message subscription::recv(int timeout_ms, pick which) noexcept {
   if (timeout_ms < -1) return message(errc::bad_argument);
   if (generation_ != fork_generation()) return message(errc::forked);
   const deadline until(timeout_ms);
@@ -52,8 +59,10 @@ message subscription::recv(int timeout_ms) noexcept {
     const std::uint32_t ticket = bell_->ticket();
     // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
     // But what the housekeeping took out meanwhile may be older than what is there now.
-    if (!dry_ || timeout_ms == 0 || (!in_order_ && !queue_.empty())) pump();
+    const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
+    if (!dry_ || timeout_ms == 0 || may_be_old) pump(which);
     if (!queue_.empty()) return take();
+    if (link_ && link_->exhausted()) return message(errc::too_many_messages);
     if (timeout_ms == 0) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
     wait(lock, ticket, until);
@@ -63,31 +72,60 @@ message subscription::recv(int timeout_ms) noexcept {
 
 // One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
 void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
-  const auto link = link_;  // keeps the descriptor open while it is polled
-  const int descriptor = link && link->state() != link_state::lost ? link->fd() : -1;
-  const bool lead = descriptor >= 0 && !leader_;
+  const auto link = link_;  // stays open while it is waited for
+  const bool alive = link && link->state() != link_state::lost;
+  sleeper* const place = alive ? link->sleeper() : nullptr;
+  const int descriptor = alive ? link->fd() : -1;
+  const bool lead = !leader_ && (place != nullptr || descriptor >= 0);
   ++waiting_;
   if (lead) leader_ = true;
-  lock.unlock();
-  if (lead)
-    bell_->wait_or_readable(descriptor, until);
-  else
-    bell_->wait(ticket, until);
-  lock.lock();
+  if (lead && place != nullptr) {
+    wait_in(*place, lock, until);
+  } else {
+    lock.unlock();
+    if (lead)
+      bell_->wait_or_readable(descriptor, until);
+    else
+      bell_->wait(ticket, until);
+    lock.lock();
+  }
   --waiting_;
   if (!lead) return;
   leader_ = false;
   if (waiting_ != 0) bell_->ring();
 }
 
-bool subscription::pump() noexcept {
+void subscription::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept {
+  if (options_.spin_us != 0) {
+    where.before_look_out();
+    lock.unlock();
+    const bool news = where.look_out(std::chrono::microseconds(options_.spin_us), until);
+    lock.lock();
+    if (news) return;
+  }
+  if (!where.arm()) return;
+  lock.unlock();
+  where.sleep(until);
+  lock.lock();
+  where.disarm();
+}
+
+// Wakes whoever waits for this subscription, wherever.
+void subscription::ring() noexcept {
+  bell_->ring();
+  if (sleeper* const place = leader_ && link_ ? link_->sleeper() : nullptr) place->wake();
+}
+
+bool subscription::pump(pick which) noexcept {
   if (!link_) return false;
   const bool was_lost = link_->state() == link_state::lost;
+  const bool one_at_a_time = link_->keeps_samples();
+  if (one_at_a_time && !queue_.empty() && (in_order_ || which == pick::next)) return false;
   bool found = false;
   sample s;
-  for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s); ++n) {
+  for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s, which); ++n) {
     found = accept(std::move(s)) || found;
-    if (!in_order_) break;  // the link is empty already: asking again would cost a system call
+    if (!in_order_ || one_at_a_time) break;  // nothing is left, or it is best left where it is
   }
   dry_ = link_->fd() >= 0 && !link_->has_more();
   if (!was_lost && link_->state() == link_state::lost) {
@@ -110,6 +148,20 @@ bool subscription::accept(sample&& s) noexcept {
   return true;
 }
 
+// What a link still has when it goes, away from the publisher's memory.
+void subscription::save_samples() noexcept {
+  if (!link_ || !link_->keeps_samples() || !in_order_) {
+    pump();
+    return;
+  }
+  sample s;
+  for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s); ++n) {
+    s.buffer = share_frame(s.buffer);
+    if (!s.buffer) return;
+    accept(std::move(s));
+  }
+}
+
 // Samples of its publication between what was returned before and this one. Counted from when the link came up: what
 // was sent before that was not missed.
 std::uint64_t subscription::gap_before(const sample& s) noexcept {
@@ -129,7 +181,8 @@ message subscription::take() noexcept {
   const std::uint64_t missed = gap_before(s) + std::exchange(unseen_, 0);
   missed_ += missed;
   // More for another thread that waits, or for the user's event loop.
-  if (!queue_.empty() && (waiting_ != 0 || user_fd_)) bell_->ring();
+  const bool more = !queue_.empty() || (in_order_ && link_ && link_->keeps_samples() && link_->has_more());
+  if (more && (waiting_ != 0 || user_fd_)) ring();
   return {std::move(s.buffer), s.sequence, s.stamp_ns, missed};
 }
 
@@ -141,7 +194,7 @@ void subscription::update(const wire::topic_state& state, bool pushed) {
   } else if (pushed) {
     gone_at_ = monotonic::now();
     selector_.stop();
-    bell_->ring();
+    ring();
   }
   // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
 }
@@ -150,11 +203,11 @@ void subscription::follow(const wire::publication_info& publication) {
   const bool same = publication.publication == publication_;
   if (same && gone_at_) {
     gone_at_.reset();
-    bell_->ring();
+    ring();
   }
   if (same && publication.endpoints == endpoints_ && (link_ || selector_.aiming())) return;
   if (!same) {
-    pump();
+    save_samples();
     drop_link();
     gone_at_.reset();
     ++era_;
@@ -172,13 +225,18 @@ void subscription::step(monotonic::time_point now) {
   if (closed_) return;
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
   if (!link_) return;
+  if (link_->control_fd() >= 0) {
+    link_->service();
+    watch_alerts();
+    if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
+  }
   if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
-    pump();
+    save_samples();
     drop_link();
     return;
   }
   if (link_->state() == link_state::lost || link_->state() == link_state::refused) {
-    pump();
+    save_samples();
     drop_link();
     // One that ends as soon as it is there must not keep both sides busy.
     const bool short_lived = now - linked_at_ < link_selector::patience;
@@ -191,7 +249,7 @@ void subscription::step(monotonic::time_point now) {
 void subscription::drain_link(monotonic::time_point now) {
   const bool found = pump();
   attendance_.drained(now, found);
-  if (found && (waiting_ != 0 || user_fd_)) bell_->ring();
+  if (found && (waiting_ != 0 || user_fd_)) ring();
 }
 
 std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {
@@ -211,7 +269,7 @@ subscription::absent_link subscription::link_to_drain(monotonic::time_point now)
 
 void subscription::adopt(link_selector::choice&& chosen) {
   if (chosen.link->fd() >= 0 && bell_->fd() < 0) return look_for_link();  // nobody could wait on it
-  pump();
+  save_samples();
   drop_link();
   link_ = std::move(chosen.link);
   dry_ = false;
@@ -221,15 +279,17 @@ void subscription::adopt(link_selector::choice&& chosen) {
   reason_ = std::move(chosen.reason);
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
-  bell_->ring();  // who waits looks at the new link
+  if (user_fd_) link_->want_alerts();
+  ring();  // who waits looks at the new link
 }
 
 void subscription::drop_link() noexcept {
   if (!link_) return;
   malformed_ += link_->malformed();
   watch_for_user(link_->fd(), false);
+  watch_for_user(std::exchange(watched_alert_, -1), false);
+  ring();
   link_.reset();
-  bell_->ring();
 }
 
 void subscription::look_for_link(monotonic::time_point from) { selector_.aim(publication_, endpoints_, newest_, from); }
@@ -240,7 +300,7 @@ void subscription::close() noexcept {
   selector_.stop();
   drop_link();
   queue_.clear();
-  bell_->ring();
+  ring();
 }
 
 bool subscription::has_link() const noexcept { return link_ && !gone_at_ && link_->state() == link_state::connected; }
@@ -287,8 +347,11 @@ int subscription::fd() noexcept {
   if (bell < 0) return -1;
   user_fd_.reset(epoll_create1(EPOLL_CLOEXEC));
   watch_for_user(bell, true);
-  if (link_) watch_for_user(link_->fd(), true);
-  bell_->ring();  // something may be here already
+  if (link_) {
+    watch_for_user(link_->fd(), true);
+    link_->want_alerts();
+  }
+  ring();  // something may be here already
   return user_fd_.get();
 }
 
@@ -300,9 +363,19 @@ void subscription::watch_for_user(int descriptor, bool watch) noexcept {
   epoll_ctl(user_fd_.get(), watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, descriptor, &event);
 }
 
+// Some links make a descriptor for the user only when he asks for one.
+void subscription::watch_alerts() noexcept {
+  const int alerts = link_->alert_fd();
+  if (!user_fd_ || alerts < 0 || watched_alert_ >= 0) return;
+  watched_alert_ = alerts;
+  watch_for_user(alerts, true);
+  ring();  // for what came before
+}
+
 void subscription::append_fds(std::vector<int>& to) const {
   const std::lock_guard lock(mutex_);
   selector_.append_fds(to);
+  if (link_ && link_->control_fd() >= 0 && link_->state() == link_state::connected) to.push_back(link_->control_fd());
 }
 
 std::optional<monotonic::time_point> subscription::next_step(monotonic::time_point now) const {

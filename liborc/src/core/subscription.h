@@ -24,7 +24,7 @@ class subscription {
                std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell);
 
   // ---- users, any thread ----
-  [[nodiscard]] message recv(int timeout_ms) noexcept;
+  [[nodiscard]] message recv(int timeout_ms, pick which = pick::newest) noexcept;
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] bool connected() const noexcept;
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
@@ -60,13 +60,17 @@ class subscription {
 
  private:
   // All of these with mutex_ held.
-  bool pump() noexcept;  // true: something arrived
+  bool pump(pick which = pick::newest) noexcept;  // true: something arrived
+  void save_samples() noexcept;
+  void ring() noexcept;
   void drain_link(monotonic::time_point now);
   bool accept(sample&& s) noexcept;
   [[nodiscard]] message take() noexcept;
   [[nodiscard]] std::uint64_t gap_before(const sample& s) noexcept;
   void skip(const sample& s) noexcept;
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept;
+  void watch_alerts() noexcept;
   void follow(const wire::publication_info& publication);
   void adopt(link_selector::choice&& chosen);
   void drop_link() noexcept;
@@ -108,9 +112,10 @@ class subscription {
 
   // Who waits.
   unsigned waiting_ = 0;
-  bool dry_ = false;     // the link was empty when it was looked at last, and shows its descriptor when it is not
-  bool leader_ = false;  // one of them polls the link's descriptor
-  unique_fd user_fd_;    // epoll of the bell and the link
+  bool dry_ = false;        // the link was empty when it was looked at last, and shows its descriptor when it is not
+  bool leader_ = false;     // one of them polls the link's descriptor
+  unique_fd user_fd_;       // epoll of the bell and the link
+  int watched_alert_ = -1;  // in it: the link's alert_fd
   attendance attendance_;
 
   std::uint64_t received_ = 0;

@@ -1,0 +1,122 @@
+#include "transport/shm/shared_memory.h"
+
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#ifndef F_SEAL_FUTURE_WRITE  // Linux 5.1; the headers may be older than the kernel
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+namespace orc::detail::shm {
+
+namespace {
+
+constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr std::size_t huge_page = 2 * 1024 * 1024;
+
+[[nodiscard]] error failed(const std::string& what) {
+  const int why = errno;
+  const errc code = why == EMFILE || why == ENFILE                   ? errc::no_descriptors
+                    : why == EPERM || why == EACCES                  ? errc::no_permission
+                    : why == ENOMEM || why == ENOSPC || why == EFBIG ? errc::no_memory
+                                                                     : errc::system_error;
+  return {code, what + ": " + std::strerror(why)};
+}
+
+[[nodiscard]] unique_fd make_memfd(std::size_t size, bool huge) noexcept {
+  unique_fd fd(static_cast<int>(
+      ::syscall(SYS_memfd_create, "orc", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB : 0u))));
+  rlimit limit{};
+  // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+  if (fd && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur) {
+    errno = EFBIG;
+    return {};
+  }
+  if (fd && ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) fd.reset();
+  return fd;
+}
+
+// What is sealed must be: a filesystem that ignores a seal would let a subscriber write.
+[[nodiscard]] bool others_cannot_write(int fd, std::size_t size) noexcept {
+  void* const probe = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (probe == MAP_FAILED) return errno == EPERM;
+  ::munmap(probe, size);
+  return false;
+}
+
+[[nodiscard]] std::variant<shared_memory, error> make(std::size_t size, others may, bool huge) {
+  shared_memory made{make_memfd(size, huge), {}};
+  const std::string what = "cannot make " + std::to_string(size) + " bytes of shared memory";
+  if (!made.fd) return failed(what);
+  void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, made.fd.get(), 0);
+  if (at == MAP_FAILED) return failed(what);
+  made.memory = mapping(at, size);
+  const int seals = size_seals | F_SEAL_SEAL | (may == others::only_read ? F_SEAL_FUTURE_WRITE : 0);
+  if (::fcntl(made.fd.get(), F_ADD_SEALS, seals) != 0)
+    return error(errc::system_error,
+                 "this system cannot share memory read-only (Linux 5.1 can): " + std::string(std::strerror(errno)));
+  if (may == others::only_read && !others_cannot_write(made.fd.get(), size))
+    return error(errc::system_error, "this system does not keep others from writing to sealed memory");
+  return made;
+}
+
+}  // namespace
+
+mapping::~mapping() {
+  if (at_ != nullptr) ::munmap(at_, size_);
+}
+
+std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
+                                                      const shared_memory_options& options) {
+  std::variant<shared_memory, error> made = error(errc::no_memory);
+  if (options.huge_pages) made = make((size + huge_page - 1) / huge_page * huge_page, may, true);
+  if (std::holds_alternative<error>(made)) made = make(size, may, false);
+  auto* const memory = std::get_if<shared_memory>(&made);
+  if (memory == nullptr) return made;
+  std::byte* const at = memory->memory.bytes();
+  if (options.huge_pages) ::madvise(at, memory->memory.size(), MADV_HUGEPAGE);
+  if (options.lock && ::mlock(at, memory->memory.size()) != 0)
+    return error(errc::no_permission, "cannot lock " + std::to_string(size) + " bytes of memory: " +
+                                          std::strerror(errno) + "; raise the limit (ulimit -l, or CAP_IPC_LOCK)");
+  return made;
+}
+
+const error& obstacle_to_shared_memory() {
+  static const error found = [] {
+    const auto made = make_shared_memory(4096, others::only_read);
+    const auto* const why = std::get_if<error>(&made);
+    return why != nullptr ? *why : error();
+  }();
+  return found;
+}
+
+mapping map_read_only(int fd, std::size_t smallest, bool at_once) {
+  struct stat found {};
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & size_seals) != size_seals || ::fstat(fd, &found) != 0) return {};
+  const auto size = static_cast<std::size_t>(found.st_size);
+  if (size < smallest) return {};
+  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, 0);
+  return at == MAP_FAILED ? mapping() : mapping(at, size);
+}
+
+mapping map_writable(int fd, std::size_t size) {
+  struct stat found {};
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(fd, &found) != 0) return {};
+  if (static_cast<std::size_t>(found.st_size) < size) return {};
+  void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? mapping() : mapping(at, size);
+}
+
+}  // namespace orc::detail::shm

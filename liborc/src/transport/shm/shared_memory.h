@@ -1,0 +1,56 @@
+// Anonymous shared memory: descriptors that can be handed to another process, and mappings of them. Nothing of it has a
+// name, so nothing is left behind, whatever dies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "orc/options.h"
+#include "orc/result.h"
+
+namespace orc::detail::shm {
+
+// Memory mapped into this process, until the end of the object.
+class mapping {
+ public:
+  mapping() noexcept = default;
+  mapping(void* at, std::size_t size) noexcept : at_(at), size_(size) {}
+  mapping(mapping&& other) noexcept : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  mapping& operator=(mapping&& other) noexcept {
+    std::swap(at_, other.at_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~mapping();
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  [[nodiscard]] std::byte* bytes() const noexcept { return static_cast<std::byte*>(at_); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct shared_memory {
+  unique_fd fd;  // to hand over
+  mapping memory;
+};
+
+// Zeroed memory of a size that nobody can change any more, mapped here for writing.
+enum class others : std::uint8_t { only_read, read_and_write };
+[[nodiscard]] std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
+                                                                    const shared_memory_options& options = {});
+
+// Why this system cannot do that; ok when it can. Asked once per process.
+[[nodiscard]] const error& obstacle_to_shared_memory();
+
+// Maps what somebody handed over. False: it is not of that kind, its size could still change, or it is smaller than
+// `smallest`.
+[[nodiscard]] mapping map_read_only(int fd, std::size_t smallest, bool at_once);
+[[nodiscard]] mapping map_writable(int fd, std::size_t size);
+
+}  // namespace orc::detail::shm

@@ -1,0 +1,90 @@
+// The memory that a publication and its shm subscribers share: the segment (the publisher writes, subscribers can only
+// read it) and one page per subscriber (its own, shared with the publisher alone). Slots as in the MIRA paper, IV.A;
+// "newest" and "next" as in the Ach paper, III; DESIGN.md section 8. tests/model has the protocol as a SPIN model,
+// whose steps carry the labels [A1]…[S3] that the comments of this directory name.
+//
+// Every atomic of the protocol is accessed sequentially consistent where a label stands: [A2]/[A3] against [R4]/[R5]
+// and [C4]/[C5] against [W2]/[W3] are "I write mine, then I read yours" on both sides, and at least one must see the
+// other. The payload is plain memory between [A3] and [C2], and between [R5] and [U1].
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/sample_header.h"
+
+namespace orc::detail::shm {
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+
+inline constexpr std::uint64_t magic = 0x31304D485343524Full;  // "ORCSHM01"
+inline constexpr std::size_t page_size = 4096;
+inline constexpr std::size_t cache_line = 64;
+inline constexpr std::uint32_t most_pins = 64;  // of one subscriber
+inline constexpr std::uint32_t most_slots = 1 << 20;
+inline constexpr std::uint32_t most_history = 65536;
+
+// What one slot begins with; the payload follows at once, so that a small sample is one cache line, and the wire header
+// lies in front of it as in a frame.
+struct alignas(32) slot_header {
+  std::atomic<std::uint64_t> guard;  // sequence of the sample in here; 0: none, or being written
+  std::uint64_t size;
+  std::byte wire_header[wire::sample_header::bytes];
+};
+static_assert(sizeof(slot_header) == 32);
+
+// Samples of at least this size begin on a page of their own.
+inline constexpr std::size_t large_slot = 64 * 1024;
+
+// How a segment is laid out. Constant.
+struct shape {
+  std::uint32_t slots = 0;
+  std::uint32_t history = 1;  // a power of two
+  std::uint64_t stride = 0;   // bytes from slot to slot
+
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return stride - sizeof(slot_header); }
+  [[nodiscard]] std::uint64_t history_at() const noexcept { return page_size; }
+  [[nodiscard]] std::uint64_t slots_at() const noexcept {
+    const std::uint64_t end = history_at() + std::uint64_t{history} * sizeof(std::uint32_t);
+    return (end + page_size - 1) / page_size * page_size;
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_at() + std::uint64_t{slots} * stride; }
+  // For what comes from elsewhere. True: all offsets are within bytes(), which does not overflow.
+  [[nodiscard]] bool makes_sense() const noexcept {
+    return slots >= 2 && slots <= most_slots && history >= 1 && history <= most_history &&
+           (history & (history - 1)) == 0 && stride >= cache_line && stride % cache_line == 0 &&
+           stride <= (std::uint64_t{1} << 40);
+  }
+};
+
+// At the beginning of a segment, a page.
+struct segment_header {
+  std::uint64_t magic;
+  orc::detail::shm::shape shape;
+  std::uint32_t generation;
+  std::uint32_t locked;  // all of it is in memory: subscribers may map it at once
+
+  // Written with every sample.
+  alignas(cache_line) std::atomic<std::uint64_t> newest;  // sequence; 0: no sample yet
+  std::atomic<std::uint32_t> latest;                      // its slot
+  std::atomic<std::uint32_t> moved;                       // 1: a younger generation is in use
+};
+static_assert(sizeof(segment_header) <= page_size);
+
+// One per subscriber. It may write anything in here: the publisher believes nothing but that a number is a number.
+struct reader_page {
+  enum : std::uint32_t {
+    sleeps = 1,       // in wants: on `word`, or is about to
+    wants_alert = 2,  // in wants: on its alert socket
+  };
+
+  // Written by a subscriber that sleeps.
+  alignas(cache_line) std::atomic<std::uint32_t> word;  // counts wake-ups; the futex
+  std::atomic<std::uint32_t> wants;
+  // Written with every sample that is taken.
+  alignas(cache_line) std::atomic<std::uint32_t> pins[most_pins];  // 0, or slot + 1: a message lives there
+};
+static_assert(sizeof(reader_page) <= page_size);
+
+}  // namespace orc::detail::shm

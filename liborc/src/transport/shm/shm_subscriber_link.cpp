@@ -1,0 +1,206 @@
+#include "transport/shm/shm_subscriber_link.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "transport/shm/futex.h"
+
+namespace orc::detail::shm {
+
+namespace {
+
+constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one that replaces it
+constexpr int most_packets = 16;       // of one visit
+constexpr int looks_per_clock = 64;
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+shm_subscriber_link::shm_subscriber_link(unique_fd socket, const subscription_spec& spec)
+    : socket_(std::make_shared<const shared_socket>(std::move(socket))),
+      publication_(spec.publication),
+      subscription_(spec.id),
+      depth_(spec.delivery.depth),
+      pins_(static_cast<std::uint32_t>(std::min<std::size_t>(spec.max_messages + own_pins, most_pins))),
+      seen_(spec.newest) {
+  if (!say(packet_kind::hello)) lose(link_state::lost);
+}
+
+// Messages may keep the socket open: they keep their slots.
+shm_subscriber_link::~shm_subscriber_link() { (void)say(packet_kind::goodbye); }
+
+bool shm_subscriber_link::say(packet_kind kind, std::uint32_t generation) noexcept {
+  packet p{.kind = kind, .publication = publication_, .subscription = subscription_};
+  p.pins = pins_;
+  p.depth = depth_;
+  p.generation = generation;
+  return send_packet(socket_->get(), p);
+}
+
+// ---- samples ----
+
+bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
+  exhausted_ = false;
+  if (!attached_) service();
+  if (!attached_) return false;
+  if (alert_) rest_alert();
+  if (!awaits_segment_ && has_moved()) {  // [S1]
+    awaits_segment_ = true;
+    service();
+  }
+  if (segment_->newest() <= seen_) return false;
+  const auto pin = attached_->claim();
+  if (!pin) {
+    exhausted_ = true;
+    return false;
+  }
+  pinned_sample sample;
+  const found outcome =
+      pin_sample(*segment_, attached_->page().pins[*pin], seen_, depth_ != 0 ? pick::next : which, sample);
+  if (outcome != found::sample) {
+    attached_->release(*pin);
+    if (outcome == found::nonsense) {
+      count_malformed();
+      lose(link_state::lost);
+    }
+    return false;
+  }
+  seen_ = sample.header.sequence;
+  out.sequence = sample.header.sequence;
+  out.stamp_ns = sample.header.stamp_ns;
+  out.buffer = pinned_buffer(attached_, segment_, sample, *pin);
+  return true;
+}
+
+bool shm_subscriber_link::has_more() const noexcept { return attached_ && segment_->newest() > seen_; }
+
+// ---- waiting ----
+
+bool shm_subscriber_link::is_news() const noexcept {
+  return segment_->newest() > seen_ || (!awaits_segment_ && has_moved());
+}
+
+bool shm_subscriber_link::arm() noexcept {
+  reader_page& page = attached_->page();
+  ticket_ = page.word.load();                // [W1]
+  page.wants.fetch_or(reader_page::sleeps);  // [W2]
+  if (!is_news()) return true;               // [W3]
+  disarm();
+  return false;
+}
+
+void shm_subscriber_link::disarm() noexcept { attached_->page().wants.fetch_and(~reader_page::sleeps); }  // [W5]
+
+void shm_subscriber_link::sleep(const deadline& until) noexcept {
+  const auto left = until.left();
+  futex_wait(attached_->page().word, ticket_, left ? &*left : nullptr);  // [W4]
+}
+
+void shm_subscriber_link::wake() noexcept { ring(attached_->page().word); }
+
+void shm_subscriber_link::before_look_out() noexcept {
+  seen_segment_ = segment_;
+  seen_by_look_out_ = seen_;
+  ticket_ = attached_->page().word.load();
+}
+
+bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadline& until) noexcept {
+  const segment_header& header = seen_segment_->header();
+  const auto& word = attached_->page().word;
+  const auto end = monotonic::now() + time;
+  for (;;) {
+    for (int n = 0; n < looks_per_clock; ++n) {
+      if (header.newest.load(std::memory_order_acquire) > seen_by_look_out_ ||
+          header.moved.load(std::memory_order_relaxed) != 0 || word.load(std::memory_order_relaxed) != ticket_)
+        return true;
+      pause();
+    }
+    if (monotonic::now() >= end || until.passed()) return false;
+  }
+}
+
+// ---- the publication ----
+
+void shm_subscriber_link::service() noexcept {
+  received_packet p;
+  for (int n = 0; n < most_packets && state() != link_state::lost && state() != link_state::refused; ++n) {
+    switch (receive_packet(socket_->get(), p, true)) {
+      case received::packet: handle(p); break;
+      case received::malformed: count_malformed(); break;
+      case received::nothing: return;
+      case received::closed: lose(link_state::lost); return;
+    }
+  }
+}
+
+void shm_subscriber_link::handle(received_packet& p) noexcept {
+  if (p.packet.subscription != subscription_) return count_malformed();
+  if (p.packet.publication != publication_ || p.packet.kind == packet_kind::refused) return lose(link_state::refused);
+  switch (p.packet.kind) {
+    case packet_kind::welcome: return welcome(p);
+    case packet_kind::segment:
+      if (!attached_ || !use(p, p.fds[0])) count_malformed();
+      return;
+    case packet_kind::alert:
+      if (!attached_ || alert_ || !p.fds[0]) return count_malformed();
+      alert_ = std::move(p.fds[0]);
+      attached_->page().wants.fetch_or(reader_page::wants_alert);
+      return;
+    default: count_malformed();
+  }
+}
+
+void shm_subscriber_link::welcome(received_packet& p) noexcept {
+  if (attached_) return count_malformed();
+  mapping page = map_writable(p.fds[1].get(), sizeof(reader_page));
+  if (!page || !use(p, p.fds[0])) return lose(link_state::refused);
+  try {
+    attached_ = std::make_shared<attachment>(socket_, std::move(page), pins_);
+  } catch (const std::bad_alloc&) {
+    return lose(link_state::refused);
+  }
+  newest_at_join_ = p.packet.newest;
+  if (seen_ == 0 && newest_at_join_ != 0) seen_ = newest_at_join_ - 1;
+  state_.store(link_state::connected, std::memory_order_release);
+  if (wants_alerts_) want_alerts();
+}
+
+bool shm_subscriber_link::use(received_packet& p, const unique_fd& memory) noexcept try {
+  auto fresh = segment::map(memory.get());
+  if (!fresh) return false;
+  segment_ = std::move(fresh);  // [S2]
+  awaits_segment_ = false;
+  if (!say(packet_kind::attached, p.packet.generation)) lose(link_state::lost);  // [S3]
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+// ---- a descriptor for the user's event loop ----
+
+void shm_subscriber_link::want_alerts() noexcept {
+  wants_alerts_ = true;
+  if (!attached_ || alert_) return;
+  if (!say(packet_kind::want_alert)) lose(link_state::lost);
+}
+
+// Empties it and asks for the next: before looking for samples, so that one that comes after the look is told. The byte
+// may come a little later than the wish goes: then it is still to be taken out.
+void shm_subscriber_link::rest_alert() noexcept {
+  auto& wants = attached_->page().wants;
+  const bool told = (wants.load() & reader_page::wants_alert) == 0;
+  if (told) ++alert_bytes_;
+  char byte = 0;
+  while (alert_bytes_ != 0 && ::recv(alert_.get(), &byte, sizeof byte, MSG_DONTWAIT) > 0) --alert_bytes_;
+  if (told) wants.fetch_or(reader_page::wants_alert);
+}
+
+}  // namespace orc::detail::shm

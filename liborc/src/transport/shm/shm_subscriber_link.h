@@ -1,0 +1,76 @@
+// The subscription's end over shared memory: reads samples where the publisher wrote them.
+//
+// The socket to the publication carries no samples. It brings the memory, tells when there is other memory, and that
+// the publisher is gone: while it is open, the publisher respects this end's pins.
+#pragma once
+
+#include <memory>
+
+#include "transport/shm/pinned_message.h"
+#include "transport/shm/shm_packet.h"
+#include "transport/transport.h"
+
+namespace orc::detail::shm {
+
+class shm_subscriber_link final : public subscriber_link, private detail::sleeper {
+ public:
+  // `socket`: connected.
+  shm_subscriber_link(unique_fd socket, const subscription_spec& spec);
+  ~shm_subscriber_link() override;
+
+  [[nodiscard]] bool try_recv(sample& out, pick which = pick::newest) noexcept override;
+  [[nodiscard]] bool has_more() const noexcept override;
+  [[nodiscard]] int fd() const noexcept override { return -1; }
+  [[nodiscard]] bool keeps_samples() const noexcept override { return true; }
+  [[nodiscard]] bool exhausted() const noexcept override { return exhausted_; }
+  [[nodiscard]] detail::sleeper* sleeper() noexcept override { return attached_ ? this : nullptr; }
+  [[nodiscard]] int control_fd() const noexcept override { return socket_->get(); }
+  void service() noexcept override;
+  void want_alerts() noexcept override;
+  [[nodiscard]] int alert_fd() const noexcept override { return alert_.get(); }
+  [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
+  [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
+
+ private:
+  // sleeper
+  [[nodiscard]] bool arm() noexcept override;
+  void disarm() noexcept override;
+  void before_look_out() noexcept override;
+  [[nodiscard]] bool look_out(std::chrono::microseconds time, const deadline& until) noexcept override;
+  void sleep(const deadline& until) noexcept override;
+  void wake() noexcept override;
+
+  void handle(received_packet& p) noexcept;
+  void welcome(received_packet& p) noexcept;
+  [[nodiscard]] bool say(packet_kind kind, std::uint32_t generation = 0) noexcept;
+  [[nodiscard]] bool use(received_packet& p, const unique_fd& memory) noexcept;
+  void rest_alert() noexcept;
+  [[nodiscard]] bool has_moved() const noexcept { return segment_->header().moved.load() != 0; }
+  [[nodiscard]] bool is_news() const noexcept;
+  void lose(link_state how) noexcept { state_.store(how, std::memory_order_release); }
+  void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
+
+  const std::shared_ptr<const shared_socket> socket_;
+  const wire::id publication_;
+  const wire::id subscription_;
+  const std::uint32_t depth_;
+  const std::uint32_t pins_;
+  std::atomic<link_state> state_{link_state::connecting};
+  std::atomic<std::uint64_t> malformed_{0};
+  std::uint64_t newest_at_join_ = 0;
+  std::uint64_t seen_;  // sequence of the last sample that was taken
+
+  std::shared_ptr<attachment> attached_;
+  std::shared_ptr<const segment> segment_;
+  std::shared_ptr<const segment> seen_segment_;  // by the thread that looks out
+  std::uint64_t seen_by_look_out_ = 0;
+  std::uint32_t ticket_ = 0;     // of the thread that sleeps or looks out
+  bool awaits_segment_ = false;  // the publisher moved on, and the hand-over has not come yet
+  bool exhausted_ = false;
+  bool wants_alerts_ = false;
+  unique_fd alert_;
+  unsigned alert_bytes_ = 0;  // in it, or on their way
+};
+
+}  // namespace orc::detail::shm

@@ -1,0 +1,63 @@
+#include "transport/shm/slot_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace orc::detail::shm {
+
+namespace {
+
+// Each try fails only when the publisher has sent twice meanwhile. After that many the caller looks for other things to
+// do first (a deadline, a signal to end); it comes back.
+constexpr int most_tries = 1000;
+
+}  // namespace
+
+std::shared_ptr<const segment> segment::map(int fd) {
+  mapping head = map_read_only(fd, page_size, false);
+  if (!head) return nullptr;
+  segment_header const& there = *reinterpret_cast<const segment_header*>(head.bytes());
+  shape s;
+  std::memcpy(&s, &there.shape, sizeof s);
+  if (there.magic != magic || !s.makes_sense() || head.size() < s.bytes()) return nullptr;
+  if (there.locked != 0) {
+    if (mapping whole = map_read_only(fd, s.bytes(), true)) head = std::move(whole);
+  }
+  return std::make_shared<const segment>(std::move(head), s);
+}
+
+found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
+                 pinned_sample& out) noexcept {
+  const segment_header& header = from.header();
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::uint64_t newest = header.newest.load();  // [R1]
+    if (newest <= seen) return found::nothing;
+    std::uint64_t wanted = 0;  // any
+    std::uint32_t slot = 0;
+    if (which == pick::newest) {
+      slot = header.latest.load(std::memory_order_acquire);  // [R2]
+    } else {
+      const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history) + 1;
+      for (wanted = std::max(seen + 1, oldest); wanted <= newest; ++wanted) {
+        slot = from.place_of(wanted);
+        if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
+      }
+    }
+    if (slot >= from.form().slots) return found::nonsense;
+    const slot_header& in = from.slot(slot);
+    const std::uint64_t guard = in.guard.load(std::memory_order_acquire);  // [R3]
+    if (guard == 0 || (wanted != 0 && guard != wanted)) continue;
+    pin.store(slot + 1);                                 // [R4]
+    if (in.guard.load() == guard) {                      // [R5]
+      out = {slot, in.size, wire::get(in.wire_header)};  // [R6]
+      if (out.size <= from.form().capacity() && out.header.sequence == guard) return found::sample;
+      unpin(pin);
+      return found::nonsense;
+    }
+    unpin(pin);
+  }
+  return found::hurry;
+}
+
+}  // namespace orc::detail::shm

@@ -1,0 +1,63 @@
+// The subscriber's end of one segment, read-only: finds the newest or the next sample and pins the slot that it is in.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "transport/shm/shared_memory.h"
+#include "transport/shm/shm_layout.h"
+#include "transport/transport.h"
+
+namespace orc::detail::shm {
+
+// A segment as a subscriber has it mapped. Constant but for what the publisher writes. Any thread.
+class segment {
+ public:
+  // Nothing: what was handed over is no segment, and would not be safe to read.
+  [[nodiscard]] static std::shared_ptr<const segment> map(int fd);
+  segment(mapping memory, const shape& s) noexcept : memory_(std::move(memory)), shape_(s) {}
+
+  [[nodiscard]] const shape& form() const noexcept { return shape_; }
+  [[nodiscard]] const segment_header& header() const noexcept {
+    return *reinterpret_cast<const segment_header*>(memory_.bytes());
+  }
+  [[nodiscard]] const slot_header& slot(std::uint32_t n) const noexcept {
+    return *reinterpret_cast<const slot_header*>(memory_.bytes() + shape_.slots_at() + n * shape_.stride);
+  }
+  [[nodiscard]] std::byte* payload(std::uint32_t n) const noexcept {
+    return memory_.bytes() + shape_.slots_at() + n * shape_.stride + sizeof(slot_header);
+  }
+  // Slot of the sample with this sequence, if it is still there.
+  [[nodiscard]] std::uint32_t place_of(std::uint64_t sequence) const noexcept {
+    const auto* const history =
+        reinterpret_cast<const std::atomic<std::uint32_t>*>(memory_.bytes() + shape_.history_at());
+    return history[sequence & (shape_.history - 1)].load(std::memory_order_acquire) - 1;
+  }
+  [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(); }
+
+ private:
+  mapping memory_;
+  shape shape_;  // not the one in the memory, which the publisher could change
+};
+
+// A sample in its slot; the pin is set.
+struct pinned_sample {
+  std::uint32_t slot = 0;
+  std::uint64_t size = 0;
+  wire::sample_header header;
+};
+
+enum class found : std::uint8_t {
+  sample,
+  nothing,  // newer than `seen`
+  hurry,    // the publisher was faster than we, time after time: try again
+  nonsense  // what stands there no publisher of ours writes
+};
+
+// The sample that `which` means, given that `seen` was the last one returned. `pin`: the place to pin it with.
+[[nodiscard]] found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
+                               pinned_sample& out) noexcept;
+inline void unpin(std::atomic<std::uint32_t>& pin) noexcept { pin.store(0, std::memory_order_release); }  // [U1]
+
+}  // namespace orc::detail::shm

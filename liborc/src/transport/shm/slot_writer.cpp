@@ -1,0 +1,128 @@
+#include "transport/shm/slot_writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace orc::detail::shm {
+
+namespace {
+
+constexpr std::uint64_t smallest_stride = 256;
+
+[[nodiscard]] std::uint64_t stride_for(std::uint64_t capacity) noexcept {
+  const std::uint64_t needed = capacity + sizeof(slot_header);
+  if (needed <= large_slot) return std::bit_ceil(std::max(needed, smallest_stride));
+  return (needed + page_size - 1) / page_size * page_size;
+}
+
+}  // namespace
+
+shape slot_writer::shape_for(const needs& n) noexcept {
+  const std::uint32_t history = std::bit_ceil(std::clamp<std::uint32_t>(n.history, 1, most_history));
+  return {.slots = history + n.pins + not_pinned, .history = history, .stride = stride_for(n.capacity)};
+}
+
+std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape& s, std::uint32_t generation,
+                                                                    const shared_memory_options& options) {
+  auto made = make_shared_memory(s.bytes(), others::only_read, options);
+  if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
+  try {
+    return std::make_shared<slot_writer>(s, generation, std::move(std::get<shared_memory>(made)), options.lock);
+  } catch (const std::bad_alloc&) {
+    return error(errc::no_memory);
+  }
+}
+
+slot_writer::slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked)
+    : shape_(s), generation_(generation), memory_(std::move(memory)), holders_(s.slots) {
+  retired_.reserve(s.slots);
+  segment_header& h = header();
+  h.magic = magic;
+  h.shape = s;
+  h.generation = generation;
+  h.locked = locked ? 1 : 0;
+}
+
+std::optional<std::uint32_t> slot_writer::take(std::span<const pin_table> readers) noexcept {
+  if (!stocked_) stock(readers);
+  return std::exchange(stocked_, std::nullopt);
+}
+
+void slot_writer::stock(std::span<const pin_table> readers) noexcept {
+  if (!stocked_) stocked_ = find(readers);
+}
+
+// [A1] The youngest of the retired comes last: a reader that has just read `latest` should still find its sample. So a
+// fresh slot is used before it, but only then, so that no more memory is touched than needed.
+std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
+  const auto take_from = [&](std::size_t begin, std::size_t end) -> std::optional<std::uint32_t> {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t slot = retired_[i];
+      if (!is_free(slot, readers)) continue;
+      retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
+      return slot;
+    }
+    return std::nullopt;
+  };
+  const std::size_t older = retired_.empty() ? 0 : retired_.size() - 1;
+  if (auto found = take_from(0, older)) return found;
+  if (unused_ < shape_.slots) return unused_++;
+  return take_from(older, retired_.size());
+}
+
+// A reader that pins the slot from now on finds the guard changed and lets it go; one that pinned it before is seen.
+bool slot_writer::is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept {
+  if (holders_[slot].load(std::memory_order_acquire) != 0) return false;
+  header_of(slot).guard.store(0);  // [A2]
+  for (const pin_table& reader : readers) {
+    for (std::uint32_t i = 0; i < reader.count; ++i) {
+      if (reader.page->pins[i].load() == slot + 1) return false;  // [A3]
+    }
+  }
+  return true;
+}
+
+void slot_writer::publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& h) noexcept {
+  slot_header& in = header_of(slot);
+  if (holders_[slot].load(std::memory_order_relaxed) != 0) std::erase(retired_, slot);  // it was lent
+  in.size = size;  // [C1], the payload is there already
+  wire::put(h, in.wire_header);
+  in.guard.store(h.sequence, std::memory_order_release);  // [C2]
+  std::atomic<std::uint32_t>& place = history()[h.sequence & (shape_.history - 1)];
+  const std::uint32_t leaving = place.load(std::memory_order_relaxed);
+  place.store(slot + 1, std::memory_order_release);  // [C3]
+  header().latest.store(slot, std::memory_order_release);
+  header().newest.store(h.sequence);  // [C4]
+  if (leaving != 0) retired_.push_back(leaving - 1);
+}
+
+bool slot_writer::may_lend() const noexcept {
+  const auto held = std::count_if(retired_.begin(), retired_.end(), [this](std::uint32_t slot) {
+    return holders_[slot].load(std::memory_order_relaxed) != 0;
+  });
+  return held < static_cast<std::ptrdiff_t>(most_loans);
+}
+
+void slot_writer::lend(std::uint32_t slot) noexcept {
+  holders_[slot].store(1, std::memory_order_relaxed);
+  retired_.push_back(slot);  // it is found again when it was dropped
+}
+
+void slot_writer::inherit(const slot_writer& older) noexcept {
+  const std::uint64_t newest_there = older.newest();
+  const std::uint64_t many = std::min<std::uint64_t>({older.shape_.history, shape_.history, newest_there});
+  for (std::uint64_t sequence = newest_there - many + 1; many != 0 && sequence <= newest_there; ++sequence) {
+    const std::uint32_t from = older.history()[sequence & (older.shape_.history - 1)].load(std::memory_order_relaxed);
+    if (from == 0) continue;
+    const slot_header& there = older.header_of(from - 1);
+    if (there.guard.load(std::memory_order_relaxed) != sequence || there.size > shape_.capacity()) continue;
+    const auto slot = take({});
+    if (!slot) return;
+    std::memcpy(payload(*slot), older.payload(from - 1), there.size);
+    publish(*slot, there.size, wire::get(there.wire_header));
+  }
+}
+
+}  // namespace orc::detail::shm

@@ -1,0 +1,101 @@
+// The publisher's end of one segment: finds a slot that nobody uses, and makes its sample the newest.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/frame.h"
+#include "transport/shm/shared_memory.h"
+#include "transport/shm/shm_layout.h"
+
+namespace orc::detail::shm {
+
+// The pins of one subscriber.
+struct pin_table {
+  const reader_page* page = nullptr;
+  std::uint32_t count = 0;
+};
+
+// Not thread-safe, the publication serialises; except let_go and the constant functions.
+//
+// shape_for() reserves enough slots that take() always finds one: whatever subscribers have pinned, there is one more.
+class slot_writer {
+ public:
+  static constexpr std::uint32_t most_loans = 4;
+
+  struct needs {
+    std::uint64_t capacity = 0;  // bytes of a sample
+    std::uint32_t history = 1;
+    std::uint32_t pins = 0;  // of all subscribers together
+  };
+  [[nodiscard]] static shape shape_for(const needs& n) noexcept;
+  // What a shape has slots for.
+  [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.history - not_pinned; }
+
+  [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
+                                                                              const shared_memory_options& options);
+  slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked);
+
+  // ---- constant, any thread ----
+  [[nodiscard]] const shape& form() const noexcept { return shape_; }
+  [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
+  [[nodiscard]] int fd() const noexcept { return memory_.fd.get(); }
+  [[nodiscard]] std::byte* payload(std::uint32_t slot) const noexcept {
+    return reinterpret_cast<std::byte*>(&header_of(slot)) + sizeof(slot_header);
+  }
+
+  // ---- put ----
+  // A slot that nobody reads and nobody will begin to read. [A1]-[A3]; does nothing when stock() was called before.
+  [[nodiscard]] std::optional<std::uint32_t> take(std::span<const pin_table> readers) noexcept;
+  // Finds one for the next take(), now that nobody waits for it.
+  void stock(std::span<const pin_table> readers) noexcept;
+  // Its payload is written: makes it the newest sample. [C2]-[C4]
+  void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
+  // It was taken and is not needed.
+  void put_back(std::uint32_t slot) noexcept { retired_.push_back(slot); }
+
+  // ---- loans: slots with an owner outside ----
+  // False: too many are out.
+  [[nodiscard]] bool may_lend() const noexcept;
+  // The slot is not used for anything else until let_go. It may be published meanwhile.
+  void lend(std::uint32_t slot) noexcept;
+  void hold(std::uint32_t slot) noexcept { holders_[slot].fetch_add(1, std::memory_order_relaxed); }
+  void let_go(std::uint32_t slot) noexcept { holders_[slot].fetch_sub(1, std::memory_order_release); }
+
+  // ---- generations ----
+  // Copies the samples that readers can still ask `older` for. [M1]
+  void inherit(const slot_writer& older) noexcept;
+  // Nothing will be published here any more. [M3]
+  void move_on() noexcept { header().moved.store(1); }
+  [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
+
+ private:
+  // Beside the history and the pins: one for the next sample, one that stays readable a round longer, and the loans.
+  static constexpr std::uint32_t not_pinned = 2 + most_loans;
+
+  [[nodiscard]] segment_header& header() const noexcept {
+    return *reinterpret_cast<segment_header*>(memory_.memory.bytes());
+  }
+  [[nodiscard]] std::atomic<std::uint32_t>* history() const noexcept {
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(memory_.memory.bytes() + shape_.history_at());
+  }
+  [[nodiscard]] slot_header& header_of(std::uint32_t slot) const noexcept {
+    return *reinterpret_cast<slot_header*>(memory_.memory.bytes() + shape_.slots_at() + slot * shape_.stride);
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find(std::span<const pin_table> readers) noexcept;
+  [[nodiscard]] bool is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept;
+
+  const shape shape_;
+  const std::uint32_t generation_;
+  shared_memory memory_;
+  std::vector<std::uint32_t> retired_;  // used before and not in the history, oldest first
+  std::uint32_t unused_ = 0;            // from this one on slots were never used: their memory does not exist yet
+  std::optional<std::uint32_t> stocked_;
+  std::vector<std::atomic<std::uint32_t>> holders_;  // of each slot
+};
+
+}  // namespace orc::detail::shm
