@@ -15,10 +15,10 @@
 namespace orc::bench {
 
 inline orc::transport transport_named(const std::string& name) {
-  for (const auto t : {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}) {
+  for (const auto t : {orc::transport::inproc, orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     if (to_string(t) == name) return t;
   }
-  throw CLI::ValidationError("--transport", "'" + name + "' is none of inproc, ipc and tcp");
+  throw CLI::ValidationError("--transport", "'" + name + "' is none of inproc, shm, ipc and tcp");
 }
 
 inline std::vector<orc::transport> transports_named(const std::vector<std::string>& names) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,7 @@ struct orc_link {
   std::string in;   // topic this end subscribes
   orc::transport transport = orc::transport::ipc;
   std::size_t size = 0;  // of a typical sample
+  wait_mode wait = wait_mode::block;
 };
 
 class orc_end {
@@ -42,6 +44,7 @@ class orc_end {
     request_options wish;
     wish.transports = {link_.transport};
     wish.connected_within_ms = connect_within_ms;
+    if (spins_inside()) wish.spin_us = 1'000'000;
     if (auto done = participant_.request_topic(link_.in, wish); !done) return done;
     out_ = participant_.publisher(link_.out);
     in_ = participant_.subscriber(link_.in);
@@ -52,10 +55,16 @@ class orc_end {
   void close() { (void)participant_.release_topic(link_.in); }
 
   bool send(const std::byte* data, std::size_t size) noexcept { return static_cast<bool>(out_.send(data, size)); }
+  bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
+    loan memory = out_.loan(size);
+    if (!memory) return false;
+    std::memcpy(memory.data(), mark, marked);
+    return static_cast<bool>(out_.send(std::move(memory)));
+  }
   bool forward(message&& received) noexcept { return static_cast<bool>(out_.send(std::move(received))); }
 
   message receive(wait_mode wait) noexcept {
-    if (wait == wait_mode::block) return in_.recv(-1);
+    if (wait == wait_mode::block || spins_inside()) return in_.recv(-1);
     for (;;) {
       message newest = in_.recv(0);
       if (newest.status() != errc::nothing_new) return newest;
@@ -66,6 +75,11 @@ class orc_end {
   [[nodiscard]] orc::publisher& out() noexcept { return out_; }
 
  private:
+  // shm looks before it sleeps; elsewhere spinning is polling.
+  [[nodiscard]] bool spins_inside() const noexcept {
+    return link_.wait == wait_mode::spin && link_.transport == orc::transport::shm;
+  }
+
   result wait_for_reader() {
     const std::int64_t deadline = now_ns() + connect_within_ms * std::int64_t{1'000'000};
     while (out_.readers() == 0) {

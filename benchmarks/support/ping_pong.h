@@ -3,6 +3,7 @@
 //
 //   bool send(const std::byte* data, std::size_t size);   // copies
 //   bool forward(message_type&& received);                // sends a received sample on
+//   bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size);  // writes the mark only
 //   message_type receive(wait_mode);                      // waits; a false one: the end was closed
 //   message_type: explicit bool, data(), size()
 //
@@ -28,8 +29,11 @@ namespace orc::bench {
 
 enum class wait_mode { block, spin };
 
-// How an echo sends back: the paper's way (send copies the bytes) or by handing the received message on.
-enum class send_mode { copy, move };
+// How samples are sent: the paper's way (send copies the bytes), by handing the received message on, or on loan, with
+// a payload of which only the first bytes are touched: what a program costs that writes its samples in place.
+enum class send_mode { copy, move, loan };
+
+inline constexpr std::size_t mark_size = sizeof(std::uint64_t);
 
 template <class End>
 bool echo(End& end, wait_mode wait, send_mode mode) {
@@ -37,8 +41,13 @@ bool echo(End& end, wait_mode wait, send_mode mode) {
     auto message = end.receive(wait);
     if (!message) return false;
     if (message.size() == 0) return true;
-    const bool sent = mode == send_mode::move ? end.forward(std::move(message))
-                                              : end.send(static_cast<const std::byte*>(message.data()), message.size());
+    const auto* const data = static_cast<const std::byte*>(message.data());
+    bool sent = false;
+    switch (mode) {
+      case send_mode::copy: sent = end.send(data, message.size()); break;
+      case send_mode::move: sent = end.forward(std::move(message)); break;
+      case send_mode::loan: sent = end.send_lent(data, std::min(mark_size, message.size()), message.size()); break;
+    }
     if (!sent) return false;
   }
 }
@@ -94,10 +103,13 @@ class watchdog {
 // Sends `payload` and waits for it to come back, once. The first bytes carry a counter, so that a late echo is not
 // taken for this one. False: the end was closed.
 template <class End>
-bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter, wait_mode wait) {
-  const std::size_t mark = std::min(sizeof counter, payload.size());
+bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter, wait_mode wait,
+                send_mode send = send_mode::copy) {
+  const std::size_t mark = std::min(mark_size, payload.size());
   std::memcpy(payload.data(), &counter, mark);
-  if (!end.send(payload.data(), payload.size())) return false;
+  const bool sent = send == send_mode::loan ? end.send_lent(payload.data(), mark, payload.size())
+                                            : end.send(payload.data(), payload.size());
+  if (!sent) return false;
   for (;;) {
     auto reply = end.receive(wait);
     if (!reply) return false;
@@ -108,10 +120,10 @@ bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter
 // Appends the time of each of `count` round trips to `ns`, which has room for them. False: the end was closed.
 template <class End>
 bool ping(End& end, std::vector<std::byte>& payload, std::uint64_t count, wait_mode wait,
-          std::atomic<std::uint64_t>& progress, std::vector<std::int64_t>& ns) {
+          std::atomic<std::uint64_t>& progress, std::vector<std::int64_t>& ns, send_mode send = send_mode::copy) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::int64_t start = now_ns();
-    if (!round_trip(end, payload, i, wait)) return false;
+    if (!round_trip(end, payload, i, wait, send)) return false;
     ns.push_back(now_ns() - start);
     progress.fetch_add(1, std::memory_order_relaxed);
   }

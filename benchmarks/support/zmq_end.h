@@ -113,6 +113,14 @@ class zmq_end {
   [[nodiscard]] std::string endpoint() const { return out_.endpoint(); }
 
   bool send(const std::byte* data, std::size_t size) noexcept { return send_sample(out_, ++sequence_, data, size); }
+  bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
+    zmq_msg_t message;
+    if (::zmq_msg_init_size(&message, wire::sample_header::bytes + size) != 0) return false;
+    auto* at = static_cast<std::byte*>(::zmq_msg_data(&message));
+    wire::put({++sequence_, clock_ns(CLOCK_REALTIME)}, at);
+    std::memcpy(at + wire::sample_header::bytes, mark, marked);
+    return ::zmq_msg_send(&message, out_.get(), ZMQ_DONTWAIT) >= 0;
+  }
   bool forward(zmq_message&& received) noexcept { return ::zmq_msg_send(received.get(), out_.get(), 0) >= 0; }
   zmq_message receive(wait_mode wait) noexcept {
     zmq_message message;

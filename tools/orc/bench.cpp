@@ -14,8 +14,8 @@
 namespace orc::cli {
 namespace {
 
-constexpr std::array offered{orc::transport::inproc, orc::transport::ipc, orc::transport::tcp};
-constexpr std::array planned{orc::transport::shm, orc::transport::multicast};
+constexpr std::array offered{orc::transport::inproc, orc::transport::shm, orc::transport::ipc, orc::transport::tcp};
+constexpr std::array planned{orc::transport::multicast};
 
 orc::transport transport_named(const std::string& name) {
   for (const orc::transport t : offered) {
@@ -23,10 +23,12 @@ orc::transport transport_named(const std::string& name) {
   }
   for (const orc::transport t : planned) {
     if (to_string(t) == name) {
-      throw CLI::ValidationError("--transport", name + " is not offered by this build; there are inproc, ipc and tcp");
+      throw CLI::ValidationError("--transport",
+                                 name + " is not offered by this build; there are inproc, shm, ipc and tcp");
     }
   }
-  throw CLI::ValidationError("--transport", "no transport is called '" + name + "'; there are inproc, ipc and tcp");
+  throw CLI::ValidationError("--transport",
+                             "no transport is called '" + name + "'; there are inproc, shm, ipc and tcp");
 }
 
 std::size_t sample_size(const std::string& text) {
@@ -61,12 +63,13 @@ constexpr const char* footer =
 // What the command line says, as text where a check needs more than its type.
 struct rtt_arguments {
   rtt_options options;
-  std::vector<std::string> transports{"inproc", "ipc", "tcp"};
+  std::vector<std::string> transports{"inproc", "shm", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M", "10M", "100M"};
   std::string cpu;
   std::uint64_t messages = 0;
   std::uint64_t warm_up = 0;
   bool move = false;
+  bool loan = false;
 };
 
 void add_rtt(CLI::App& bench_command, int& exit_code) {
@@ -89,12 +92,16 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   rtt->add_option("--wait", args->options.wait,
-                  "block: wait in recv_msg; spin: poll it without pause (needs a core for each end)")
+                  "block: wait in recv_msg; spin: look without pause (needs a core for each end)")
       ->transform(CLI::CheckedTransformer(wait_modes))
       ->default_str("block");
   rtt->add_option("--cpu", args->cpu, "Cores of the two ends, as A,B, or none; default: the first two allowed ones");
-  rtt->add_flag("--move", args->move,
-                "Both ends hand the received message on (send_msg(topic, message&&)) instead of sending its bytes");
+  CLI::Option* move =
+      rtt->add_flag("--move", args->move,
+                    "Both ends hand the received message on (send_msg(topic, message&&)) instead of sending its bytes");
+  rtt->add_flag("--loan", args->loan,
+                "Both ends send on loan and write the first 8 bytes only: what samples cost that are made in place")
+      ->excludes(move);
   rtt->add_option("--json", args->options.json, "Write JSON to FILE, - is stdout")->type_name("FILE|-");
   rtt->add_option("--csv", args->options.csv, "Write CSV to FILE, - is stdout")->type_name("FILE|-");
   rtt->callback([args, messages, warm_up, &exit_code] {
@@ -106,6 +113,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
     if (warm_up->count() > 0) options.warm_up = args->warm_up;
     if (!args->cpu.empty()) options.cpus = cpus(args->cpu);
     if (args->move) options.send = bench::send_mode::move;
+    if (args->loan) options.send = bench::send_mode::loan;
     if (options.json == "-" && options.csv == "-") {
       throw CLI::ValidationError("--csv", "--json and --csv cannot both go to stdout");
     }
@@ -120,6 +128,7 @@ void add_rtt_echo(CLI::App& bench_command, int& exit_code) {
     rtt_echo_options options;
     std::string transport;
     bool move = false;
+    bool loan = false;
   };
   const auto args = std::make_shared<arguments>();
   echo->add_option("--broker", args->options.broker)->required();
@@ -129,9 +138,11 @@ void add_rtt_echo(CLI::App& bench_command, int& exit_code) {
   echo->add_option("--wait", args->options.wait)->transform(CLI::CheckedTransformer(wait_modes));
   echo->add_option("--cpu", args->options.cpu);
   echo->add_flag("--move", args->move);
+  echo->add_flag("--loan", args->loan);
   echo->callback([args, &exit_code] {
     args->options.transport = transport_named(args->transport);
     if (args->move) args->options.send = bench::send_mode::move;
+    if (args->loan) args->options.send = bench::send_mode::loan;
     exit_code = run_rtt_echo(args->options);
   });
 }

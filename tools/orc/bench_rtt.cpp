@@ -51,6 +51,7 @@ class echo_side {
     if (echo.cpu != bench::no_cpu) arguments.insert(arguments.end(), {"--cpu", std::to_string(echo.cpu)});
     if (rtt.wait == bench::wait_mode::spin) arguments.insert(arguments.end(), {"--wait", "spin"});
     if (rtt.send == bench::send_mode::move) arguments.emplace_back("--move");
+    if (rtt.send == bench::send_mode::loan) arguments.emplace_back("--loan");
     process_ = bench::child_process::spawn(arguments);
   }
   // The echo was told to end or never had a link, which ends it too.
@@ -111,7 +112,7 @@ class round_trips {
   bool some(std::uint64_t count) {
     return options_.send == bench::send_mode::move
                ? bench::ping_by_move(end_, payload_, count, options_.wait, progress_, ns_)
-               : bench::ping(end_, payload_, count, options_.wait, progress_, ns_);
+               : bench::ping(end_, payload_, count, options_.wait, progress_, ns_, options_.send);
   }
 
   bench::orc_end& end_;
@@ -127,7 +128,7 @@ std::variant<rtt_row, std::string> measure(const rtt_options& options, const std
   const std::string what = std::string(to_string(transport)) + ", " + bench::size_label(size);
   const std::string topics = "bench." + std::string(to_string(transport)) + "." + std::to_string(size);
   const echo_side echo(options, {broker, topics, transport, size, options.wait, options.send, options.cpus.second});
-  bench::orc_end end(broker, "orc bench rtt", {topics + ".ping", topics + ".pong", transport, size});
+  bench::orc_end end(broker, "orc bench rtt", {topics + ".ping", topics + ".pong", transport, size, options.wait});
   if (const auto opened = end.open(); !opened) return what + ": " + opened.error().message();
 
   std::atomic<std::uint64_t> progress{0};

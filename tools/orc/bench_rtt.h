@@ -16,7 +16,8 @@
 namespace orc::cli {
 
 struct rtt_options {
-  std::vector<orc::transport> transports{orc::transport::inproc, orc::transport::ipc, orc::transport::tcp};
+  std::vector<orc::transport> transports{orc::transport::inproc, orc::transport::shm, orc::transport::ipc,
+                                         orc::transport::tcp};
   std::vector<std::size_t> sizes;
   std::optional<std::uint64_t> messages;  // exactly; else as many as fit into `seconds`
   std::optional<std::uint64_t> warm_up;   // exactly; else up to 1000, for a moment

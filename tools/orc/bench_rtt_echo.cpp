@@ -11,8 +11,9 @@ int run_rtt_echo(const rtt_echo_options& options) {
     std::fprintf(stderr, "orc: the echo cannot run on core %d\n", options.cpu);
     return exit_code::failed;
   }
-  bench::orc_end end(options.broker, "orc bench rtt (echo)",
-                     {options.topics + ".pong", options.topics + ".ping", options.transport, options.size});
+  bench::orc_end end(
+      options.broker, "orc bench rtt (echo)",
+      {options.topics + ".pong", options.topics + ".ping", options.transport, options.size, options.wait});
   if (const auto opened = end.open(); !opened) {
     if (!bench::interrupted()) std::fprintf(stderr, "orc: echo: %s\n", opened.error().message().c_str());
     return exit_code::failed;

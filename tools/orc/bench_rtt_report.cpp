@@ -10,6 +10,15 @@
 namespace orc::cli {
 namespace {
 
+const char* name_of(bench::send_mode mode) {
+  switch (mode) {
+    case bench::send_mode::copy: return "sent by copy";
+    case bench::send_mode::move: return "forwarded by move";
+    case bench::send_mode::loan: return "made in place";
+  }
+  return "";
+}
+
 // Table I of the paper: a line per transport, a column per size.
 bench::table mean_table(const std::vector<rtt_row>& rows, const rtt_options& options) {
   bench::table table{{""}};
@@ -82,7 +91,7 @@ void print_rtt_tables(std::FILE* to, const std::vector<rtt_row>& rows, const rtt
   if (rows.empty()) return;
   std::fprintf(to, "# %s\n", bench::machine_facts(options.cpus).c_str());
   std::fprintf(to, "# receiver %s, message %s\n\n", options.wait == bench::wait_mode::spin ? "spins" : "blocks",
-               options.send == bench::send_mode::move ? "forwarded by move" : "sent by copy");
+               name_of(options.send));
   std::fprintf(to, "Mean one-way latency (round trip / 2), microseconds\n\n");
   bench::print(to, mean_table(rows, options));
   std::fprintf(to, "\nDistribution, microseconds\n\n");
