@@ -19,7 +19,9 @@ namespace detail {
 class ORC_API sample_buffer {
  public:
   struct operations {
-    void (*move)(sample_buffer& to, sample_buffer& from) noexcept;  // `to` is empty before, `from` after
+    // `to` is empty before, `from` after. Null: what is in storage() can be moved byte by byte, and the payload is
+    // elsewhere.
+    void (*move)(sample_buffer& to, sample_buffer& from) noexcept;
     void (*drop)(sample_buffer&) noexcept;
     std::byte* (*payload)(sample_buffer&) noexcept;
     // Makes `to`, which is empty, a second owner. Null: the bytes are somebody else's, they can only be read.
@@ -49,6 +51,11 @@ class ORC_API sample_buffer {
     operations_ = kind;
     size_ = payload_size;
     payload_ = kind->payload(*this);
+  }
+  void adopt(const operations* kind, std::byte* payload, std::size_t payload_size) noexcept {
+    operations_ = kind;
+    size_ = payload_size;
+    payload_ = payload;
   }
 
  private:

@@ -45,7 +45,10 @@ bool is_frame(const sample_buffer& buffer) noexcept { return buffer.kind() == &f
 sample_buffer share(sample_buffer& buffer) noexcept {
   sample_buffer other;
   buffer.kind()->share(other, buffer);
-  other.adopt(buffer.kind(), buffer.size());
+  if (is_frame(buffer))
+    other.adopt(buffer.kind(), buffer.size());  // small ones lie in the frame itself
+  else
+    other.adopt(buffer.kind(), buffer.payload(), buffer.size());
   return other;
 }
 

@@ -19,8 +19,13 @@ void sample_buffer::reset() noexcept {
 
 void sample_buffer::take(sample_buffer& other) noexcept {
   if (other.operations_ == nullptr) return;
-  other.operations_->move(*this, other);
-  adopt(other.operations_, other.size_);
+  if (other.operations_->move == nullptr) {
+    std::memcpy(storage_, other.storage_, sizeof storage_);
+    adopt(other.operations_, other.payload_, other.size_);
+  } else {
+    other.operations_->move(*this, other);
+    adopt(other.operations_, other.size_);
+  }
   other.operations_ = nullptr;
   other.payload_ = nullptr;
   other.size_ = 0;

@@ -12,6 +12,7 @@ namespace orc::detail {
 namespace {
 
 constexpr int farewell_ms = 300;
+constexpr std::size_t copied_under_lock = 16 * 1024;
 
 template <typename Links, typename Value>
 [[nodiscard]] Value sum(const Links& links, Value (publisher_link::*of)() const noexcept) noexcept {
@@ -40,6 +41,7 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
 result publication::send(const void* data, std::size_t size) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
+  if (size <= copied_under_lock && send_directly(data, size)) return {};
   sample_buffer buffer = memory_for(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
@@ -65,6 +67,34 @@ orc::loan publication::lend(std::size_t size) noexcept {
   return orc::loan(memory_for(size));
 }
 
+// Small samples of which only one link wants to know, without a buffer in between.
+bool publication::send_directly(const void* data, std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  publisher_link* only = nullptr;
+  for (const auto& link : links_) {
+    if (link->idle()) continue;
+    if (only != nullptr) return false;
+    only = link.get();
+  }
+  if (only == nullptr || !only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, realtime_ns()}))
+    return false;
+  keeper_ = only;
+  if (last_.buffer) last_ = {};
+  count(size);
+  return true;
+}
+
+void publication::count(std::size_t size) noexcept {
+  sent_.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  bytes_.store(bytes_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+}
+
+sample* publication::last() noexcept {
+  if (keeper_ != nullptr && keeper_->newest(last_)) keeper_ = nullptr;
+  return last_.buffer ? &last_ : nullptr;
+}
+
 sample_buffer publication::memory_for(std::size_t size) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -86,8 +116,8 @@ result publication::publish(sample_buffer&& buffer) noexcept {
   if (is_unique(fresh.buffer)) write_header(fresh.buffer, {fresh.sequence, fresh.stamp_ns});
   for (const auto& link : links_) link->commit(fresh);
   replaced = std::exchange(last_, std::move(fresh));
-  sent_.store(sequence, std::memory_order_relaxed);
-  bytes_.store(bytes_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  keeper_ = nullptr;
+  count(size);
   return {};
 }
 
@@ -106,7 +136,7 @@ bool publication::farewell() noexcept {
   const std::lock_guard lock(mutex_);
   bool behind = false;
   for (const auto& link : links_) {
-    link->service(last_.buffer ? &last_ : nullptr);
+    link->service(last());
     behind = link->behind() || behind;
   }
   return behind;
@@ -117,6 +147,7 @@ void publication::close() noexcept {
   sample last;
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  keeper_ = nullptr;
   links.swap(links_);
   last = std::move(last_);
 }
@@ -170,8 +201,8 @@ result publication::open(const network_place& place) {
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
   for (auto& link : opened) {
-    link->service(last_.buffer ? &last_ : nullptr);
-    if (link->where().transport == wire::transport::inproc && last_.buffer) link->commit(last_);
+    link->service(last());
+    if (link->where().transport == wire::transport::inproc && last() != nullptr) link->commit(last_);
     links_.push_back(std::move(link));
   }
   opened_ = true;
@@ -199,7 +230,7 @@ wire::publication_counters publication::counters() const noexcept {
 
 void publication::service() noexcept {
   const std::lock_guard lock(mutex_);
-  for (const auto& link : links_) link->service(last_.buffer ? &last_ : nullptr);
+  for (const auto& link : links_) link->service(last());
 }
 
 void publication::append_fds(std::vector<int>& to) const {

@@ -65,6 +65,9 @@ class publication {
   [[nodiscard]] bool offers(transport t) const noexcept;
   [[nodiscard]] bool has_link(wire::transport name) const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_place& place) const;
+  [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
+  [[nodiscard]] sample* last() noexcept;
+  void count(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
 
@@ -79,6 +82,7 @@ class publication {
   mutable std::mutex mutex_;  // the links and the last sample
   std::vector<std::unique_ptr<publisher_link>> links_;
   sample last_;
+  publisher_link* keeper_ = nullptr;  // has the last sample instead of last_
   std::atomic<bool> closed_{false};
 
   std::atomic<std::uint64_t> sent_{0};

@@ -59,6 +59,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     const std::uint32_t ticket = bell_->ticket();
     // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
     // But what the housekeeping took out meanwhile may be older than what is there now.
+    if (message direct = take_from_link(which)) return direct;
     const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
     if (!dry_ || timeout_ms == 0 || may_be_old) pump(which);
     if (!queue_.empty()) return take();
@@ -70,9 +71,17 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   }
 }
 
+// What the link keeps for us needs no queue in between.
+message subscription::take_from_link(pick which) noexcept {
+  sample s;
+  if (!link_ || !link_->keeps_samples() || !queue_.empty() || !link_->try_recv(s, which) || !count(s)) return {};
+  return hand_out(std::move(s));
+}
+
 // One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
 void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
-  const auto link = link_;  // stays open while it is waited for
+  if (!leader_ && waited_for_ != link_) waited_for_ = link_;  // stays open while it is waited for
+  subscriber_link* const link = link_.get();
   const bool alive = link && link->state() != link_state::lost;
   sleeper* const place = alive ? link->sleeper() : nullptr;
   const int descriptor = alive ? link->fd() : -1;
@@ -92,6 +101,7 @@ void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket
   --waiting_;
   if (!lead) return;
   leader_ = false;
+  if (waited_for_ != link_) waited_for_.reset();
   if (waiting_ != 0) bell_->ring();
 }
 
@@ -136,15 +146,21 @@ bool subscription::pump(pick which) noexcept {
 }
 
 bool subscription::accept(sample&& s) noexcept {
+  if (!count(s)) return false;
+  if (in_order_ && queue_.full() && queue_.front().era != era_) skip(queue_.front());
+  queue_.push(std::move(s));
+  return true;
+}
+
+// False: it is one that came before.
+bool subscription::count(sample& s) noexcept {
   if (s.sequence <= newest_) return false;  // repeated after a reconnection
   newest_ = s.sequence;
   s.era = era_;
   s.before_first = before_first_.value_or(s.sequence - 1);
-  if (in_order_ && queue_.full() && queue_.front().era != era_) skip(queue_.front());
   ++received_;
   bytes_ += s.buffer.size();
-  age_ns_ = age_of(s.stamp_ns);
-  queue_.push(std::move(s));
+  if (std::exchange(age_is_old_, false)) age_ns_ = age_of(s.stamp_ns);
   return true;
 }
 
@@ -178,6 +194,10 @@ void subscription::skip(const sample& s) noexcept { unseen_ += gap_before(s) + 1
 message subscription::take() noexcept {
   sample s;
   (void)queue_.pop(s);
+  return hand_out(std::move(s));
+}
+
+message subscription::hand_out(sample&& s) noexcept {
   const std::uint64_t missed = gap_before(s) + std::exchange(unseen_, 0);
   missed_ += missed;
   // More for another thread that waits, or for the user's event loop.
@@ -290,6 +310,7 @@ void subscription::drop_link() noexcept {
   watch_for_user(std::exchange(watched_alert_, -1), false);
   ring();
   link_.reset();
+  if (!leader_) waited_for_.reset();
 }
 
 void subscription::look_for_link(monotonic::time_point from) { selector_.aim(publication_, endpoints_, newest_, from); }
@@ -389,8 +410,9 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   return next;
 }
 
-wire::subscription_counters subscription::counters() const {
+wire::subscription_counters subscription::counters() {
   const std::lock_guard lock(mutex_);
+  age_is_old_ = true;
   return {.subscription = id_,
           .sampled_ns = static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()),
           .received = received_,

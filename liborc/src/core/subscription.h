@@ -41,7 +41,7 @@ class subscription {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] wire::request_topic request() const { return {topic_, id_}; }
   [[nodiscard]] wire::release_topic release() const { return {topic_, id_}; }
-  [[nodiscard]] wire::subscription_counters counters() const;
+  [[nodiscard]] wire::subscription_counters counters();
   // What the broker says about the topic; `pushed`: an event, not the answer to a request.
   void update(const wire::topic_state& state, bool pushed);
   // Looks for a link, and takes samples out of it when no user does.
@@ -65,7 +65,10 @@ class subscription {
   void ring() noexcept;
   void drain_link(monotonic::time_point now);
   bool accept(sample&& s) noexcept;
+  [[nodiscard]] bool count(sample& s) noexcept;
   [[nodiscard]] message take() noexcept;
+  [[nodiscard]] message take_from_link(pick which) noexcept;
+  [[nodiscard]] message hand_out(sample&& s) noexcept;
   [[nodiscard]] std::uint64_t gap_before(const sample& s) noexcept;
   void skip(const sample& s) noexcept;
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
@@ -112,17 +115,19 @@ class subscription {
 
   // Who waits.
   unsigned waiting_ = 0;
-  bool dry_ = false;        // the link was empty when it was looked at last, and shows its descriptor when it is not
-  bool leader_ = false;     // one of them polls the link's descriptor
-  unique_fd user_fd_;       // epoll of the bell and the link
-  int watched_alert_ = -1;  // in it: the link's alert_fd
+  bool dry_ = false;     // the link was empty when it was looked at last, and shows its descriptor when it is not
+  bool leader_ = false;  // one of them waits for the link
+  std::shared_ptr<subscriber_link> waited_for_;  // that link, also when it is dropped meanwhile
+  unique_fd user_fd_;                            // epoll of the bell and the link
+  int watched_alert_ = -1;                       // in it: the link's alert_fd
   attendance attendance_;
 
   std::uint64_t received_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t missed_ = 0;
   std::uint64_t malformed_ = 0;  // on links that are closed
-  std::int64_t age_ns_ = -1;
+  std::int64_t age_ns_ = -1;  // of one sample per report: looking at the clock for each would cost more than the rest
+  bool age_is_old_ = true;
 };
 
 }  // namespace orc::detail

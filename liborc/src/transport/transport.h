@@ -74,6 +74,13 @@ class publisher_link {
   // Memory in which the readers will read the next sample, to be filled and given to commit; dropping it discards it.
   // False: there is none, a frame serves as well.
   [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
+  // Nobody would get what is committed now, and nobody will ask for it but through service().
+  [[nodiscard]] virtual bool idle() const noexcept { return readers() == 0; }
+  // Does in one step what try_loan, filling and commit do. False: this link cannot, or not now.
+  [[nodiscard]] virtual bool try_send(const void*, std::size_t, const wire::sample_header&) noexcept { return false; }
+  // After it: the newest sample, kept by the link itself. False: no memory.
+  [[nodiscard]] virtual bool newest(sample&) noexcept { return false; }
+
   // Hands the sample to every reader that has room. For those that have none it remembers that they are behind, and
   // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
   virtual void commit(sample& s) noexcept = 0;

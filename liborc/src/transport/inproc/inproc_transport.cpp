@@ -60,6 +60,8 @@ class inproc_publisher_link final : public publisher_link {
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
+  // A reader that attaches later gets the last sample from here.
+  [[nodiscard]] bool idle() const noexcept override { return false; }
   void commit(sample& s) noexcept override { dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed); }
   void service(sample*) noexcept override {}
   [[nodiscard]] int fd() const noexcept override { return -1; }

@@ -8,17 +8,12 @@ namespace orc::detail::shm {
 namespace {
 
 struct lent {
-  std::shared_ptr<slot_writer> of;
+  std::shared_ptr<slot_writer> of;  // a pointer and a count elsewhere: can be moved byte by byte
   std::uint32_t slot;
 };
 static_assert(sizeof(lent) <= 64 && alignof(lent) <= 8, "sample_buffer has room for it");
 
 lent& stored(sample_buffer& buffer) noexcept { return *std::launder(static_cast<lent*>(buffer.storage())); }
-
-void move_lent(sample_buffer& to, sample_buffer& from) noexcept {
-  ::new (to.storage()) lent(std::move(stored(from)));
-  stored(from).~lent();
-}
 
 void drop_lent(sample_buffer& buffer) noexcept {
   lent& l = stored(buffer);
@@ -26,22 +21,22 @@ void drop_lent(sample_buffer& buffer) noexcept {
   l.~lent();
 }
 
-std::byte* payload_of_lent(sample_buffer& buffer) noexcept { return stored(buffer).of->payload(stored(buffer).slot); }
-
 void share_lent(sample_buffer& to, sample_buffer& from) noexcept {
   const lent& l = stored(from);
   l.of->hold(l.slot);
   ::new (to.storage()) lent(l);
 }
 
-constexpr sample_buffer::operations lent_operations{move_lent, drop_lent, payload_of_lent, share_lent};
+constexpr sample_buffer::operations lent_operations{
+    .move = nullptr, .drop = drop_lent, .payload = nullptr, .share = share_lent};
 
 }  // namespace
 
 sample_buffer lent_buffer(std::shared_ptr<slot_writer> of, std::uint32_t slot, std::size_t size) noexcept {
   sample_buffer buffer;
+  std::byte* const payload = of->payload(slot);
   ::new (buffer.storage()) lent{std::move(of), slot};
-  buffer.adopt(&lent_operations, size);
+  buffer.adopt(&lent_operations, payload, size);
   return buffer;
 }
 

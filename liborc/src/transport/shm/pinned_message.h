@@ -4,10 +4,8 @@
 #include <sys/socket.h>
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/process.h"
 #include "core/unique_fd.h"
@@ -37,23 +35,19 @@ class shared_socket {
 class attachment {
  public:
   attachment(std::shared_ptr<const shared_socket> socket, mapping page, std::uint32_t pins) noexcept
-      : socket_(std::move(socket)),
-        page_(std::move(page)),
-        free_(pins == most_pins ? ~std::uint64_t{0} : (std::uint64_t{1} << pins) - 1) {}
+      : socket_(std::move(socket)), page_(std::move(page)), pins_(pins) {}
 
   [[nodiscard]] reader_page& page() const noexcept { return *reinterpret_cast<reader_page*>(page_.bytes()); }
 
-  // A pin that is not in use. Nothing: the user holds as many messages as he may. Any thread.
-  [[nodiscard]] std::optional<std::uint32_t> claim() noexcept {
-    std::uint64_t free = free_.load(std::memory_order_relaxed);
-    while (free != 0) {
-      const std::uint64_t lowest = free & (~free + 1);
-      if (free_.compare_exchange_weak(free, free & ~lowest, std::memory_order_acquire))
-        return static_cast<std::uint32_t>(std::countr_zero(lowest));
+  // A pin that is not in use. Null: the user holds as many messages as he may. The subscription serialises; messages
+  // may be dropped by any thread meanwhile.
+  [[nodiscard]] std::atomic<std::uint32_t>* free_pin() const noexcept {
+    for (std::uint32_t i = 0; i < pins_; ++i) {
+      auto& pin = page().pins[i];
+      if (pin.load(std::memory_order_acquire) == 0) return &pin;
     }
-    return std::nullopt;
+    return nullptr;
   }
-  void release(std::uint32_t pin) noexcept { free_.fetch_or(std::uint64_t{1} << pin, std::memory_order_release); }
 
   // After fork() the child shares the page, but the pins are the parent's.
   [[nodiscard]] bool inherited() const noexcept { return generation_ != fork_generation(); }
@@ -61,12 +55,18 @@ class attachment {
  private:
   std::shared_ptr<const shared_socket> socket_;
   mapping page_;
-  std::atomic<std::uint64_t> free_;  // one bit per pin
+  const std::uint32_t pins_;
   const unsigned generation_ = fork_generation();
 };
 
-// The message's buffer: owns a pin of `by`, which is set already.
-[[nodiscard]] sample_buffer pinned_buffer(std::shared_ptr<attachment> by, std::shared_ptr<const segment> in,
-                                          const pinned_sample& what, std::uint32_t pin) noexcept;
+// What a message keeps alive, as one.
+struct view {
+  std::shared_ptr<attachment> by;
+  std::shared_ptr<const segment> in;
+};
+
+// The message's buffer: owns `pin` of `through.by`, which is set already.
+[[nodiscard]] sample_buffer pinned_buffer(std::shared_ptr<const view> through, const pinned_sample& what,
+                                          std::atomic<std::uint32_t>& pin) noexcept;
 
 }  // namespace orc::detail::shm

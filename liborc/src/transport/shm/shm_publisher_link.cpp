@@ -69,10 +69,30 @@ void shm_publisher_link::commit(sample& s) noexcept {
     return;
   }
   if (lent == nullptr && size != 0) std::memcpy(writer_->payload(*slot), s.buffer.payload(), size);
-  writer_->publish(*slot, size, {s.sequence, s.stamp_ns});
+  publish(*slot, size, {s.sequence, s.stamp_ns});
+}
+
+bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept {
+  if (!make_room(size)) return false;
+  const auto slot = writer_->take(pins_);
+  if (!slot) return false;
+  if (size != 0) std::memcpy(writer_->payload(*slot), data, size);
+  publish(*slot, size, header);
+  return true;
+}
+
+void shm_publisher_link::publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept {
+  writer_->publish(slot, size, header);
   behind_ = false;
   for (const auto& each : all_) alert(*each);
   writer_->stock(pins_);
+}
+
+bool shm_publisher_link::newest(sample& out) noexcept {
+  const auto found = writer_->latest();
+  writer_->hold(found.slot);
+  out = {lent_buffer(writer_, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
+  return true;
 }
 
 void shm_publisher_link::alert(const reader& r) noexcept {

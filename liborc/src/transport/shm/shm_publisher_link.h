@@ -32,6 +32,8 @@ class shm_publisher_link final : public publisher_link {
   [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
   [[nodiscard]] sample_buffer try_loan(std::size_t payload_size) noexcept override;
   void commit(sample& s) noexcept override;
+  [[nodiscard]] bool try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept override;
+  [[nodiscard]] bool newest(sample& out) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return door_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
@@ -62,6 +64,7 @@ class shm_publisher_link final : public publisher_link {
   // Out.
   [[nodiscard]] bool make_room(std::uint64_t size, const reader* joining = nullptr) noexcept;
   [[nodiscard]] bool move_to(const shape& s) noexcept;
+  void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   void alert(const reader& r) noexcept;
   void tell_generation(reader& r) noexcept;
 

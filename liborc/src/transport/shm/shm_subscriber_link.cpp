@@ -49,24 +49,23 @@ bool shm_subscriber_link::say(packet_kind kind, std::uint32_t generation) noexce
 
 bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   exhausted_ = false;
-  if (!attached_) service();
-  if (!attached_) return false;
+  if (!view_) service();
+  if (!view_) return false;
   if (alert_) rest_alert();
   if (!awaits_segment_ && has_moved()) {  // [S1]
     awaits_segment_ = true;
     service();
   }
-  if (segment_->newest() <= seen_) return false;
-  const auto pin = attached_->claim();
-  if (!pin) {
+  const segment& in = *view_->in;
+  if (in.newest() <= seen_) return false;
+  auto* const pin = view_->by->free_pin();
+  if (pin == nullptr) {
     exhausted_ = true;
     return false;
   }
   pinned_sample sample;
-  const found outcome =
-      pin_sample(*segment_, attached_->page().pins[*pin], seen_, depth_ != 0 ? pick::next : which, sample);
+  const found outcome = pin_sample(in, *pin, seen_, depth_ != 0 ? pick::next : which, sample);
   if (outcome != found::sample) {
-    attached_->release(*pin);
     if (outcome == found::nonsense) {
       count_malformed();
       lose(link_state::lost);
@@ -76,45 +75,44 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   seen_ = sample.header.sequence;
   out.sequence = sample.header.sequence;
   out.stamp_ns = sample.header.stamp_ns;
-  out.buffer = pinned_buffer(attached_, segment_, sample, *pin);
+  out.buffer = pinned_buffer(view_, sample, *pin);
   return true;
 }
 
-bool shm_subscriber_link::has_more() const noexcept { return attached_ && segment_->newest() > seen_; }
+bool shm_subscriber_link::has_more() const noexcept { return view_ && view_->in->newest() > seen_; }
 
 // ---- waiting ----
 
 bool shm_subscriber_link::is_news() const noexcept {
-  return segment_->newest() > seen_ || (!awaits_segment_ && has_moved());
+  return view_->in->newest() > seen_ || (!awaits_segment_ && has_moved());
 }
 
 bool shm_subscriber_link::arm() noexcept {
-  reader_page& page = attached_->page();
-  ticket_ = page.word.load();                // [W1]
-  page.wants.fetch_or(reader_page::sleeps);  // [W2]
-  if (!is_news()) return true;               // [W3]
+  ticket_ = page().word.load();                // [W1]
+  page().wants.fetch_or(reader_page::sleeps);  // [W2]
+  if (!is_news()) return true;                 // [W3]
   disarm();
   return false;
 }
 
-void shm_subscriber_link::disarm() noexcept { attached_->page().wants.fetch_and(~reader_page::sleeps); }  // [W5]
+void shm_subscriber_link::disarm() noexcept { page().wants.fetch_and(~reader_page::sleeps); }  // [W5]
 
 void shm_subscriber_link::sleep(const deadline& until) noexcept {
   const auto left = until.left();
-  futex_wait(attached_->page().word, ticket_, left ? &*left : nullptr);  // [W4]
+  futex_wait(page().word, ticket_, left ? &*left : nullptr);  // [W4]
 }
 
-void shm_subscriber_link::wake() noexcept { ring(attached_->page().word); }
+void shm_subscriber_link::wake() noexcept { ring(page().word); }
 
 void shm_subscriber_link::before_look_out() noexcept {
-  seen_segment_ = segment_;
+  if (looked_at_ != view_) looked_at_ = view_;
   seen_by_look_out_ = seen_;
-  ticket_ = attached_->page().word.load();
+  ticket_ = page().word.load();
 }
 
 bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadline& until) noexcept {
-  const segment_header& header = seen_segment_->header();
-  const auto& word = attached_->page().word;
+  const segment_header& header = looked_at_->in->header();
+  const auto& word = looked_at_->by->page().word;
   const auto end = monotonic::now() + time;
   for (;;) {
     for (int n = 0; n < looks_per_clock; ++n) {
@@ -147,23 +145,23 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
   switch (p.packet.kind) {
     case packet_kind::welcome: return welcome(p);
     case packet_kind::segment:
-      if (!attached_ || !use(p, p.fds[0])) count_malformed();
+      if (!view_ || !use(p, view_->by)) count_malformed();
       return;
     case packet_kind::alert:
-      if (!attached_ || alert_ || !p.fds[0]) return count_malformed();
+      if (!view_ || alert_ || !p.fds[0]) return count_malformed();
       alert_ = std::move(p.fds[0]);
-      attached_->page().wants.fetch_or(reader_page::wants_alert);
+      page().wants.fetch_or(reader_page::wants_alert);
       return;
     default: count_malformed();
   }
 }
 
-void shm_subscriber_link::welcome(received_packet& p) noexcept {
-  if (attached_) return count_malformed();
+void shm_subscriber_link::welcome(const received_packet& p) noexcept {
+  if (view_) return count_malformed();
   mapping page = map_writable(p.fds[1].get(), sizeof(reader_page));
-  if (!page || !use(p, p.fds[0])) return lose(link_state::refused);
+  if (!page) return lose(link_state::refused);
   try {
-    attached_ = std::make_shared<attachment>(socket_, std::move(page), pins_);
+    if (!use(p, std::make_shared<attachment>(socket_, std::move(page), pins_))) return lose(link_state::refused);
   } catch (const std::bad_alloc&) {
     return lose(link_state::refused);
   }
@@ -173,10 +171,10 @@ void shm_subscriber_link::welcome(received_packet& p) noexcept {
   if (wants_alerts_) want_alerts();
 }
 
-bool shm_subscriber_link::use(received_packet& p, const unique_fd& memory) noexcept try {
-  auto fresh = segment::map(memory.get());
+bool shm_subscriber_link::use(const received_packet& p, std::shared_ptr<attachment> by) noexcept try {
+  auto fresh = segment::map(p.fds[0].get());
   if (!fresh) return false;
-  segment_ = std::move(fresh);  // [S2]
+  view_ = std::make_shared<const view>(view{std::move(by), std::move(fresh)});  // [S2]
   awaits_segment_ = false;
   if (!say(packet_kind::attached, p.packet.generation)) lose(link_state::lost);  // [S3]
   return true;
@@ -188,14 +186,14 @@ bool shm_subscriber_link::use(received_packet& p, const unique_fd& memory) noexc
 
 void shm_subscriber_link::want_alerts() noexcept {
   wants_alerts_ = true;
-  if (!attached_ || alert_) return;
+  if (!view_ || alert_) return;
   if (!say(packet_kind::want_alert)) lose(link_state::lost);
 }
 
 // Empties it and asks for the next: before looking for samples, so that one that comes after the look is told. The byte
 // may come a little later than the wish goes: then it is still to be taken out.
 void shm_subscriber_link::rest_alert() noexcept {
-  auto& wants = attached_->page().wants;
+  auto& wants = page().wants;
   const bool told = (wants.load() & reader_page::wants_alert) == 0;
   if (told) ++alert_bytes_;
   char byte = 0;

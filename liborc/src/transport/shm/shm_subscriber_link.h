@@ -23,7 +23,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] bool keeps_samples() const noexcept override { return true; }
   [[nodiscard]] bool exhausted() const noexcept override { return exhausted_; }
-  [[nodiscard]] detail::sleeper* sleeper() noexcept override { return attached_ ? this : nullptr; }
+  [[nodiscard]] detail::sleeper* sleeper() noexcept override { return view_ ? this : nullptr; }
   [[nodiscard]] int control_fd() const noexcept override { return socket_->get(); }
   void service() noexcept override;
   void want_alerts() noexcept override;
@@ -42,11 +42,12 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   void wake() noexcept override;
 
   void handle(received_packet& p) noexcept;
-  void welcome(received_packet& p) noexcept;
+  void welcome(const received_packet& p) noexcept;
   [[nodiscard]] bool say(packet_kind kind, std::uint32_t generation = 0) noexcept;
-  [[nodiscard]] bool use(received_packet& p, const unique_fd& memory) noexcept;
+  [[nodiscard]] bool use(const received_packet& p, std::shared_ptr<attachment> by) noexcept;
+  [[nodiscard]] reader_page& page() const noexcept { return view_->by->page(); }
   void rest_alert() noexcept;
-  [[nodiscard]] bool has_moved() const noexcept { return segment_->header().moved.load() != 0; }
+  [[nodiscard]] bool has_moved() const noexcept { return view_->in->header().moved.load() != 0; }
   [[nodiscard]] bool is_news() const noexcept;
   void lose(link_state how) noexcept { state_.store(how, std::memory_order_release); }
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
@@ -61,9 +62,8 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   std::uint64_t newest_at_join_ = 0;
   std::uint64_t seen_;  // sequence of the last sample that was taken
 
-  std::shared_ptr<attachment> attached_;
-  std::shared_ptr<const segment> segment_;
-  std::shared_ptr<const segment> seen_segment_;  // by the thread that looks out
+  std::shared_ptr<const view> view_;       // once connected
+  std::shared_ptr<const view> looked_at_;  // by the thread that looks out
   std::uint64_t seen_by_look_out_ = 0;
   std::uint32_t ticket_ = 0;     // of the thread that sleeps or looks out
   bool awaits_segment_ = false;  // the publisher moved on, and the hand-over has not come yet

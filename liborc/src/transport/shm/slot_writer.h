@@ -72,6 +72,16 @@ class slot_writer {
   // Nothing will be published here any more. [M3]
   void move_on() noexcept { header().moved.store(1); }
   [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
+  // The newest sample. Only when there is one.
+  struct published {
+    std::uint32_t slot;
+    std::uint64_t size;
+    wire::sample_header header;
+  };
+  [[nodiscard]] published latest() const noexcept {
+    const std::uint32_t slot = header().latest.load(std::memory_order_relaxed);
+    return {slot, header_of(slot).size, wire::get(header_of(slot).wire_header)};
+  }
 
  private:
   // Beside the history and the pins: one for the next sample, one that stays readable a round longer, and the loans.
