@@ -49,6 +49,8 @@ class broker_session {
   [[nodiscard]] std::string endpoint() const;
   [[nodiscard]] result availability() const;
 
+  void log(log_level level, const std::string& text) const;
+
  private:
   struct withdrawal {
     std::uint64_t request;
@@ -76,7 +78,6 @@ class broker_session {
   template <typename Condition>
   void end_withdrawals(Condition over);
   bool send(std::uint64_t request, wire::body what) noexcept;
-  void log(log_level level, const std::string& text) const;
   void publish_status();
 
   const participant_options options_;

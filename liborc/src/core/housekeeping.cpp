@@ -139,6 +139,7 @@ void housekeeping::look_after(publication& p) {
   if (!session_.place()) return;
   if (!p.is_open()) {
     if (const auto opened = p.open(*session_.place()); !opened) p.announcement().refused(opened.error());
+    if (!p.left_out().empty()) session_.log(log_level::warning, p.left_out());
   }
   fds_.clear();
   p.append_fds(fds_);

@@ -195,7 +195,13 @@ result publication::open(const network_place& place) {
     if ((name == transport::ipc || name == transport::shm) && place.directory.empty())
       return {place.directory_problem.code(), place.directory_problem.message()};
     auto made = kind->advertise(spec_at(place));
-    if (const auto* const failed = std::get_if<error>(&made)) return {failed->code(), failed->message()};
+    if (const auto* const failed = std::get_if<error>(&made)) {
+      const bool another = options_.transports != transport_set{name};
+      if (name != transport::shm || !another || failed->code() != errc::system_error)
+        return {failed->code(), failed->message()};
+      left_out_ = "topic " + topic_ + " is not offered over shm: " + failed->message();
+      continue;
+    }
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
   }
   const std::lock_guard lock(mutex_);

@@ -55,6 +55,8 @@ class publication {
   // cannot be opened; a later call tries again.
   [[nodiscard]] result open(const network_place& place);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
+  // What open() did without because this system does not have it; empty: nothing.
+  [[nodiscard]] const std::string& left_out() const noexcept { return left_out_; }
   [[nodiscard]] wire::register_topic registration() const;
   [[nodiscard]] wire::publication_counters counters() const noexcept;
   // Joins and repairs: when one of the descriptors is readable, and about once a second.
@@ -77,7 +79,8 @@ class publication {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
-  bool opened_ = false;  // housekeeping only
+  bool opened_ = false;  // housekeeping only, as the next one
+  std::string left_out_;
 
   mutable std::mutex mutex_;  // the links and the last sample
   std::vector<std::unique_ptr<publisher_link>> links_;

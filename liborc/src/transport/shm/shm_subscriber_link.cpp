@@ -112,7 +112,7 @@ void shm_subscriber_link::before_look_out() noexcept {
 
 bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadline& until) noexcept {
   const segment_header& header = looked_at_->in->header();
-  const auto& word = looked_at_->by->page().word;
+  const auto& word = page().word;
   const auto end = monotonic::now() + time;
   for (;;) {
     for (int n = 0; n < looks_per_clock; ++n) {
@@ -161,7 +161,9 @@ void shm_subscriber_link::welcome(const received_packet& p) noexcept {
   mapping page = map_writable(p.fds[1].get(), sizeof(reader_page));
   if (!page) return lose(link_state::refused);
   try {
-    if (!use(p, std::make_shared<attachment>(socket_, std::move(page), pins_))) return lose(link_state::refused);
+    auto mine = std::make_shared<attachment>(socket_, std::move(page), pins_);
+    page_ = &mine->page();
+    if (!use(p, std::move(mine))) return lose(link_state::refused);
   } catch (const std::bad_alloc&) {
     return lose(link_state::refused);
   }

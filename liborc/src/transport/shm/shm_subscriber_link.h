@@ -45,7 +45,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   void welcome(const received_packet& p) noexcept;
   [[nodiscard]] bool say(packet_kind kind, std::uint32_t generation = 0) noexcept;
   [[nodiscard]] bool use(const received_packet& p, std::shared_ptr<attachment> by) noexcept;
-  [[nodiscard]] reader_page& page() const noexcept { return view_->by->page(); }
+  [[nodiscard]] reader_page& page() const noexcept { return *page_; }
   void rest_alert() noexcept;
   [[nodiscard]] bool has_moved() const noexcept { return view_->in->header().moved.load() != 0; }
   [[nodiscard]] bool is_news() const noexcept;
@@ -62,6 +62,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   std::uint64_t newest_at_join_ = 0;
   std::uint64_t seen_;  // sequence of the last sample that was taken
 
+  reader_page* page_ = nullptr;            // constant once there is a view
   std::shared_ptr<const view> view_;       // once connected
   std::shared_ptr<const view> looked_at_;  // by the thread that looks out
   std::uint64_t seen_by_look_out_ = 0;
