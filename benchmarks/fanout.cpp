@@ -13,6 +13,7 @@
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
+#include "benchmarks/support/floor_end.h"
 #include "benchmarks/support/interrupt.h"
 #include "benchmarks/support/json.h"
 #include "benchmarks/support/orc_end.h"
@@ -32,12 +33,14 @@ struct options {
   std::vector<int> subscribers;
   double seconds = 2.0;
   double hz = 1000;
+  wait_mode wait = wait_mode::block;
   common_options common;
 };
 
 struct plan {
   orc::transport transport{};
   unsigned number = 0;
+  wait_mode wait = wait_mode::block;
   char broker[200] = {};
 };
 
@@ -65,6 +68,7 @@ void serve(channel& line) {
     request_options wish;
     wish.transports = {p->transport};
     wish.connected_within_ms = connect_within_ms;
+    if (p->wait == wait_mode::spin) wish.spin_us = 1'000'000;
     const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish));
     line.put(open);
     if (open) line.put(take_all(participant.subscriber(topic_of(*p))));
@@ -145,7 +149,33 @@ struct row {
   outcome result;
 };
 
-void report(const options& o, std::vector<row>& rows, double idle_us) {
+// What waking one process that sleeps on the other core costs the one that wakes it, with nothing around it.
+double bare_wake_us(const options& o) {
+  floor_memory memory(64);
+  child_process sleeper = child_process::fork_run([&] {
+    pin_this_thread(o.common.cpus.second);
+    floor_end end(memory, 1);
+    while (end.receive(wait_mode::block).size() != 0) {
+    }
+    return 0;
+  });
+  floor_end end(memory, 0);
+  const std::byte byte{0};
+  const auto period = static_cast<std::int64_t>(1e9 / o.hz);
+  const std::int64_t start = now_ns() + period;
+  std::vector<double> us;
+  for (int i = 0; i < 500; ++i) {
+    sleep_until_ns(start + i * period);
+    const std::int64_t before = now_ns();
+    end.send(&byte, sizeof byte);
+    us.push_back(static_cast<double>(now_ns() - before) / 1000.0);
+  }
+  end.send(&byte, 0);
+  (void)sleeper.wait(1000);
+  return median(us);
+}
+
+void report(const options& o, std::vector<row>& rows, double idle_us, double wake_us) {
   table lines{{"transport", "size", "subscribers", "age p50", "p99", "p99.9", "max", "call p50", "p99", "CPU/sample",
                "memory"}};
   std::vector<json_object> objects;
@@ -164,10 +194,11 @@ void report(const options& o, std::vector<row>& rows, double idle_us) {
   }
   std::fprintf(
       o.common.tables(),
-      "\n%g samples a second, made in place, payload untouched. Microseconds: age of a sample when a subscriber "
-      "has it,\nduration of the send call, CPU time of the publisher's process per sample (an empty loop of "
-      "that rate: %s);\nmemory that the topic added to the publisher\n\n",
-      o.hz, us(idle_us).c_str());
+      "\n%g samples a second, made in place, payload untouched; subscribers %s. Microseconds: age of a sample "
+      "when\na subscriber has it, duration of the send call (a bare FUTEX_WAKE of one process that sleeps on the "
+      "other core:\n%s), CPU time of the publisher's process per sample (an empty loop of that rate: %s); memory "
+      "that the topic\nadded to the publisher\n\n",
+      o.hz, o.wait == wait_mode::spin ? "look without pause" : "sleep", us(wake_us).c_str(), us(idle_us).c_str());
   print(o.common.tables(), lines);
   if (!o.common.json.empty() && !write_text(o.common.json, to_json(objects)))
     throw std::runtime_error("cannot write " + o.common.json);
@@ -202,16 +233,17 @@ int run(options& o) {
     there.close();
     others.push_back({std::move(process), std::move(here)});
   }
-  const auto broker = start_broker(files.ipc("broker"));
   pin_this_thread(o.common.cpus.first);
+  const double wake_us = bare_wake_us(o);
   const double idle_us = idle_cpu_us(o);
+  const auto broker = start_broker(files.ipc("broker"));
   std::vector<row> rows;
   unsigned number = 0;
   for (const auto transport : o.transports) {
     for (const std::size_t size : o.sizes) {
       for (const int count : o.subscribers) {
         if (interrupted()) break;
-        plan p{transport, ++number, {}};
+        plan p{transport, ++number, o.wait, {}};
         std::snprintf(p.broker, sizeof p.broker, "%s", broker->endpoints().front().c_str());
         std::vector<subscriber_process*> some;
         for (int i = 0; i < count; ++i) some.push_back(&others[static_cast<std::size_t>(i)]);
@@ -221,7 +253,7 @@ int run(options& o) {
       }
     }
   }
-  report(o, rows, idle_us);
+  report(o, rows, idle_us, wake_us);
   return interrupted() ? interrupted_exit_code() : 0;
 }
 
@@ -242,6 +274,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--hz", o.hz, "Samples a second")->check(CLI::Range(1.0, 100'000.0))->capture_default_str();
+  app.add_flag_callback(
+      "--spin", [&] { o.wait = wait_mode::spin; }, "Subscribers over shm look without pause instead of sleeping");
   app.add_option("--seconds", o.seconds, "Per line of the table")->check(CLI::Range(0.1, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
