@@ -12,6 +12,9 @@ namespace {
 // do first (a deadline, a signal to end); it comes back.
 constexpr int most_tries = 1000;
 
+// No publisher of ours gets there, and counting up to it would not end.
+constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
+
 }  // namespace
 
 std::shared_ptr<const segment> segment::map(int fd) {
@@ -33,6 +36,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
   for (int tries = 0; tries < most_tries; ++tries) {
     const std::uint64_t newest = header.newest.load();  // [R1]
     if (newest <= seen) return found::nothing;
+    if (newest == last_of_all) return found::nonsense;
     std::uint64_t wanted = 0;  // any
     std::uint32_t slot = 0;
     if (which == pick::newest) {
