@@ -110,8 +110,10 @@ void housekeeping::run() {
       look_after(*each);
       if (look_at_all) each->service();
     }
+    const bool had_place = session_.place().has_value();
     session_.step(now, topics_);
     sooner(session_.next_step(now, topics_));
+    if (!had_place && session_.place()) sooner(now);  // publications can be opened now
     add_watch(session_.fd(), {});
     fds_.clear();
     for (const auto& each : topics_.subscriptions) {
