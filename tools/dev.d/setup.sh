@@ -8,10 +8,10 @@ readonly packages_run="util-linux iproute2 procps python3 python3-zmq python3-nu
 
 setup_help() {
   cat <<'TEXT'
-usage: tools/dev setup [--lint] [--fuzz]
+usage: tools/dev setup [--lint] [--fuzz] [--model]
 
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
-sudo. Does nothing, and asks for nothing, when all are there. With --lint or --fuzz also what those verbs need.
+sudo. Does nothing, and asks for nothing, when all are there. With --lint, --fuzz or --model also what those verbs need.
 TEXT
 }
 
@@ -38,6 +38,10 @@ packages_fuzz() {
   local v
   v=$(clang_version)
   echo "clang-$v libclang-rt-$v-dev"
+}
+
+packages_model() {
+  echo "spin gcc"
 }
 
 missing_of() {
@@ -84,7 +88,7 @@ install_packages() {
   fi
 }
 
-# What every other verb calls first. $@: lint, fuzz
+# What every other verb calls first. $@: lint, fuzz, model
 ensure_setup() {
   local wanted extra
   wanted="$packages_build $packages_run"
@@ -101,6 +105,7 @@ setup_main() {
     case $1 in
     --lint) extras+=(lint) ;;
     --fuzz) extras+=(fuzz) ;;
+    --model) extras+=(model) ;;
     *) die "setup: unknown argument $1" ;;
     esac
     shift
