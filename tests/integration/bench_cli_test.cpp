@@ -101,32 +101,38 @@ void check_row(const row& r, const std::string& transport, double size, double m
 
 TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
   const temp_dir directory;
-  const auto done =
-      run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
+  const auto done = run(
+      directory, "$orc bench rtt --transport inproc,shm,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
   INFO(done.err);
   REQUIRE(done.exit_code == 0);
   const auto rows = rows_of(done.out);
-  REQUIRE(rows.size() == 9);
+  REQUIRE(rows.size() == 12);
   std::size_t i = 0;
-  for (const char* transport : {"inproc", "ipc", "tcp"}) {
+  for (const char* transport : {"inproc", "shm", "ipc", "tcp"}) {
     for (const double size : {10.0, 1000.0, 100'000.0}) check_row(rows[i++], transport, size, 200);
   }
   CHECK(done.err.find("Mean one-way latency") != std::string::npos);
   CHECK(is_empty(directory));
 }
 
-TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, spinning") {
+TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning") {
   const temp_dir directory;
-  const auto small =
-      run(directory, "$orc bench rtt --transport inproc,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
+  const auto small = run(
+      directory, "$orc bench rtt --transport inproc,shm,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
   INFO(small.err);
   REQUIRE(small.exit_code == 0);
   for (const row& r : rows_of(small.out)) CHECK(number(r, "messages") == 50);
-  const auto large =
-      run(directory, "$orc bench rtt --transport inproc,ipc,tcp --size 10M --messages 5 --warmup 0 --move --json -");
+  const auto large = run(
+      directory, "$orc bench rtt --transport inproc,shm,ipc,tcp --size 10M --messages 5 --warmup 0 --move --json -");
   INFO(large.err);
   REQUIRE(large.exit_code == 0);
-  CHECK(rows_of(large.out).size() == 3);
+  CHECK(rows_of(large.out).size() == 4);
+  const auto lent = run(directory,
+                        "$orc bench rtt --transport inproc,shm,ipc,tcp --size 7,10M --messages 5 --warmup 0 --loan "
+                        "--json -");
+  INFO(lent.err);
+  REQUIRE(lent.exit_code == 0);
+  CHECK(rows_of(lent.out).size() == 8);
 }
 
 TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files") {
@@ -152,8 +158,9 @@ TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") 
     const char* says;
   } cases[] = {
       {"--transport pigeon", "no transport is called 'pigeon'"},
-      {"--transport shm", "not offered by this build"},
+      {"--transport multicast", "not offered by this build"},
       {"--transport ipc,multicast", "not offered by this build"},
+      {"--loan --move", "--move"},
       {"--size 0", "not a size"},
       {"--size 10,banana", "not a size"},
       {"--size 10G", "not a size"},
@@ -189,7 +196,7 @@ TEST_CASE("bench rtt: --help names the options and the exit codes, not the other
   const auto done = run(directory, "$orc bench rtt --help");
   CHECK(done.exit_code == 0);
   for (const char* word : {"--transport", "--size", "--messages", "--warmup", "--wait", "--cpu", "--json", "--csv",
-                           "--move", "Exit codes"}) {
+                           "--move", "--loan", "Exit codes"}) {
     INFO(word);
     CHECK(done.out.find(word) != std::string::npos);
   }
