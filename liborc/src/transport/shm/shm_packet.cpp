@@ -114,8 +114,9 @@ received receive_packet(int socket, received_packet& out, bool fds_welcome) noex
     message.msg_controllen = sizeof control;
   }
   ssize_t n = 0;
+  // A peer that closes without having read all is told first, but what it has sent before is still there.
   do n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  while (n < 0 && errno == EINTR);
+  while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0) return errno == EAGAIN ? received::nothing : received::closed;
   for (auto& fd : out.fds) fd.reset();
   if (fds_welcome) take_fds(message, out.fds);

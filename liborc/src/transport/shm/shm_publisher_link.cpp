@@ -121,7 +121,7 @@ bool shm_publisher_link::make_room(std::uint64_t size, const reader* joining) no
   slot_writer::needs wanted{.capacity = size, .history = std::max(history_, depth), .pins = pins};
   if (writer_) {
     wanted.capacity = std::max(size, writer_->form().capacity());
-    wanted.history = std::max(wanted.history, writer_->form().history);
+    wanted.history = std::max(wanted.history, writer_->form().history());
     // Samples that grow a little again and again must not move everybody every time.
     if (!large_enough && size >= large_slot) wanted.capacity = std::max(wanted.capacity, size + size / 4);
   } else {
@@ -130,7 +130,7 @@ bool shm_publisher_link::make_room(std::uint64_t size, const reader* joining) no
   const std::uint64_t stride = slot_writer::shape_for(wanted).stride;
   wanted.history = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(wanted.history, 1, std::max<std::uint64_t>(1, max_history_bytes / stride)));
-  if (large_enough && pins <= slot_writer::pins_of(writer_->form()) && wanted.history <= writer_->form().history)
+  if (large_enough && pins <= slot_writer::pins_of(writer_->form()) && wanted.history <= writer_->form().history())
     return true;
   if (!memory_.lock) wanted.pins = std::max(pins_in_advance, 2 * pins);
   return move_to(slot_writer::shape_for(wanted));

@@ -42,9 +42,9 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
     if (which == pick::newest) {
       slot = header.latest.load(std::memory_order_acquire);  // [R2]
     } else {
-      const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history) + 1;
+      const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history()) + 1;
       for (wanted = std::max(seen + 1, oldest); wanted <= newest; ++wanted) {
-        slot = from.place_of(wanted);
+        slot = from.place_of(wanted);  // [R2'] [R3']
         if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
       }
     }

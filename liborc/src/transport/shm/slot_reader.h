@@ -32,7 +32,7 @@ class segment {
   [[nodiscard]] std::uint32_t place_of(std::uint64_t sequence) const noexcept {
     const auto* const history =
         reinterpret_cast<const std::atomic<std::uint32_t>*>(memory_.bytes() + shape_.history_at());
-    return history[sequence & (shape_.history - 1)].load(std::memory_order_acquire) - 1;
+    return history[sequence % shape_.places].load(std::memory_order_acquire) - 1;
   }
   [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(); }
 

@@ -20,8 +20,8 @@ constexpr std::uint64_t smallest_stride = 256;
 }  // namespace
 
 shape slot_writer::shape_for(const needs& n) noexcept {
-  const std::uint32_t history = std::bit_ceil(std::clamp<std::uint32_t>(n.history, 1, most_history));
-  return {.slots = history + n.pins + not_pinned, .history = history, .stride = stride_for(n.capacity)};
+  const std::uint32_t places = std::clamp<std::uint32_t>(n.history, 1, most_history) + 1;
+  return {.slots = places + n.pins + not_pinned, .places = places, .stride = stride_for(n.capacity)};
 }
 
 std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape& s, std::uint32_t generation,
@@ -54,22 +54,19 @@ void slot_writer::stock(std::span<const pin_table> readers) noexcept {
   if (!stocked_) stocked_ = find(readers);
 }
 
-// [A1] The youngest of the retired comes last: a reader that has just read `latest` should still find its sample. So a
-// fresh slot is used before it, but only then, so that no more memory is touched than needed.
+// [A1] Used slots first: the memory of others does not exist yet. A reader that lets go of one slot while it is on its
+// way to another may be seen in both, once: so as many rounds as there are readers, and one.
 std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
-  const auto take_from = [&](std::size_t begin, std::size_t end) -> std::optional<std::uint32_t> {
-    for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t round = 0; round <= readers.size(); ++round) {
+    for (std::size_t i = 0; i < retired_.size(); ++i) {
       const std::uint32_t slot = retired_[i];
       if (!is_free(slot, readers)) continue;
       retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
       return slot;
     }
-    return std::nullopt;
-  };
-  const std::size_t older = retired_.empty() ? 0 : retired_.size() - 1;
-  if (auto found = take_from(0, older)) return found;
-  if (unused_ < shape_.slots) return unused_++;
-  return take_from(older, retired_.size());
+    if (unused_ < shape_.slots) return unused_++;
+  }
+  return std::nullopt;
 }
 
 // A reader that pins the slot from now on finds the guard changed and lets it go; one that pinned it before is seen.
@@ -90,12 +87,20 @@ void slot_writer::publish(std::uint32_t slot, std::uint64_t size, const wire::sa
   in.size = size;  // [C1], the payload is there already
   wire::put(h, in.wire_header);
   in.guard.store(h.sequence, std::memory_order_release);  // [C2]
-  std::atomic<std::uint32_t>& place = history()[h.sequence & (shape_.history - 1)];
+  std::atomic<std::uint32_t>& place = place_for(h.sequence);
   const std::uint32_t leaving = place.load(std::memory_order_relaxed);
   place.store(slot + 1, std::memory_order_release);  // [C3]
   header().latest.store(slot, std::memory_order_release);
   header().newest.store(h.sequence);  // [C4]
   if (leaving != 0) retired_.push_back(leaving - 1);
+}
+
+std::atomic<std::uint32_t>& slot_writer::place_for(std::uint64_t sequence) noexcept {
+  const bool next = sequence == at_sequence_ + 1 && at_sequence_ != 0;
+  at_place_ = next ? (at_place_ + 1 == shape_.places ? 0 : at_place_ + 1)
+                   : static_cast<std::uint32_t>(sequence % shape_.places);
+  at_sequence_ = sequence;
+  return history()[at_place_];
 }
 
 bool slot_writer::may_lend() const noexcept {
@@ -112,9 +117,9 @@ void slot_writer::lend(std::uint32_t slot) noexcept {
 
 void slot_writer::inherit(const slot_writer& older) noexcept {
   const std::uint64_t newest_there = older.newest();
-  const std::uint64_t many = std::min<std::uint64_t>({older.shape_.history, shape_.history, newest_there});
+  const std::uint64_t many = std::min<std::uint64_t>({older.shape_.history(), shape_.history(), newest_there});
   for (std::uint64_t sequence = newest_there - many + 1; many != 0 && sequence <= newest_there; ++sequence) {
-    const std::uint32_t from = older.history()[sequence & (older.shape_.history - 1)].load(std::memory_order_relaxed);
+    const std::uint32_t from = older.history()[sequence % older.shape_.places].load(std::memory_order_relaxed);
     if (from == 0) continue;
     const slot_header& there = older.header_of(from - 1);
     if (there.guard.load(std::memory_order_relaxed) != sequence || there.size > shape_.capacity()) continue;

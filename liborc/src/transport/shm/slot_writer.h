@@ -34,7 +34,7 @@ class slot_writer {
   };
   [[nodiscard]] static shape shape_for(const needs& n) noexcept;
   // What a shape has slots for.
-  [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.history - not_pinned; }
+  [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
 
   [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
                                                                               const shared_memory_options& options);
@@ -84,7 +84,8 @@ class slot_writer {
   }
 
  private:
-  // Beside the history and the pins: one for the next sample, one that stays readable a round longer, and the loans.
+  // Beside the places and the pins: one for the next sample, one that the publication itself still holds while it
+  // replaces its last sample, and the loans.
   static constexpr std::uint32_t not_pinned = 2 + most_loans;
 
   [[nodiscard]] segment_header& header() const noexcept {
@@ -98,6 +99,7 @@ class slot_writer {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] bool is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept;
+  [[nodiscard]] std::atomic<std::uint32_t>& place_for(std::uint64_t sequence) noexcept;
 
   const shape shape_;
   const std::uint32_t generation_;
@@ -105,6 +107,8 @@ class slot_writer {
   std::vector<std::uint32_t> retired_;  // used before and not in the history, oldest first
   std::uint32_t unused_ = 0;            // from this one on slots were never used: their memory does not exist yet
   std::optional<std::uint32_t> stocked_;
+  std::uint64_t at_sequence_ = 0;  // of the last sample, and its place: a division less for each
+  std::uint32_t at_place_ = 0;
   std::vector<std::atomic<std::uint32_t>> holders_;  // of each slot
 };
 
