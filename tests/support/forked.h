@@ -4,13 +4,9 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace orc::test {
@@ -20,12 +16,8 @@ class forked {
   // Runs body() in a child, which ends with it, or with its parent.
   template <class Body>
   explicit forked(Body&& body) {
-    const pid_t parent = ::getpid();
-    pid_ = ::fork();
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    pid_ = fork_from(::getpid());
     if (pid_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);
     try {
       body();
     } catch (...) {
@@ -54,13 +46,8 @@ class forked {
   void wait() { (void)ended_by(0); }
 
  private:
-  bool ended_by(int number) {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    return WIFSIGNALED(status) && WTERMSIG(status) == number;
-  }
+  static pid_t fork_from(pid_t parent);
+  bool ended_by(int number);
 
   pid_t pid_ = -1;
 };
