@@ -65,8 +65,9 @@ struct type_info {
 // How shm gets its memory. Both cost when memory is taken, so that sending and receiving need not pay.
 struct shared_memory_options {
   // Takes all of it at once and keeps it from being swapped out (mlock; limit: ulimit -l). Without the permission
-  // register_topic fails with no_permission when expected_size is given; memory that is taken later is then only
-  // filled in advance.
+  // register_topic fails with no_permission when expected_size is given; memory that is taken later is taken at once
+  // all the same, but may be swapped out. Locked are places for the history, ten messages more than are allowed to all
+  // subscribers, and eight.
   bool lock = false;
   // Uses huge pages where the system grants them (vm.nr_hugepages, else transparent ones).
   bool huge_pages = false;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t longest_queue = 65536;
 constexpr int longest_withdrawal_ms = 1000;
 constexpr std::size_t most_messages = 60;
+constexpr std::size_t largest_expected = std::size_t{1} << 36;
 constexpr int longest_spin_us = 1'000'000;
 
 [[nodiscard]] result check(std::string_view topic) {
@@ -77,6 +78,9 @@ result participant::register_topic(std::string_view topic, const topic_options& 
   if (options.history == 0 || options.history > longest_queue)
     return {errc::bad_argument,
             "a history has 1 to " + std::to_string(longest_queue) + " samples, not " + std::to_string(options.history)};
+  if (options.expected_size > largest_expected)
+    return {errc::bad_argument, "an expected size has at most " + std::to_string(largest_expected) + " bytes, not " +
+                                    std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;

@@ -61,7 +61,8 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     // But what the housekeeping took out meanwhile may be older than what is there now.
     if (message direct = take_from_link(which)) return direct;
     const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
-    if (!dry_ || timeout_ms == 0 || may_be_old) pump(which);
+    const bool looked = link_ && link_->keeps_samples() && queue_.empty();
+    if (!looked && (!dry_ || timeout_ms == 0 || may_be_old)) pump(which);
     if (!queue_.empty()) return take();
     if (link_ && link_->exhausted()) return message(errc::too_many_messages);
     if (timeout_ms == 0) return message(errc::nothing_new);
@@ -73,9 +74,14 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
 
 // What the link keeps for us needs no queue in between.
 message subscription::take_from_link(pick which) noexcept {
+  if (!link_ || !link_->keeps_samples() || !queue_.empty()) return {};
+  const bool was_lost = link_->state() == link_state::lost;
   sample s;
-  if (!link_ || !link_->keeps_samples() || !queue_.empty() || !link_->try_recv(s, which) || !count(s)) return {};
-  return hand_out(std::move(s));
+  bool found = false;
+  for (std::size_t n = 0; n < most_per_pump && !found && link_->try_recv(s, which); ++n) found = count(s);
+  watch_alerts();
+  if (!was_lost && link_->state() == link_state::lost) housekeeping_bell_->ring();
+  return found ? hand_out(std::move(s)) : message();
 }
 
 // One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
@@ -111,7 +117,7 @@ void subscription::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, c
     lock.unlock();
     const bool news = where.look_out(std::chrono::microseconds(options_.spin_us), until);
     lock.lock();
-    if (news) return;
+    if (news || waited_for_ != link_) return;  // a link that was dropped meanwhile rings no more
   }
   if (!where.arm()) return;
   lock.unlock();
@@ -135,7 +141,7 @@ bool subscription::pump(pick which) noexcept {
   sample s;
   for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s, which); ++n) {
     found = accept(std::move(s)) || found;
-    if (!in_order_ || one_at_a_time) break;  // nothing is left, or it is best left where it is
+    if (!in_order_ || (one_at_a_time && found)) break;  // nothing is left, or it is best left where it is
   }
   dry_ = link_->fd() >= 0 && !link_->has_more();
   if (!was_lost && link_->state() == link_state::lost) {
@@ -166,7 +172,9 @@ bool subscription::count(sample& s) noexcept {
 
 // What a link still has when it goes, away from the publisher's memory.
 void subscription::save_samples() noexcept {
-  if (!link_ || !link_->keeps_samples() || !in_order_) {
+  if (!link_) return;
+  link_->drain();
+  if (!link_->keeps_samples() || !in_order_) {
     pump();
     return;
   }

@@ -68,6 +68,8 @@ void acceptor::watch_for_room(int fd, void* of, bool wanted) noexcept {
   control(events_.get(), EPOLL_CTL_MOD, fd, EPOLLIN | (wanted ? EPOLLOUT : 0u), of);
 }
 
+void acceptor::mute(int fd, void* of) noexcept { control(events_.get(), EPOLL_CTL_MOD, fd, 0, of); }
+
 void acceptor::forget(int fd) noexcept { control(events_.get(), EPOLL_CTL_DEL, fd, 0, nullptr); }
 
 }  // namespace orc::detail

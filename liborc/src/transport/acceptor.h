@@ -37,6 +37,8 @@ class acceptor {
   // Watches a connection for input; its events come with `of`. False: the system has no room for it.
   [[nodiscard]] bool watch(int fd, void* of) noexcept;
   void watch_for_room(int fd, void* of, bool wanted) noexcept;
+  // Only its end is an event from now on.
+  void mute(int fd, void* of) noexcept;
   // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
   void forget(int fd) noexcept;
 

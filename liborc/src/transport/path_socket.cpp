@@ -36,6 +36,11 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
   const sockaddr_un address = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd && (errno == EMFILE || errno == ENFILE)) return out_of_descriptors();
+  // A descriptor that a stranger sends along is closed in our process, and closing one can block. Connections inherit
+  // this; kernels before 6.16 do not know it.
+  constexpr int so_passrights = 83;
+  const int none = 0;
+  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, so_passrights, &none, sizeof none);
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), backlog) != 0)
     return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,

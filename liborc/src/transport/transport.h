@@ -155,6 +155,8 @@ class subscriber_link {
   [[nodiscard]] virtual bool keeps_samples() const noexcept { return false; }
   // After a try_recv that found nothing: there is something, but the user holds as many messages as he may.
   [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
+  // The link is about to go: what it keeps back for the last sample may be used now.
+  virtual void drain() noexcept {}
   [[nodiscard]] virtual detail::sleeper* sleeper() noexcept { return nullptr; }
   // For links that do not show fd(): readable when service() has something to do, which is seldom. -1: never.
   [[nodiscard]] virtual int control_fd() const noexcept { return -1; }

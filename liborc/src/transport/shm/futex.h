@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <climits>
 #include <cstdint>
 #include <ctime>
 
@@ -17,8 +16,9 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
   ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, limit, nullptr, 0);
 }
 
+// One sleeper: more there are only where somebody wants to cost us time.
 inline void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 // Counts and wakes: whoever read the word before does not sleep.

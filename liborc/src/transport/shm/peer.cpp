@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <vector>
 
 namespace orc::detail::shm {
 
@@ -15,16 +17,20 @@ namespace {
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
 }
 
-[[nodiscard]] bool is_member(int socket, gid_t primary, gid_t group) noexcept {
+[[nodiscard]] bool is_member(int socket, gid_t primary, gid_t group) {
   if (primary == group) return true;
-  gid_t groups[256];
-  socklen_t size = sizeof groups;
+  std::vector<gid_t> groups(256);
+  auto size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59
 #endif
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) return false;
-  const auto* const end = groups + size / sizeof(gid_t);
-  return std::find(static_cast<const gid_t*>(groups), end, group) != end;
+  int rc = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
+  if (rc != 0 && errno == ERANGE) {  // now `size` says how many
+    groups.resize(size / sizeof(gid_t));
+    rc = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
+  }
+  groups.resize(rc == 0 ? size / sizeof(gid_t) : 0);
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 }  // namespace
@@ -34,7 +40,7 @@ std::int32_t process_of(int socket) noexcept {
   return credentials_of(socket, who) ? who.pid : 0;
 }
 
-bool may_share_memory(int socket, const std::string& endpoint) noexcept {
+bool may_share_memory(int socket, const std::string& endpoint) {
   ucred who{};
   if (!credentials_of(socket, who)) return false;
   if (who.uid == ::geteuid() || who.uid == 0) return true;

@@ -11,6 +11,6 @@ namespace orc::detail::shm {
 
 // The same user, root, or a member of the group that the socket file `endpoint` ("shm:///path") is open to. The
 // permissions of the file say the same; this holds also when somebody passed on a connected descriptor.
-[[nodiscard]] bool may_share_memory(int socket, const std::string& endpoint) noexcept;
+[[nodiscard]] bool may_share_memory(int socket, const std::string& endpoint);
 
 }  // namespace orc::detail::shm

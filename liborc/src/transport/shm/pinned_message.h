@@ -39,10 +39,10 @@ class attachment {
 
   [[nodiscard]] reader_page& page() const noexcept { return *reinterpret_cast<reader_page*>(page_.bytes()); }
 
-  // A pin that is not in use. Null: the user holds as many messages as he may. The subscription serialises; messages
-  // may be dropped by any thread meanwhile.
-  [[nodiscard]] std::atomic<std::uint32_t>* free_pin() const noexcept {
-    for (std::uint32_t i = 0; i < pins_; ++i) {
+  // A pin that is not in use, but for the last `kept_back`. Null: the user holds as many messages as he may. The
+  // subscription serialises; messages may be dropped by any thread meanwhile.
+  [[nodiscard]] std::atomic<std::uint32_t>* free_pin(std::uint32_t kept_back) const noexcept {
+    for (std::uint32_t i = 0; i + kept_back < pins_; ++i) {
       auto& pin = page().pins[i];
       if (pin.load(std::memory_order_acquire) == 0) return &pin;
     }

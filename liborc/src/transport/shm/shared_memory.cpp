@@ -9,10 +9,14 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef F_SEAL_FUTURE_WRITE  // Linux 5.1; the headers may be older than the kernel
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -77,7 +81,7 @@ mapping::~mapping() {
 }
 
 std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
-                                                      const shared_memory_options& options) {
+                                                      const shared_memory_options& options, lock must) {
   std::variant<shared_memory, error> made = error(errc::no_memory);
   if (options.huge_pages) made = make((size + huge_page - 1) / huge_page * huge_page, may, true);
   if (std::holds_alternative<error>(made)) made = make(size, may, false);
@@ -85,25 +89,33 @@ std::variant<shared_memory, error> make_shared_memory(std::size_t size, others m
   if (memory == nullptr) return made;
   std::byte* const at = memory->memory.bytes();
   if (options.huge_pages) ::madvise(at, memory->memory.size(), MADV_HUGEPAGE);
-  if (options.lock && ::mlock(at, memory->memory.size()) != 0)
+  if (!options.lock) return made;
+  (void)::madvise(at, memory->memory.size(), MADV_POPULATE_WRITE);  // Linux 5.14; mlock does the same
+  if (::mlock(at, memory->memory.size()) != 0 && must == lock::must)
     return error(errc::no_permission, "cannot lock " + std::to_string(size) + " bytes of memory: " +
                                           std::strerror(errno) + "; raise the limit (ulimit -l, or CAP_IPC_LOCK)");
   return made;
 }
 
-const error& obstacle_to_shared_memory() {
-  static const error found = [] {
-    const auto made = make_shared_memory(4096, others::only_read);
-    const auto* const why = std::get_if<error>(&made);
-    return why != nullptr ? *why : error();
-  }();
-  return found;
+error obstacle_to_shared_memory() {
+  static std::atomic<bool> works{false};
+  if (works.load(std::memory_order_relaxed)) return {};
+  auto made = make_shared_memory(4096, others::only_read);
+  const auto* const why = std::get_if<error>(&made);
+  if (why == nullptr) {
+    works.store(true, std::memory_order_relaxed);
+    return {};
+  }
+  const bool passing = why->code() == errc::no_descriptors || why->code() == errc::no_memory;
+  return passing ? *why : error(errc::system_error, why->message());
 }
 
 mapping map_read_only(int fd, std::size_t smallest, bool at_once) {
   struct stat found {};
   const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & size_seals) != size_seals || ::fstat(fd, &found) != 0) return {};
+  // The last one also keeps the publisher from taking pages away, on which we would get SIGBUS.
+  constexpr int needed = size_seals | F_SEAL_FUTURE_WRITE;
+  if (seals < 0 || (seals & needed) != needed || ::fstat(fd, &found) != 0) return {};
   const auto size = static_cast<std::size_t>(found.st_size);
   if (size < smallest) return {};
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, 0);

@@ -42,11 +42,14 @@ struct shared_memory {
 
 // Zeroed memory of a size that nobody can change any more, mapped here for writing.
 enum class others : std::uint8_t { only_read, read_and_write };
+// When options.lock cannot be had: fails, or takes the memory at least.
+enum class lock : std::uint8_t { must, may };
 [[nodiscard]] std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
-                                                                    const shared_memory_options& options = {});
+                                                                    const shared_memory_options& options = {},
+                                                                    lock must = lock::must);
 
-// Why this system cannot do that; ok when it can. Asked once per process.
-[[nodiscard]] const error& obstacle_to_shared_memory();
+// Why this system cannot do that (system_error), or not now (no_descriptors, no_memory); ok when it can.
+[[nodiscard]] error obstacle_to_shared_memory();
 
 // Maps what somebody handed over. False: it is not of that kind, its size could still change, or it is smaller than
 // `smallest`.

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t most_history = 65536;
 // lies in front of it as in a frame.
 struct alignas(32) slot_header {
   std::atomic<std::uint64_t> guard;  // sequence of the sample in here; 0: none, or being written
-  std::uint64_t size;
+  std::atomic<std::uint64_t> size;
   std::byte wire_header[wire::sample_header::bytes];
 };
 static_assert(sizeof(slot_header) == 32);

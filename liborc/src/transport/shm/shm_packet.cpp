@@ -80,7 +80,7 @@ void take_fds(const msghdr& message, std::array<unique_fd, most_fds>& to) noexce
 
 }  // namespace
 
-bool send_packet(int socket, const packet& p, std::initializer_list<int> fds) noexcept {
+delivered send_packet(int socket, const packet& p, std::initializer_list<int> fds) noexcept {
   bytes_of_packet bytes = encode(p);
   iovec part{&bytes, sizeof bytes};
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))] = {};
@@ -99,7 +99,8 @@ bool send_packet(int socket, const packet& p, std::initializer_list<int> fds) no
   ssize_t n = 0;
   do n = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   while (n < 0 && errno == EINTR);
-  return n == static_cast<ssize_t>(packet_bytes);
+  if (n == static_cast<ssize_t>(packet_bytes)) return delivered::yes;
+  return errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN ? delivered::never : delivered::not_now;
 }
 
 received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept {
@@ -117,7 +118,7 @@ received receive_packet(int socket, received_packet& out, bool fds_welcome) noex
   // A peer that closes without having read all is told first, but what it has sent before is still there.
   do n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   while (n < 0 && (errno == EINTR || errno == ECONNRESET));
-  if (n < 0) return errno == EAGAIN ? received::nothing : received::closed;
+  if (n < 0) return received::nothing;  // the end is an empty read, everything else passes
   for (auto& fd : out.fds) fd.reset();
   if (fds_welcome) take_fds(message, out.fds);
   if (n == 0) return received::closed;  // a stranger's empty packet looks the same and serves him right

@@ -46,9 +46,15 @@ enum class received : std::uint8_t {
   malformed  // not one of ours; it was dropped
 };
 
+enum class delivered : std::uint8_t {
+  yes,
+  not_now,  // no room in the socket, or too many descriptors on their way
+  never     // nobody is there any more
+};
+
 // Nothing here blocks or raises SIGPIPE.
-[[nodiscard]] bool send_packet(int socket, const packet& p, std::initializer_list<int> fds = {}) noexcept;
-// `fds_welcome`: false: descriptors that come along are not even taken.
+[[nodiscard]] delivered send_packet(int socket, const packet& p, std::initializer_list<int> fds = {}) noexcept;
+// `fds_welcome`: false: descriptors that come along are dropped.
 [[nodiscard]] received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept;
 
 }  // namespace orc::detail::shm

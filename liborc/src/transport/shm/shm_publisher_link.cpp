@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -18,7 +19,8 @@ constexpr int most_accepted = 16;                       // at a time
 constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
 constexpr std::uint64_t most_packets = 200;             // of one subscriber, and
 constexpr std::uint64_t most_packets_per_s = 20;
-constexpr std::uint32_t pins_in_advance = 32;  // for subscribers to come: a new generation costs more than addresses
+constexpr int packets_per_visit = 4;                 // what is left shows at the next one
+constexpr auto patience = std::chrono::seconds(30);  // for somebody who does not acknowledge a hand-over
 
 }  // namespace
 
@@ -35,10 +37,13 @@ shm_publisher_link::~shm_publisher_link() {
   for (const auto& each : all_) ::shutdown(each->socket.get(), SHUT_RDWR);
 }
 
+// For subscribers to come: a new generation costs more than addresses, but what is locked is memory.
+std::uint32_t shm_publisher_link::pins_in_advance() const noexcept { return memory_.lock ? 10 : 32; }
+
 result shm_publisher_link::reserve() {
   if (expected_size_ == 0) return {};
-  auto made = slot_writer::make(slot_writer::shape_for({expected_size_, history_, memory_.lock ? 0 : pins_in_advance}),
-                                ++generation_, memory_);
+  auto made =
+      slot_writer::make(slot_writer::shape_for({expected_size_, history_, pins_in_advance()}), ++generation_, memory_);
   if (const auto* const failed = std::get_if<error>(&made)) return {failed->code(), failed->message()};
   writer_ = std::get<std::shared_ptr<slot_writer>>(std::move(made));
   return {};
@@ -48,21 +53,31 @@ result shm_publisher_link::reserve() {
 
 sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
   if (readers() == 0 || !make_room(payload_size) || !writer_->may_lend()) return {};
-  const auto slot = writer_->take(pins_);
+  const auto slot = free_slot(payload_size);
   if (!slot) return {};
   writer_->lend(*slot);
   return lent_buffer(writer_, *slot, payload_size);
 }
 
+std::optional<std::uint32_t> shm_publisher_link::free_slot(std::uint64_t size) noexcept {
+  const auto slot = writer_->take(pins_);
+  if (!slot || writer_->back(*slot, size)) return slot;
+  writer_->put_back(*slot);
+  return std::nullopt;
+}
+
 void shm_publisher_link::commit(sample& s) noexcept {
-  if (readers() == 0) return;
+  if (readers() == 0) {
+    behind_ = false;
+    return;
+  }
   const std::uint64_t size = s.buffer.size();
   const std::uint32_t* const lent = slot_of(s.buffer, writer_.get());
   std::optional<std::uint32_t> slot;
   if (lent != nullptr)
     slot = *lent;
   else if (make_room(size))
-    slot = writer_->take(pins_);
+    slot = free_slot(size);
   if (!slot) {
     dropped_.fetch_add(behind_ ? 1 : 0, std::memory_order_relaxed);
     behind_ = true;
@@ -74,7 +89,7 @@ void shm_publisher_link::commit(sample& s) noexcept {
 
 bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept {
   if (!make_room(size)) return false;
-  const auto slot = writer_->take(pins_);
+  const auto slot = free_slot(size);
   if (!slot) return false;
   if (size != 0) std::memcpy(writer_->payload(*slot), data, size);
   publish(*slot, size, header);
@@ -103,7 +118,8 @@ void shm_publisher_link::alert(const reader& r) noexcept {
   // One byte for each wish that is taken back, and after it: who wakes up by the byte finds the wish gone.
   r.shared().wants.fetch_and(~static_cast<std::uint32_t>(reader_page::wants_alert));
   const char byte = 1;
-  ::send(r.alert.get(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (::send(r.alert.get(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+    r.shared().wants.fetch_or(reader_page::wants_alert);
 }
 
 // True: the segment has slots of at least this size, and enough of them for all subscribers, `joining` included.
@@ -121,7 +137,6 @@ bool shm_publisher_link::make_room(std::uint64_t size, const reader* joining) no
   slot_writer::needs wanted{.capacity = size, .history = std::max(history_, depth), .pins = pins};
   if (writer_) {
     wanted.capacity = std::max(size, writer_->form().capacity());
-    wanted.history = std::max(wanted.history, writer_->form().history());
     // Samples that grow a little again and again must not move everybody every time.
     if (!large_enough && size >= large_slot) wanted.capacity = std::max(wanted.capacity, size + size / 4);
   } else {
@@ -130,17 +145,16 @@ bool shm_publisher_link::make_room(std::uint64_t size, const reader* joining) no
   const std::uint64_t stride = slot_writer::shape_for(wanted).stride;
   wanted.history = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(wanted.history, 1, std::max<std::uint64_t>(1, max_history_bytes / stride)));
+  if (joining != nullptr && (pins > max_pins || pins * stride > max_pinned_bytes)) return false;
   if (large_enough && pins <= slot_writer::pins_of(writer_->form()) && wanted.history <= writer_->form().history())
     return true;
-  if (!memory_.lock) wanted.pins = std::max(pins_in_advance, 2 * pins);
+  wanted.pins = memory_.lock ? pins + pins_in_advance() : std::max(pins_in_advance(), 2 * pins);
   return move_to(slot_writer::shape_for(wanted));
 }
 
 bool shm_publisher_link::move_to(const shape& s) noexcept try {
   if (!s.makes_sense()) return false;
-  auto made = slot_writer::make(s, generation_ + 1, memory_);
-  if (std::holds_alternative<error>(made) && memory_.lock)
-    made = slot_writer::make(s, generation_ + 1, {.lock = false, .huge_pages = memory_.huge_pages});
+  auto made = slot_writer::make(s, generation_ + 1, memory_, lock::may);
   if (std::holds_alternative<error>(made)) return false;
   const auto older = std::exchange(writer_, std::get<std::shared_ptr<slot_writer>>(std::move(made)));
   ++generation_;
@@ -157,8 +171,9 @@ bool shm_publisher_link::move_to(const shape& s) noexcept try {
 // One hand-over at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
 void shm_publisher_link::tell_generation(reader& r) noexcept {
   if (!r.joined() || r.gone || r.left || r.told != r.attached || r.told == generation_) return;
-  tell(r, packet_kind::segment, {writer_->fd()});
+  if (tell(r, packet_kind::segment, {writer_->fd()}) != delivered::yes) return;  // the next visit tries again
   r.told = generation_;
+  r.told_at = monotonic::now();
 }
 
 bool shm_publisher_link::behind() const noexcept {
@@ -170,8 +185,13 @@ bool shm_publisher_link::behind() const noexcept {
 // ---- in ----
 
 void shm_publisher_link::service(sample* last) noexcept {
-  door_.each_event([&](void* who, std::uint32_t) { receive_all(*static_cast<reader*>(who), last); },
-                   [&] { accept_some(); });
+  door_.each_event(
+      [&](void* who, std::uint32_t events) {
+        reader& from = *static_cast<reader*>(who);
+        if (!from.left) return receive_some(from, last);
+        if ((events & (EPOLLHUP | EPOLLERR)) != 0) drop(from);
+      },
+      [&] { accept_some(); });
   if (behind_ && last != nullptr) commit(*last);
   if (const auto now = monotonic::now(); now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
@@ -190,13 +210,12 @@ void shm_publisher_link::accept_some() noexcept {
     fresh->process = process_of(fresh->socket.get());
     const auto same = std::count_if(all_.begin(), all_.end(),
                                     [&](const auto& each) { return each->process == fresh->process && !each->gone; });
-    const bool welcome = may_share_memory(fresh->socket.get(), where_.address) &&
-                         same < static_cast<std::ptrdiff_t>(max_connections_of_process);
-    if (!welcome) {
-      refuse(*fresh);
-      continue;
-    }
+    const bool a_crowd = fresh->process != 0 && same >= static_cast<std::ptrdiff_t>(max_connections_of_process);
     try {
+      if (a_crowd || !may_share_memory(fresh->socket.get(), where_.address)) {
+        refuse(*fresh);
+        continue;
+      }
       all_.push_back(std::move(fresh));
     } catch (const std::bad_alloc&) {
       return door_.pause();
@@ -205,9 +224,9 @@ void shm_publisher_link::accept_some() noexcept {
   }
 }
 
-void shm_publisher_link::receive_all(reader& from, sample* last) noexcept {
+void shm_publisher_link::receive_some(reader& from, sample* last) noexcept {
   received_packet p;
-  while (!from.gone) {
+  for (int n = 0; n < packets_per_visit && !from.gone && !from.left; ++n) {
     switch (receive_packet(from.socket.get(), p, false)) {
       case received::packet: handle(from, p.packet, last); break;
       case received::malformed: count_malformed(); break;
@@ -218,9 +237,18 @@ void shm_publisher_link::receive_all(reader& from, sample* last) noexcept {
     const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - from.since).count();
     if (++from.packets > most_packets + most_packets_per_s * static_cast<std::uint64_t>(age_s)) {
       count_malformed();
-      drop(from);
+      part_with(from);
     }
   }
+}
+
+// It is told by the end of the stream. Its messages may be in use still: until it closes the socket their slots are not
+// used again.
+void shm_publisher_link::part_with(reader& r) noexcept {
+  if (!r.joined()) return drop(r);
+  r.left = changed_ = true;
+  ::shutdown(r.socket.get(), SHUT_WR);
+  door_.mute(r.socket.get(), &r);
 }
 
 void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noexcept {
@@ -234,10 +262,12 @@ void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noe
   if (!from.joined() || p.subscription != from.subscription) return count_malformed();
   switch (p.kind) {
     case packet_kind::attached:
-      if (p.generation == from.told) from.attached = from.told;
+      if (p.generation != from.told || from.attached == from.told) return count_malformed();
+      from.attached = from.told;
+      --from.packets;  // it was asked
       return tell_generation(from);
     case packet_kind::want_alert: return give_alert(from);
-    case packet_kind::goodbye: from.left = changed_ = true; return;
+    case packet_kind::goodbye: return part_with(from);
     default: count_malformed();
   }
 }
@@ -255,42 +285,54 @@ void shm_publisher_link::welcome(reader& from, const packet& hello, sample* last
   from.page = std::get<shared_memory>(std::move(page));
   pins_.push_back({&from.shared(), from.pins});
   if (last != nullptr && writer_->newest() < last->sequence) {  // sent while nobody read from here
-    if (const auto slot = writer_->take(pins_)) {
+    if (const auto slot = free_slot(last->buffer.size())) {
       std::memcpy(writer_->payload(*slot), last->buffer.payload(), last->buffer.size());
       writer_->publish(*slot, last->buffer.size(), {last->sequence, last->stamp_ns});
+      behind_ = false;
     }
   }
   from.told = generation_;
-  tell(from, packet_kind::welcome, {writer_->fd(), from.page.fd.get()});
-  from.page.fd.reset();
+  from.told_at = monotonic::now();
   changed_ = true;
+  if (tell(from, packet_kind::welcome, {writer_->fd(), from.page.fd.get()}) != delivered::yes) return drop(from);
+  from.page.fd.reset();
 }
 
 void shm_publisher_link::give_alert(reader& to) noexcept {
   if (to.alert) return count_malformed();
+  to.wants_alert = true;
   int ends[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return drop(to);
-  to.alert.reset(ends[0]);
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;  // the next sweep
+  unique_fd ours(ends[0]);
   const unique_fd theirs(ends[1]);
-  tell(to, packet_kind::alert, {theirs.get()});
+  if (tell(to, packet_kind::alert, {theirs.get()}) != delivered::yes) return;
+  to.alert = std::move(ours);
+  to.wants_alert = false;
 }
 
-// A packet that does not fit is for somebody who does not read: he is cut off.
-void shm_publisher_link::tell(reader& to, packet_kind kind, std::initializer_list<int> fds) noexcept {
+delivered shm_publisher_link::tell(reader& to, packet_kind kind, std::initializer_list<int> fds) noexcept {
   packet p{.kind = kind, .publication = publication_, .subscription = to.subscription};
   p.generation = generation_;
   p.newest = writer_ ? writer_->newest() : 0;
-  if (!send_packet(to.socket.get(), p, fds)) drop(to);
+  return send_packet(to.socket.get(), p, fds);
 }
 
 void shm_publisher_link::refuse(reader& from) noexcept {
-  tell(from, packet_kind::refused);
+  (void)tell(from, packet_kind::refused);
   drop(from);
 }
 
 void shm_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : all_) {
-    if (!each->joined() && now - each->since >= introduction) drop(*each);
+    if (each->gone || each->left) continue;
+    if (!each->joined()) {
+      if (now - each->since >= introduction) drop(*each);
+    } else if (each->told != each->attached && now - each->told_at >= patience) {
+      part_with(*each);
+    } else {
+      tell_generation(*each);
+      if (each->wants_alert) give_alert(*each);
+    }
   }
   door_.resume();
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/clock.h"
@@ -19,6 +20,9 @@ class shm_publisher_link final : public publisher_link {
   static constexpr std::size_t max_readers = 256;
   static constexpr std::size_t max_connections = max_readers + 64;
   static constexpr std::size_t max_connections_of_process = 64;
+  // All of them together. What is pinned cannot be used again, so this bounds the memory that subscribers can hold.
+  static constexpr std::uint32_t max_pins = 1024;
+  static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
   static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
   static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
 
@@ -55,7 +59,9 @@ class shm_publisher_link final : public publisher_link {
     unique_fd alert;
     std::uint32_t told = 0;      // generation that was handed over last
     std::uint32_t attached = 0;  // and the one that it has acknowledged
-    bool left = false;           // it takes no more samples, but its messages keep their slots
+    monotonic::time_point told_at;
+    bool wants_alert = false;  // and has none yet
+    bool left = false;         // it gets no more samples, but its messages keep their slots
 
     [[nodiscard]] bool joined() const noexcept { return static_cast<bool>(page.memory); }
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }
@@ -64,21 +70,24 @@ class shm_publisher_link final : public publisher_link {
   // Out.
   [[nodiscard]] bool make_room(std::uint64_t size, const reader* joining = nullptr) noexcept;
   [[nodiscard]] bool move_to(const shape& s) noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> free_slot(std::uint64_t size) noexcept;
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   void alert(const reader& r) noexcept;
   void tell_generation(reader& r) noexcept;
 
   // In.
   void accept_some() noexcept;
-  void receive_all(reader& from, sample* last) noexcept;
+  void receive_some(reader& from, sample* last) noexcept;
   void handle(reader& from, const packet& p, sample* last) noexcept;
   void welcome(reader& from, const packet& hello, sample* last);
   void give_alert(reader& to) noexcept;
-  void tell(reader& to, packet_kind kind, std::initializer_list<int> fds = {}) noexcept;
+  delivered tell(reader& to, packet_kind kind, std::initializer_list<int> fds = {}) noexcept;
+  [[nodiscard]] std::uint32_t pins_in_advance() const noexcept;
   void refuse(reader& from) noexcept;
   void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
   void drop(reader& r) noexcept { r.gone = changed_ = true; }
+  void part_with(reader& r) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
   acceptor door_;

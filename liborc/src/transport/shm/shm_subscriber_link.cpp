@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "transport/shm/futex.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one that replaces it
 constexpr int most_packets = 16;       // of one visit
 constexpr int looks_per_clock = 64;
+constexpr unsigned most_hurries = 100;
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -42,7 +44,7 @@ bool shm_subscriber_link::say(packet_kind kind, std::uint32_t generation) noexce
   p.pins = pins_;
   p.depth = depth_;
   p.generation = generation;
-  return send_packet(socket_->get(), p);
+  return send_packet(socket_->get(), p) == delivered::yes;
 }
 
 // ---- samples ----
@@ -58,7 +60,7 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   }
   const segment& in = *view_->in;
   if (in.newest() <= seen_) return false;
-  auto* const pin = view_->by->free_pin();
+  auto* const pin = view_->by->free_pin(draining_ ? 0 : 1);
   if (pin == nullptr) {
     exhausted_ = true;
     return false;
@@ -66,12 +68,15 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   pinned_sample sample;
   const found outcome = pin_sample(in, *pin, seen_, depth_ != 0 ? pick::next : which, sample);
   if (outcome != found::sample) {
-    if (outcome == found::nonsense) {
+    // A publisher of ours that keeps us trying has sent meanwhile.
+    const bool stuck = outcome == found::hurry && std::exchange(hurried_at_, in.newest()) == in.newest();
+    if (outcome == found::nonsense || (stuck && ++hurries_ > most_hurries)) {
       count_malformed();
       lose(link_state::lost);
     }
     return false;
   }
+  hurries_ = 0;
   seen_ = sample.header.sequence;
   out.sequence = sample.header.sequence;
   out.stamp_ns = sample.header.stamp_ns;
@@ -107,6 +112,7 @@ void shm_subscriber_link::wake() noexcept { ring(page().word); }
 void shm_subscriber_link::before_look_out() noexcept {
   if (looked_at_ != view_) looked_at_ = view_;
   seen_by_look_out_ = seen_;
+  looks_for_move_ = !awaits_segment_;
   ticket_ = page().word.load();
 }
 
@@ -117,7 +123,8 @@ bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadlin
   for (;;) {
     for (int n = 0; n < looks_per_clock; ++n) {
       if (header.newest.load(std::memory_order_acquire) > seen_by_look_out_ ||
-          header.moved.load(std::memory_order_relaxed) != 0 || word.load(std::memory_order_relaxed) != ticket_)
+          (looks_for_move_ && header.moved.load(std::memory_order_relaxed) != 0) ||
+          word.load(std::memory_order_relaxed) != ticket_)
         return true;
       pause();
     }
@@ -145,10 +152,12 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
   switch (p.packet.kind) {
     case packet_kind::welcome: return welcome(p);
     case packet_kind::segment:
-      if (!view_ || !use(p, view_->by)) count_malformed();
+      if (!view_) return count_malformed();
+      if (!use(p, view_->by)) lose(link_state::lost);  // deaf for ever, else; a new link may do better
       return;
     case packet_kind::alert:
-      if (!view_ || alert_ || !p.fds[0]) return count_malformed();
+      if (!view_ || alert_) return count_malformed();
+      if (!p.fds[0]) return lose(link_state::lost);
       alert_ = std::move(p.fds[0]);
       page().wants.fetch_or(reader_page::wants_alert);
       return;
@@ -199,7 +208,9 @@ void shm_subscriber_link::rest_alert() noexcept {
   const bool told = (wants.load() & reader_page::wants_alert) == 0;
   if (told) ++alert_bytes_;
   char byte = 0;
-  while (alert_bytes_ != 0 && ::recv(alert_.get(), &byte, sizeof byte, MSG_DONTWAIT) > 0) --alert_bytes_;
+  ssize_t n = 0;
+  while (alert_bytes_ != 0 && (n = ::recv(alert_.get(), &byte, sizeof byte, MSG_DONTWAIT)) > 0) --alert_bytes_;
+  if (alert_bytes_ != 0 && n == 0) lose(link_state::lost);
   if (told) wants.fetch_or(reader_page::wants_alert);
 }
 

@@ -23,6 +23,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] bool keeps_samples() const noexcept override { return true; }
   [[nodiscard]] bool exhausted() const noexcept override { return exhausted_; }
+  void drain() noexcept override { draining_ = true; }
   [[nodiscard]] detail::sleeper* sleeper() noexcept override { return view_ ? this : nullptr; }
   [[nodiscard]] int control_fd() const noexcept override { return socket_->get(); }
   void service() noexcept override;
@@ -66,9 +67,13 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   std::shared_ptr<const view> view_;       // once connected
   std::shared_ptr<const view> looked_at_;  // by the thread that looks out
   std::uint64_t seen_by_look_out_ = 0;
+  bool looks_for_move_ = true;
   std::uint32_t ticket_ = 0;     // of the thread that sleeps or looks out
   bool awaits_segment_ = false;  // the publisher moved on, and the hand-over has not come yet
   bool exhausted_ = false;
+  bool draining_ = false;
+  std::uint64_t hurried_at_ = 0;  // newest, when the publisher was too fast
+  unsigned hurries_ = 0;          // how often with the same newest
   bool wants_alerts_ = false;
   unique_fd alert_;
   unsigned alert_bytes_ = 0;  // in it, or on their way

@@ -14,7 +14,7 @@ constexpr std::string_view suffix = ".shm";
 }  // namespace
 
 link_or_error<publisher_link> shm_transport::advertise(const publication_spec& spec) const {
-  if (const error& why = shm::obstacle_to_shared_memory(); why.code() != errc::ok) return why;
+  if (const error why = shm::obstacle_to_shared_memory(); why.code() != errc::ok) return why;
   auto opened = listen_in_directory(spec, suffix, SOCK_SEQPACKET);
   if (auto* const failed = std::get_if<error>(&opened)) return std::move(*failed);
   auto& [door, path] = std::get<listening_path>(opened);

@@ -8,9 +8,9 @@ namespace orc::detail::shm {
 
 namespace {
 
-// Each try fails only when the publisher has sent twice meanwhile. After that many the caller looks for other things to
-// do first (a deadline, a signal to end); it comes back.
-constexpr int most_tries = 1000;
+// Each try fails only when the publisher has sent meanwhile. After that many the caller looks for other things to do
+// first (a deadline, a signal to end); it comes back.
+constexpr std::uint64_t most_tries = 100;
 
 // No publisher of ours gets there, and counting up to it would not end.
 constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
@@ -23,6 +23,8 @@ std::shared_ptr<const segment> segment::map(int fd) {
   segment_header const& there = *reinterpret_cast<const segment_header*>(head.bytes());
   shape s;
   std::memcpy(&s, &there.shape, sizeof s);
+  std::atomic_signal_fence(
+      std::memory_order_seq_cst);  // what is checked is what is used, whatever is written there now
   if (there.magic != magic || !s.makes_sense() || head.size() < s.bytes()) return nullptr;
   if (there.locked != 0) {
     if (mapping whole = map_read_only(fd, s.bytes(), true)) head = std::move(whole);
@@ -33,7 +35,8 @@ std::shared_ptr<const segment> segment::map(int fd) {
 found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
                  pinned_sample& out) noexcept {
   const segment_header& header = from.header();
-  for (int tries = 0; tries < most_tries; ++tries) {
+  const std::uint64_t most_steps = most_tries + 2 * from.form().places;
+  for (std::uint64_t steps = 0; steps < most_steps; ++steps) {
     const std::uint64_t newest = header.newest.load();  // [R1]
     if (newest <= seen) return found::nothing;
     if (newest == last_of_all) return found::nonsense;
@@ -43,7 +46,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
       slot = header.latest.load(std::memory_order_acquire);  // [R2]
     } else {
       const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history()) + 1;
-      for (wanted = std::max(seen + 1, oldest); wanted <= newest; ++wanted) {
+      for (wanted = std::max(seen + 1, oldest); wanted <= newest && steps < most_steps; ++wanted, ++steps) {
         slot = from.place_of(wanted);  // [R2'] [R3']
         if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
       }
@@ -52,9 +55,9 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
     const slot_header& in = from.slot(slot);
     const std::uint64_t guard = in.guard.load(std::memory_order_acquire);  // [R3]
     if (guard == 0 || (wanted != 0 && guard != wanted)) continue;
-    pin.store(slot + 1);                                 // [R4]
-    if (in.guard.load() == guard) {                      // [R5]
-      out = {slot, in.size, wire::get(in.wire_header)};  // [R6]
+    pin.store(slot + 1);                                                                 // [R4]
+    if (in.guard.load() == guard) {                                                      // [R5]
+      out = {slot, in.size.load(std::memory_order_relaxed), wire::get(in.wire_header)};  // [R6]
       if (out.size <= from.form().capacity() && out.header.sequence == guard) return found::sample;
       unpin(pin);
       return found::nonsense;

@@ -1,9 +1,13 @@
 #include "transport/shm/slot_writer.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace orc::detail::shm {
 
@@ -25,8 +29,9 @@ shape slot_writer::shape_for(const needs& n) noexcept {
 }
 
 std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape& s, std::uint32_t generation,
-                                                                    const shared_memory_options& options) {
-  auto made = make_shared_memory(s.bytes(), others::only_read, options);
+                                                                    const shared_memory_options& options, lock must) {
+  if (!s.makes_sense() || s.bytes() > SIZE_MAX) return error(errc::no_memory);
+  auto made = make_shared_memory(s.bytes(), others::only_read, options, must);
   if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
   try {
     return std::make_shared<slot_writer>(s, generation, std::move(std::get<shared_memory>(made)), options.lock);
@@ -36,7 +41,12 @@ std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape&
 }
 
 slot_writer::slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked)
-    : shape_(s), generation_(generation), memory_(std::move(memory)), holders_(s.slots) {
+    : shape_(s),
+      generation_(generation),
+      memory_(std::move(memory)),
+      marks_(s.slots),
+      backed_(s.slots, locked ? s.stride : 0),
+      holders_(s.slots) {
   retired_.reserve(s.slots);
   segment_header& h = header();
   h.magic = magic;
@@ -58,15 +68,43 @@ void slot_writer::stock(std::span<const pin_table> readers) noexcept {
 // way to another may be seen in both, once: so as many rounds as there are readers, and one.
 std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
   for (std::size_t round = 0; round <= readers.size(); ++round) {
+    bool marked = false;
     for (std::size_t i = 0; i < retired_.size(); ++i) {
       const std::uint32_t slot = retired_[i];
-      if (!is_free(slot, readers)) continue;
-      retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
-      return slot;
+      if (marked && marks_[slot] == mark_) continue;
+      if (is_free(slot, readers)) {
+        retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
+        return slot;
+      }
+      if (!std::exchange(marked, true)) mark_pinned(readers);
     }
     if (unused_ < shape_.slots) return unused_++;
   }
   return std::nullopt;
+}
+
+// So that many pins are read once for all candidates, and not once for each.
+void slot_writer::mark_pinned(std::span<const pin_table> readers) noexcept {
+  ++mark_;
+  for (const pin_table& reader : readers) {
+    for (std::uint32_t i = 0; i < reader.count; ++i) {
+      const std::uint32_t pin = reader.page->pins[i].load(std::memory_order_relaxed);
+      if (pin != 0 && pin <= shape_.slots) marks_[pin - 1] = mark_;
+    }
+  }
+}
+
+// A slot's memory exists when it is first written to: better that this call fails than that the writing does (SIGBUS).
+bool slot_writer::back(std::uint32_t slot, std::uint64_t size) noexcept {
+  const std::uint64_t needed = sizeof(slot_header) + size;
+  if (needed <= backed_[slot]) return true;
+  const auto begin = static_cast<off_t>(shape_.slots_at() + slot * shape_.stride + backed_[slot]);
+  int rc = 0;
+  do rc = ::fallocate(memory_.fd.get(), 0, begin, static_cast<off_t>(needed - backed_[slot]));
+  while (rc != 0 && errno == EINTR);
+  if (rc != 0 && errno != EOPNOTSUPP) return false;
+  backed_[slot] = needed;
+  return true;
 }
 
 // A reader that pins the slot from now on finds the guard changed and lets it go; one that pinned it before is seen.
@@ -84,7 +122,7 @@ bool slot_writer::is_free(std::uint32_t slot, std::span<const pin_table> readers
 void slot_writer::publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& h) noexcept {
   slot_header& in = header_of(slot);
   if (holders_[slot].load(std::memory_order_relaxed) != 0) std::erase(retired_, slot);  // it was lent
-  in.size = size;  // [C1], the payload is there already
+  in.size.store(size, std::memory_order_relaxed);  // [C1], the payload is there already
   wire::put(h, in.wire_header);
   in.guard.store(h.sequence, std::memory_order_release);  // [C2]
   std::atomic<std::uint32_t>& place = place_for(h.sequence);
@@ -122,11 +160,12 @@ void slot_writer::inherit(const slot_writer& older) noexcept {
     const std::uint32_t from = older.history()[sequence % older.shape_.places].load(std::memory_order_relaxed);
     if (from == 0) continue;
     const slot_header& there = older.header_of(from - 1);
-    if (there.guard.load(std::memory_order_relaxed) != sequence || there.size > shape_.capacity()) continue;
+    const std::uint64_t size = there.size.load(std::memory_order_relaxed);
+    if (there.guard.load(std::memory_order_relaxed) != sequence || size > shape_.capacity()) continue;
     const auto slot = take({});
-    if (!slot) return;
-    std::memcpy(payload(*slot), older.payload(from - 1), there.size);
-    publish(*slot, there.size, wire::get(there.wire_header));
+    if (!slot || !back(*slot, size)) return;
+    std::memcpy(payload(*slot), older.payload(from - 1), size);
+    publish(*slot, size, wire::get(there.wire_header));
   }
 }
 

@@ -37,7 +37,8 @@ class slot_writer {
   [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
 
   [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
-                                                                              const shared_memory_options& options);
+                                                                              const shared_memory_options& options,
+                                                                              lock must = lock::must);
   slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked);
 
   // ---- constant, any thread ----
@@ -53,6 +54,8 @@ class slot_writer {
   [[nodiscard]] std::optional<std::uint32_t> take(std::span<const pin_table> readers) noexcept;
   // Finds one for the next take(), now that nobody waits for it.
   void stock(std::span<const pin_table> readers) noexcept;
+  // Makes sure that `size` bytes can be written to it. False: no memory; then put it back.
+  [[nodiscard]] bool back(std::uint32_t slot, std::uint64_t size) noexcept;
   // Its payload is written: makes it the newest sample. [C2]-[C4]
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   // It was taken and is not needed.
@@ -80,7 +83,7 @@ class slot_writer {
   };
   [[nodiscard]] published latest() const noexcept {
     const std::uint32_t slot = header().latest.load(std::memory_order_relaxed);
-    return {slot, header_of(slot).size, wire::get(header_of(slot).wire_header)};
+    return {slot, header_of(slot).size.load(std::memory_order_relaxed), wire::get(header_of(slot).wire_header)};
   }
 
  private:
@@ -99,6 +102,7 @@ class slot_writer {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] bool is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept;
+  void mark_pinned(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>& place_for(std::uint64_t sequence) noexcept;
 
   const shape shape_;
@@ -109,7 +113,10 @@ class slot_writer {
   std::optional<std::uint32_t> stocked_;
   std::uint64_t at_sequence_ = 0;  // of the last sample, and its place: a division less for each
   std::uint32_t at_place_ = 0;
-  std::vector<std::atomic<std::uint32_t>> holders_;  // of each slot
+  std::uint64_t mark_ = 0;
+  std::vector<std::uint64_t> marks_;   // of each slot: mark_ when it was pinned a moment ago
+  std::vector<std::uint64_t> backed_;  // of each slot: how many bytes of it exist
+  std::vector<std::atomic<std::uint32_t>> holders_;
 };
 
 }  // namespace orc::detail::shm
