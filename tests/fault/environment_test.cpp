@@ -184,7 +184,7 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
 
 TEST_CASE("descriptors: without any left every call returns, and all is well when there are some again", "[fault]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
-  const std::string kind = GENERATE(as<std::string>(), "ipc", "tcp");
+  const std::string kind = GENERATE(as<std::string>(), "shm", "ipc", "tcp");
   INFO(kind);
   broker_process address_broker;
   test_node peer;

@@ -56,7 +56,8 @@ struct scene {
   orc::subscriber subscriber;
 };
 
-constexpr orc::transport kinds[] = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp};
+constexpr orc::transport kinds[] = {orc::transport::inproc, orc::transport::shm, orc::transport::ipc,
+                                    orc::transport::tcp};
 
 }  // namespace
 
@@ -117,7 +118,7 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
 
 TEST_CASE("fork: the child can make a participant of its own and talk to its parent", "[fault]") {
   if (under_thread_sanitizer) return skip("no new threads in a forked child under ThreadSanitizer");
-  for (const auto kind : {orc::transport::ipc, orc::transport::tcp}) {
+  for (const auto kind : {orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     INFO(orc::to_string(kind));
     scene s(kind);
     REQUIRE(s.well(1));

@@ -65,7 +65,7 @@ TEST_CASE("names: that of a dead publisher is free at once", "[fault]") {
 
 TEST_CASE("death: a killed publisher that comes back resumes its topic with the subscribers it had", "[fault]") {
   std::minstd_rand random(7);
-  for (const std::string transport : {"ipc", "tcp"}) {
+  for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
     broker_process address_broker;
     test_node subscriber;
@@ -113,7 +113,7 @@ TEST_CASE("death: publishers killed while they register leave nothing in the way
 
 TEST_CASE("death: killed subscribers are forgotten and nobody else notices", "[fault]") {
   std::minstd_rand random(13);
-  for (const std::string transport : {"ipc", "tcp"}) {
+  for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
     broker_process address_broker;
     test_node publisher;

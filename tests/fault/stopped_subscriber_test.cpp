@@ -38,7 +38,7 @@ TEST_CASE("nothing blocks: a subscriber stopped with SIGSTOP holds up neither th
   const double seconds = long_run() ? 10 : 3;
   const auto count = static_cast<std::uint64_t>(hz * seconds);
   constexpr std::size_t size = 4096;
-  for (const std::string transport : {"ipc", "tcp"}) {
+  for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
     scene s(transport, 1);
     s.publisher.must("stream t 4096 " + std::to_string(hz) + " 1000");
@@ -79,7 +79,7 @@ TEST_CASE("nothing blocks: a subscriber stopped with SIGSTOP holds up neither th
 
 TEST_CASE("nothing blocks: a stopped recorder costs a bounded queue and nobody else's samples", "[fault]") {
   const std::uint64_t count = under_sanitizer ? 3000 : 40'000;
-  for (const std::string transport : {"ipc", "tcp"}) {
+  for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
     scene s(transport, 0, 64);
     s.publisher.must("stream t 4096 " + std::to_string(hz) + " 100");
