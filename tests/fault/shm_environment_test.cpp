@@ -59,6 +59,7 @@ bool exchange(orc::broker& participant, const std::string& topic) {
 }  // namespace
 
 TEST_CASE("shm: memory that may not be locked is said when it was promised, and done without when not", "[fault]") {
+  if (under_sanitizer) return skip("sanitizers do not lock memory");
   broker_process address_broker;
   shared_with_children<answers> said;
   forked child([&] {
