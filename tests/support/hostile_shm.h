@@ -54,7 +54,7 @@ class hostile_shm {
     return {.kind = k, .publication = to_->publication, .subscription = me_, .pins = pins, .depth = depth};
   }
   bool say(const detail::shm::packet& p, std::initializer_list<int> fds = {}) const {
-    return detail::shm::send_packet(fd_.get(), p, fds);
+    return detail::shm::send_packet(fd_.get(), p, fds) == detail::shm::delivered::yes;
   }
   bool say_bytes(const void* data, std::size_t size) const {
     return ::send(fd_.get(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(size);
@@ -93,6 +93,14 @@ class hostile_shm {
       const auto n = ::recv(fd_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
       return n == 0 || (n < 0 && errno != EAGAIN);
     });
+  }
+
+  [[nodiscard]] bool is_cut_off() const {
+    char bytes[64];
+    ssize_t n = 0;
+    while ((n = ::recv(fd_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
+    }
+    return n == 0 || errno != EAGAIN;
   }
 
   // Joins. False: it was refused.

@@ -168,12 +168,13 @@ bool shm_publisher_link::move_to(const shape& s) noexcept try {
   return false;
 }
 
-// One hand-over at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
+// Few hand-overs at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
 void shm_publisher_link::tell_generation(reader& r) noexcept {
-  if (!r.joined() || r.gone || r.left || r.told != r.attached || r.told == generation_) return;
+  if (!r.joined() || r.gone || r.left || r.told == generation_ || r.unacknowledged.size() >= max_unacknowledged) return;
   if (tell(r, packet_kind::segment, {writer_->fd()}) != delivered::yes) return;  // the next visit tries again
   r.told = generation_;
-  r.told_at = monotonic::now();
+  if (r.unacknowledged.empty()) r.told_at = monotonic::now();
+  r.unacknowledged.push_back(generation_);
 }
 
 bool shm_publisher_link::behind() const noexcept {
@@ -262,8 +263,9 @@ void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noe
   if (!from.joined() || p.subscription != from.subscription) return count_malformed();
   switch (p.kind) {
     case packet_kind::attached:
-      if (p.generation != from.told || from.attached == from.told) return count_malformed();
-      from.attached = from.told;
+      if (from.unacknowledged.empty() || p.generation != from.unacknowledged.front()) return count_malformed();
+      from.unacknowledged.erase(from.unacknowledged.begin());
+      from.told_at = monotonic::now();
       --from.packets;  // it was asked
       return tell_generation(from);
     case packet_kind::want_alert: return give_alert(from);
@@ -293,6 +295,8 @@ void shm_publisher_link::welcome(reader& from, const packet& hello, sample* last
   }
   from.told = generation_;
   from.told_at = monotonic::now();
+  from.unacknowledged.reserve(max_unacknowledged);
+  from.unacknowledged.push_back(generation_);
   changed_ = true;
   if (tell(from, packet_kind::welcome, {writer_->fd(), from.page.fd.get()}) != delivered::yes) return drop(from);
   from.page.fd.reset();
@@ -327,7 +331,7 @@ void shm_publisher_link::sweep(monotonic::time_point now) noexcept {
     if (each->gone || each->left) continue;
     if (!each->joined()) {
       if (now - each->since >= introduction) drop(*each);
-    } else if (each->told != each->attached && now - each->told_at >= patience) {
+    } else if (!each->unacknowledged.empty() && now - each->told_at >= patience) {
       part_with(*each);
     } else {
       tell_generation(*each);

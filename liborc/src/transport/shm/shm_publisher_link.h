@@ -23,6 +23,7 @@ class shm_publisher_link final : public publisher_link {
   // All of them together. What is pinned cannot be used again, so this bounds the memory that subscribers can hold.
   static constexpr std::uint32_t max_pins = 1024;
   static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
+  static constexpr std::size_t max_unacknowledged = 4;  // hand-overs: descriptors on their way are few in a system
   static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
   static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
 
@@ -57,11 +58,11 @@ class shm_publisher_link final : public publisher_link {
     std::uint32_t depth = 0;
     shared_memory page;
     unique_fd alert;
-    std::uint32_t told = 0;      // generation that was handed over last
-    std::uint32_t attached = 0;  // and the one that it has acknowledged
-    monotonic::time_point told_at;
-    bool wants_alert = false;  // and has none yet
-    bool left = false;         // it gets no more samples, but its messages keep their slots
+    std::uint32_t told = 0;                     // generation that was handed over last
+    std::vector<std::uint32_t> unacknowledged;  // oldest first
+    monotonic::time_point told_at;              // the oldest of them, or a later one
+    bool wants_alert = false;                   // and has none yet
+    bool left = false;                          // it gets no more samples, but its messages keep their slots
 
     [[nodiscard]] bool joined() const noexcept { return static_cast<bool>(page.memory); }
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }

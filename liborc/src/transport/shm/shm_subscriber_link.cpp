@@ -54,8 +54,8 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   if (!view_) service();
   if (!view_) return false;
   if (alert_) rest_alert();
-  if (!awaits_segment_ && has_moved()) {  // [S1]
-    awaits_segment_ = true;
+  while (!awaits_segment_ && has_moved()) {  // [S1]
+    awaits_segment_ = true;                  // until use()
     service();
   }
   const segment& in = *view_->in;
