@@ -98,7 +98,7 @@ struct outcome {
   std::uint64_t memory_kb = 0;
 };
 
-outcome measure(const options& o, const plan& p, std::size_t size, std::vector<subscriber_process*> others) {
+outcome measure(const options& o, const plan& p, std::size_t size, const std::vector<subscriber_process*>& others) {
   outcome out;
   ::malloc_trim(0);
   const std::uint64_t memory_before = resident_kb();

@@ -15,7 +15,7 @@ class forked {
  public:
   // Runs body() in a child, which ends with it, or with its parent.
   template <class Body>
-  explicit forked(Body&& body) {
+  explicit forked(Body body) {
     pid_ = fork_from(::getpid());
     if (pid_ != 0) return;
     try {
