@@ -47,7 +47,7 @@ struct participant_options {
   // Address that other hosts should connect to: an IPv4 address, or a host name that is looked up once, when the
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
   std::string advertise = {};
-  // Transports this participant may use. Empty: $ORC_TRANSPORTS (comma-separated), else all.
+  // For topics and requests that name none themselves. Empty: $ORC_TRANSPORTS (comma-separated), else as said above.
   transport_set transports = {};
   log_callback log = {};
 };

@@ -45,8 +45,9 @@ class ORC_API subscriber {
   // forked, bad_argument (timeout below -1), and over shm too_many_messages (at once, when there is one).
   [[nodiscard]] message recv(int timeout_ms) noexcept;
 
-  // The sample after the last one returned, in order, or the oldest that is still there; message::missed() counts those
-  // between (Ach paper, III: "next" beside "last"). How far back it goes: over shm topic_options::history; elsewhere,
+  // The sample after the last one returned, in order, or the oldest after it that is still there; message::missed()
+  // counts those between (Ach paper, III: "next" beside "last"). The first is the one that was the newest when the link
+  // came up. How far back it goes: over shm topic_options::history; elsewhere,
   // with conflate = 1, only the newest is there. With conflate = 0 it is the same as recv.
   [[nodiscard]] message recv_next(int timeout_ms) noexcept;
 

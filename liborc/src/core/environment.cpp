@@ -57,7 +57,8 @@ std::variant<participant_options, error> with_environment(participant_options op
   if (options.transports.empty()) {
     auto named = transports_from(environment("ORC_TRANSPORTS"));
     if (const auto* const wrong = std::get_if<std::string>(&named))
-      return error(errc::bad_argument, "ORC_TRANSPORTS: there is no transport " + *wrong + "; e.g. ipc,tcp");
+      return error(errc::bad_argument,
+                   "ORC_TRANSPORTS: there is no transport " + *wrong + "; there are inproc, shm, ipc and tcp");
     options.transports = std::get<transport_set>(named);
   }
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
