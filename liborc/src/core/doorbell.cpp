@@ -1,28 +1,14 @@
 #include "core/doorbell.h"
 
-#include <linux/futex.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
 
+#include "core/futex.h"
+
 namespace orc::detail {
-
-namespace {
-
-static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "the futex word is the atomic");
-
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const timespec* limit) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
-}
-
-void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
-}
-
-}  // namespace
 
 doorbell::~doorbell() {
   if (const int fd = fd_.load(); fd >= 0) ::close(fd);
@@ -32,7 +18,7 @@ doorbell::~doorbell() {
 // the eventfd readable), a ringer changes rings_ and then looks for waiters; one of the two sees the other.
 void doorbell::ring() noexcept {
   rings_.fetch_add(1);
-  if (sleepers_.load() != 0) futex_wake_all(rings_);
+  if (sleepers_.load() != 0) futex_wake(rings_, INT_MAX, futex_scope::process);
   if (const int fd = fd_.load(); fd >= 0) {
     eventfd_write(fd, 1);
     readable_.store(true);  // after the write: a clear in between finds nothing to do and the next one does it
@@ -42,7 +28,7 @@ void doorbell::ring() noexcept {
 void doorbell::wait(std::uint32_t ticket, const deadline& until) noexcept {
   const auto left = until.left();
   sleepers_.fetch_add(1);
-  futex_wait(rings_, ticket, left ? &*left : nullptr);
+  futex_wait(rings_, ticket, left ? &*left : nullptr, futex_scope::process);
   sleepers_.fetch_sub(1);
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/futex.h"
 #include "wire/sample_header.h"
 
 namespace orc::detail::shm {
@@ -84,6 +85,11 @@ struct reader_page {
   // Written by a subscriber that sleeps.
   alignas(cache_line) std::atomic<std::uint32_t> word;  // counts wake-ups; the futex
   std::atomic<std::uint32_t> wants;
+  // Counts, and wakes one sleeper: more there are only where somebody wants to cost us time.
+  void ring() noexcept {
+    word.fetch_add(1);
+    futex_wake(word, 1, futex_scope::shared);
+  }
   // Written with every sample that is taken.
   alignas(cache_line) std::atomic<std::uint32_t> pins[most_pins];  // 0, or slot + 1: a message lives there
 };

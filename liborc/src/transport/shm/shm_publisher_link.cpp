@@ -7,7 +7,6 @@
 #include <cstring>
 #include <new>
 
-#include "transport/shm/futex.h"
 #include "transport/shm/lent_slot.h"
 #include "transport/shm/peer.h"
 
@@ -113,7 +112,7 @@ bool shm_publisher_link::newest(sample& out) noexcept {
 void shm_publisher_link::alert(const reader& r) noexcept {
   if (!r.joined()) return;
   const std::uint32_t wants = r.shared().wants.load();
-  if ((wants & reader_page::sleeps) != 0) ring(r.shared().word);  // [C5]
+  if ((wants & reader_page::sleeps) != 0) r.shared().ring();  // [C5]
   if ((wants & reader_page::wants_alert) == 0 || !r.alert) return;
   // One byte for each wish that is taken back, and after it: who wakes up by the byte finds the wish gone.
   r.shared().wants.fetch_and(~static_cast<std::uint32_t>(reader_page::wants_alert));

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "transport/shm/futex.h"
-
 namespace orc::detail::shm {
 
 namespace {
@@ -104,10 +102,10 @@ void shm_subscriber_link::disarm() noexcept { page().wants.fetch_and(~reader_pag
 
 void shm_subscriber_link::sleep(const deadline& until) noexcept {
   const auto left = until.left();
-  futex_wait(page().word, ticket_, left ? &*left : nullptr);  // [W4]
+  futex_wait(page().word, ticket_, left ? &*left : nullptr, futex_scope::shared);  // [W4]
 }
 
-void shm_subscriber_link::wake() noexcept { ring(page().word); }
+void shm_subscriber_link::wake() noexcept { page().ring(); }
 
 void shm_subscriber_link::before_look_out() noexcept {
   if (looked_at_ != view_) looked_at_ = view_;
