@@ -14,10 +14,6 @@ namespace orc::detail::shm {
 
 namespace {
 
-constexpr int most_accepted = 16;                       // at a time
-constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
-constexpr std::uint64_t most_packets = 200;             // of one subscriber, and
-constexpr std::uint64_t most_packets_per_s = 20;
 constexpr int packets_per_visit = 4;                 // what is left shows at the next one
 constexpr auto patience = std::chrono::seconds(30);  // for somebody who does not acknowledge a hand-over
 
@@ -70,20 +66,13 @@ void shm_publisher_link::commit(sample& s) noexcept {
     behind_ = false;
     return;
   }
-  const std::uint64_t size = s.buffer.size();
-  const std::uint32_t* const lent = slot_of(s.buffer, writer_.get());
-  std::optional<std::uint32_t> slot;
-  if (lent != nullptr)
-    slot = *lent;
-  else if (make_room(size))
-    slot = free_slot(size);
-  if (!slot) {
+  const wire::sample_header header{s.sequence, s.stamp_ns};
+  if (const std::uint32_t* const lent = slot_of(s.buffer, writer_.get())) {
+    publish(*lent, s.buffer.size(), header);
+  } else if (!try_send(s.buffer.payload(), s.buffer.size(), header)) {
     dropped_.fetch_add(behind_ ? 1 : 0, std::memory_order_relaxed);
     behind_ = true;
-    return;
   }
-  if (lent == nullptr && size != 0) std::memcpy(writer_->payload(*slot), s.buffer.payload(), size);
-  publish(*slot, size, {s.sequence, s.stamp_ns});
 }
 
 bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept {
@@ -201,7 +190,7 @@ void shm_publisher_link::service(sample* last) noexcept {
 }
 
 void shm_publisher_link::accept_some() noexcept {
-  for (int n = 0; n < most_accepted; ++n) {
+  for (int n = 0; n < visitor::most_accepted; ++n) {
     if (all_.size() >= max_connections) return door_.pause();
     auto fresh = std::unique_ptr<reader>(new (std::nothrow) reader);
     if (!fresh) return door_.pause();
@@ -233,9 +222,7 @@ void shm_publisher_link::receive_some(reader& from, sample* last) noexcept {
       case received::nothing: return;
       case received::closed: return drop(from);
     }
-    // A subscriber has little to say. One that floods us would keep those from sending who wait for our lock.
-    const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - from.since).count();
-    if (++from.packets > most_packets + most_packets_per_s * static_cast<std::uint64_t>(age_s)) {
+    if (from.guest.talks_too_much()) {
       count_malformed();
       part_with(from);
     }
@@ -265,7 +252,7 @@ void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noe
       if (from.unacknowledged.empty() || p.generation != from.unacknowledged.front()) return count_malformed();
       from.unacknowledged.erase(from.unacknowledged.begin());
       from.told_at = monotonic::now();
-      --from.packets;  // it was asked
+      from.guest.excuse();
       return tell_generation(from);
     case packet_kind::want_alert: return give_alert(from);
     case packet_kind::goodbye: return part_with(from);
@@ -285,13 +272,8 @@ void shm_publisher_link::welcome(reader& from, const packet& hello, sample* last
   pins_.reserve(all_.size());
   from.page = std::get<shared_memory>(std::move(page));
   pins_.push_back({&from.shared(), from.pins});
-  if (last != nullptr && writer_->newest() < last->sequence) {  // sent while nobody read from here
-    if (const auto slot = free_slot(last->buffer.size())) {
-      std::memcpy(writer_->payload(*slot), last->buffer.payload(), last->buffer.size());
-      writer_->publish(*slot, last->buffer.size(), {last->sequence, last->stamp_ns});
-      behind_ = false;
-    }
-  }
+  if (last != nullptr && writer_->newest() < last->sequence)  // sent while nobody read from here
+    (void)try_send(last->buffer.payload(), last->buffer.size(), {last->sequence, last->stamp_ns});
   from.told = generation_;
   from.told_at = monotonic::now();
   from.unacknowledged.reserve(max_unacknowledged);
@@ -329,7 +311,7 @@ void shm_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : all_) {
     if (each->gone || each->left) continue;
     if (!each->joined()) {
-      if (now - each->since >= introduction) drop(*each);
+      if (each->guest.is_overdue(now)) drop(*each);
     } else if (!each->unacknowledged.empty() && now - each->told_at >= patience) {
       part_with(*each);
     } else {

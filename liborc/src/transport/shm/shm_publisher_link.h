@@ -12,6 +12,7 @@
 #include "transport/shm/shm_packet.h"
 #include "transport/shm/slot_writer.h"
 #include "transport/transport.h"
+#include "transport/visitor.h"
 
 namespace orc::detail::shm {
 
@@ -49,8 +50,7 @@ class shm_publisher_link final : public publisher_link {
   struct reader {
     unique_fd socket;
     std::int32_t process = 0;
-    monotonic::time_point since = monotonic::now();
-    std::uint64_t packets = 0;  // that it sent
+    visitor guest;
     bool gone = false;
     // Since its hello:
     wire::id subscription;

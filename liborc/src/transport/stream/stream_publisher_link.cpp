@@ -14,10 +14,6 @@ namespace {
 constexpr std::uint32_t max_depth = 65536;
 constexpr std::size_t largest_link_message = 4096;  // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
-constexpr auto introduction = std::chrono::seconds(5);  // who has not said hello by then is sent away
-constexpr int most_accepted = 16;                       // at a time: who sends must not wait for all who join
-constexpr std::uint64_t most_frames = 200;              // of one subscriber, and
-constexpr std::uint64_t most_frames_per_s = 20;
 
 [[nodiscard]] bool has_header(sample& s) noexcept {
   const auto header = wire::get(frame_of(s.buffer).data());
@@ -146,7 +142,7 @@ void stream_publisher_link::service(sample* last) noexcept {
 }
 
 void stream_publisher_link::accept_some() noexcept {
-  for (int n = 0; n < most_accepted; ++n) {
+  for (int n = 0; n < visitor::most_accepted; ++n) {
     if (all_.size() >= max_connections) return door_.pause();
     unique_fd fd = door_.accept();
     if (!fd) return;
@@ -179,9 +175,7 @@ void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
       case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
       case zmtp_connection::event::closed: from.gone = changed_ = true; return;
     }
-    // A subscriber has little to say. One that floods us would keep those from sending who wait for our lock.
-    const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - from.since).count();
-    if (++from.frames > most_frames + most_frames_per_s * static_cast<std::uint64_t>(age_s)) {
+    if (from.guest.talks_too_much()) {
       count_malformed();
       from.gone = changed_ = true;
     }
@@ -236,7 +230,7 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
 
 void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : all_) {
-    const bool stranger = !each->joined && now - each->since >= introduction;
+    const bool stranger = !each->joined && each->guest.is_overdue(now);
     const bool dead = waits(*each) && peer_is_silent(each->line.fd(), where_.transport);
     if (stranger || dead) each->gone = changed_ = true;
   }

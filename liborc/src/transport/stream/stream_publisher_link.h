@@ -15,6 +15,7 @@
 #include "transport/acceptor.h"
 #include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
+#include "transport/visitor.h"
 #include "wire/link_message.h"
 
 namespace orc::detail {
@@ -40,8 +41,7 @@ class stream_publisher_link final : public publisher_link {
   struct reader {
     explicit reader(unique_fd fd);
     zmtp_connection line;
-    monotonic::time_point since = monotonic::now();
-    std::uint64_t frames = 0;  // that it sent
+    visitor guest;
     wire::id subscription;
     bool joined = false;  // it said hello
     bool gone = false;
