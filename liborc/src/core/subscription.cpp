@@ -57,9 +57,9 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     attendance_.user_came();
     if (!leader_) bell_->clear();  // else its wake-up would be ours
     const std::uint32_t ticket = bell_->ticket();
+    if (message direct = take_from_link(which)) return direct;
     // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
     // But what the housekeeping took out meanwhile may be older than what is there now.
-    if (message direct = take_from_link(which)) return direct;
     const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
     const bool looked = link_ && link_->keeps_samples() && queue_.empty();
     if (!looked && (!dry_ || timeout_ms == 0 || may_be_old)) pump(which);

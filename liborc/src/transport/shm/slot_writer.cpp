@@ -42,7 +42,6 @@ std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape&
 
 slot_writer::slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked)
     : shape_(s),
-      generation_(generation),
       memory_(std::move(memory)),
       marks_(s.slots),
       backed_(s.slots, locked ? s.stride : 0),

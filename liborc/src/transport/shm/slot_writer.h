@@ -43,7 +43,6 @@ class slot_writer {
 
   // ---- constant, any thread ----
   [[nodiscard]] const shape& form() const noexcept { return shape_; }
-  [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
   [[nodiscard]] int fd() const noexcept { return memory_.fd.get(); }
   [[nodiscard]] std::byte* payload(std::uint32_t slot) const noexcept {
     return reinterpret_cast<std::byte*>(&header_of(slot)) + sizeof(slot_header);
@@ -106,7 +105,6 @@ class slot_writer {
   [[nodiscard]] std::atomic<std::uint32_t>& place_for(std::uint64_t sequence) noexcept;
 
   const shape shape_;
-  const std::uint32_t generation_;
   shared_memory memory_;
   std::vector<std::uint32_t> retired_;  // used before and not in the history, oldest first
   std::uint32_t unused_ = 0;            // from this one on slots were never used: their memory does not exist yet
