@@ -2,9 +2,12 @@
 # shellcheck shell=bash
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
-  libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev libsystemd-dev"
-# tests: network namespaces, python twins of the wire format; demo and benchmarks: plots
-readonly packages_run="util-linux iproute2 procps python3 python3-zmq python3-numpy python3-matplotlib"
+  libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev libisal-dev libsystemd-dev"
+# tests: network namespaces, python twins of the wire format, LCM programs; demo and benchmarks: plots
+readonly packages_run="util-linux iproute2 procps python3 python3-zmq python3-numpy python3-matplotlib liblcm-dev
+  liblcm-bin python3-venv"
+# tests/interop talks to the LCM of the distribution and to this one of PyPI
+readonly lcm_version=1.5.3
 
 setup_help() {
   cat <<'TEXT'
@@ -12,6 +15,7 @@ usage: tools/dev setup [--lint] [--fuzz] [--model]
 
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
 sudo. Does nothing, and asks for nothing, when all are there. With --lint, --fuzz or --model also what those verbs need.
+Also makes build/lcm-venv with lcm of PyPI, a peer in the tests; without access to PyPI these tests are skipped.
 TEXT
 }
 
@@ -99,6 +103,25 @@ ensure_setup() {
   install_packages $wanted
 }
 
+# A virtual environment with the lcm of PyPI, for tests/interop alone, so it goes with the build trees. Its scripts know
+# where it is: a moved clone needs a new one.
+ensure_lcm_venv() {
+  local venv=$ORC_ROOT/build/lcm-venv python=/usr/bin/python3
+  local is="lcm $lcm_version in $venv"
+  [[ ! -e $venv/is || $(<"$venv/is") != "$is" ]] || return 0
+  say "installing lcm $lcm_version from PyPI in build/lcm-venv"
+  rm -rf "$venv"
+  # python3-venv belongs to the distribution's python, which need not be the first one in PATH
+  [[ -x $python ]] || python=python3
+  if "$python" -m venv "$venv" >&2 && "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 \
+    --timeout 10 --only-binary :all: "lcm==$lcm_version" >&2; then
+    echo "$is" >"$venv/is"
+  else
+    rm -rf "$venv"
+    say "no lcm $lcm_version from PyPI: the tests that talk to it will be skipped"
+  fi
+}
+
 setup_main() {
   local extras=()
   while [[ $# -gt 0 ]]; do
@@ -111,5 +134,6 @@ setup_main() {
     shift
   done
   ensure_setup "${extras[@]}"
+  ensure_lcm_venv
   say "everything needed is installed"
 }

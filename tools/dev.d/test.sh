@@ -9,7 +9,7 @@ Builds and runs the tests of each preset (default: release), two at a time (ORC_
 alone. Ends with a line `N passed, N failed` (with `, N skipped` where the machine does not allow some) and a status
 other than 0 when anything failed. A preset that does not build counts as one failure.
 
-  tools/dev test -- -L unit                 only one directory: unit, conformance, integration, fault, stress
+  tools/dev test -- -L unit                 only one directory: unit, conformance, integration, interop, …
   tools/dev test asan -- -R 'newest'        by name
 TEXT
 }
@@ -29,6 +29,7 @@ test_main() {
   [[ $# -eq 0 ]] || shift
   [[ ${#chosen[@]} -gt 0 ]] || chosen=(release)
   ensure_setup
+  ensure_lcm_venv
 
   local passed=0 failed=0 skipped=0
   for preset in "${chosen[@]}"; do
