@@ -2,6 +2,7 @@
 # warnings do not apply to them):
 #   PkgConfig::ZMQ       libzmq; cppzmq's zmq.hpp is header-only and comes with it
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
+#   orc_isal             ISA-L, Reed-Solomon codes for multicast; liborc's own business
 #   CLI11::CLI11         command lines
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
 # Catch2 belongs to the tests and is found there.
@@ -30,6 +31,17 @@ else()
   target_include_directories(orc_flatbuffers SYSTEM INTERFACE ${ORC_FLATBUFFERS_INCLUDE_DIR})
 endif()
 find_program(ORC_FLATC flatc REQUIRED)
+
+pkg_check_modules(ISAL QUIET IMPORTED_TARGET GLOBAL libisal)
+add_library(orc_isal INTERFACE IMPORTED GLOBAL)
+if(TARGET PkgConfig::ISAL)
+  target_link_libraries(orc_isal INTERFACE PkgConfig::ISAL)
+else()
+  find_path(ORC_ISAL_INCLUDE_DIR isa-l/erasure_code.h REQUIRED)
+  find_library(ORC_ISAL_LIBRARY isal REQUIRED)
+  target_include_directories(orc_isal SYSTEM INTERFACE ${ORC_ISAL_INCLUDE_DIR})
+  target_link_libraries(orc_isal INTERFACE ${ORC_ISAL_LIBRARY})
+endif()
 
 find_package(CLI11 QUIET)
 if(NOT TARGET CLI11::CLI11)
