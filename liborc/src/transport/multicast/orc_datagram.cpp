@@ -1,0 +1,107 @@
+#include "transport/multicast/orc_datagram.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "transport/multicast/big_endian.h"
+#include "transport/multicast/lcm_datagram.h"
+
+namespace orc::detail::multicast {
+
+namespace {
+
+constexpr std::uint8_t version = 1;
+constexpr std::uint8_t flag_registered = 1;
+constexpr std::size_t at_publication = 8;
+constexpr std::size_t at_subscription = 24;
+constexpr std::size_t at_sequence = 40;
+constexpr std::size_t at_rest = orc_datagram::header;
+
+void put_id(std::byte* at, const wire::id& id) noexcept {
+  put_big_endian(at, id.hi);
+  put_big_endian(at + 8, id.lo);
+}
+
+[[nodiscard]] wire::id get_id(const std::byte* at) noexcept {
+  return {get_big_endian<std::uint64_t>(at), get_big_endian<std::uint64_t>(at + 8)};
+}
+
+[[nodiscard]] bool decode_gaps(std::span<const std::byte> rest, orc_datagram& d) noexcept {
+  if (rest.size() < 10) return false;
+  d.wanted = get_big_endian<std::uint64_t>(rest.data());
+  d.gap_count = get_big_endian<std::uint16_t>(rest.data() + 8);
+  if (d.gap_count > orc_datagram::most_gaps || rest.size() != 10 + 4 * d.gap_count) return false;
+  for (std::size_t i = 0; i < d.gap_count; ++i) {
+    const std::byte* const at = rest.data() + 10 + 4 * i;
+    d.gaps[i] = {get_big_endian<std::uint16_t>(at), get_big_endian<std::uint16_t>(at + 2)};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept {
+  std::byte* const at = to.data();
+  std::fill_n(at, at_rest, std::byte{0});
+  put_big_endian(at, magic);
+  put_big_endian(at + 4, version);
+  put_big_endian(at + 5, static_cast<std::uint8_t>(d.kind));
+  put_big_endian(at + 6, d.registered ? flag_registered : std::uint8_t{0});
+  put_big_endian(at + 7, static_cast<std::uint8_t>(d.channel.size()));
+  put_id(at + at_publication, d.publication);
+  put_id(at + at_subscription, d.subscription);
+  put_big_endian(at + at_sequence, d.sequence);
+  std::size_t size = at_rest;
+  if (d.kind == datagram_kind::announce) {
+    std::memcpy(at + size, d.channel.data(), d.channel.size());
+    size += d.channel.size();
+  } else if (d.kind == datagram_kind::report) {
+    put_big_endian(at + size, d.wanted);
+    put_big_endian(at + size + 8, static_cast<std::uint16_t>(d.gap_count));
+    size += 10;
+    for (std::size_t i = 0; i < d.gap_count; ++i, size += 4) {
+      put_big_endian(at + size, d.gaps[i].first);
+      put_big_endian(at + size + 2, d.gaps[i].count);
+    }
+  } else if (d.kind == datagram_kind::repair) {
+    put_big_endian(at + size, d.stamp_ns);
+    size += 8;
+  }
+  return size;
+}
+
+std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < orc_datagram::header) return std::nullopt;
+  const std::byte* const at = bytes.data();
+  if (get_big_endian<std::uint32_t>(at) != magic || get_big_endian<std::uint8_t>(at + 4) != version)
+    return std::nullopt;
+  orc_datagram d;
+  d.kind = static_cast<datagram_kind>(get_big_endian<std::uint8_t>(at + 5));
+  d.registered = (get_big_endian<std::uint8_t>(at + 6) & flag_registered) != 0;
+  d.publication = get_id(at + at_publication);
+  d.subscription = get_id(at + at_subscription);
+  d.sequence = get_big_endian<std::uint64_t>(at + at_sequence);
+  const auto rest = bytes.subspan(at_rest);
+  const std::size_t channel = get_big_endian<std::uint8_t>(at + 7);
+  switch (d.kind) {
+    case datagram_kind::announce:
+      if (channel > lcm::longest_channel || rest.size() != channel) return std::nullopt;
+      d.channel = {reinterpret_cast<const char*>(rest.data()), channel};
+      return d;
+    case datagram_kind::status:
+    case datagram_kind::goodbye:
+      if (!rest.empty()) return std::nullopt;
+      return d;
+    case datagram_kind::report:
+      if (!decode_gaps(rest, d)) return std::nullopt;
+      return d;
+    case datagram_kind::repair:
+      if (rest.size() < 8) return std::nullopt;
+      d.stamp_ns = get_big_endian<std::int64_t>(rest.data());
+      d.inside = rest.subspan(8);
+      return d;
+  }
+  return std::nullopt;
+}
+
+}  // namespace orc::detail::multicast

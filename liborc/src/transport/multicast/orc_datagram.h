@@ -1,0 +1,64 @@
+// What ORC's ends of a multicast topic say to each other besides LCM's datagrams, in datagrams with a magic of their
+// own
+// ("ORCM"), which LCM programs ignore. schemas/PROTOCOL.md, "Multicast", has the bytes and the order of events. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "wire/control.h"
+
+namespace orc::detail::multicast {
+
+inline constexpr std::uint32_t magic = 0x4f52434d;  // "ORCM"
+
+enum class datagram_kind : std::uint8_t {
+  announce = 1,  // publication to the group: this is who sends that channel from this address
+  status = 2,    // publication to one subscription: the newest sample is …; what do you have?
+  report = 3,    // subscription to the publication: I am here, have …, and miss …
+  goodbye = 4,   // subscription to the publication: no more
+  repair = 5     // publication to one subscription: an LCM datagram that it missed, inside
+};
+
+// The same for all kinds; those that do not use a field leave it 0.
+struct orc_datagram {
+  static constexpr std::size_t header = 48;
+  static constexpr std::size_t most_gaps = 32;
+
+  datagram_kind kind = datagram_kind::announce;
+  bool registered = false;  // announce: with a broker, which tells subscribers of it
+  wire::id publication;
+  wire::id subscription;          // report, goodbye: whose; status: for whom
+  std::uint64_t sequence = 0;     // announce, status: of the newest sample, 0: none; report: of the newest that is
+                                  // complete; repair: of the sample inside
+  std::string_view channel = {};  // announce
+
+  // report: fragments that are missing of sample `wanted` (0: of none).
+  struct gap {
+    std::uint16_t first = 0;
+    std::uint16_t count = 0;
+    bool operator==(const gap&) const = default;
+  };
+  std::uint64_t wanted = 0;
+  std::array<gap, most_gaps> gaps{};
+  std::size_t gap_count = 0;
+
+  // repair
+  std::int64_t stamp_ns = 0;
+  std::span<const std::byte> inside = {};
+};
+
+// In front of the datagram that a repair carries.
+inline constexpr std::size_t repair_header = orc_datagram::header + 8;
+inline constexpr std::size_t longest_orc_datagram = orc_datagram::header + 10 + 4 * orc_datagram::most_gaps;
+
+// All but what a repair carries, which is to be put behind it. Returns the bytes written.
+[[nodiscard]] std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept;
+// Empty for what is not such a datagram of this version. Points into `bytes`.
+[[nodiscard]] std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace orc::detail::multicast

@@ -1,0 +1,92 @@
+// Messages that arrive in fragments, put together: in any order, with duplicates, from several senders at a time.
+// Bounded in messages, bytes and time. Pure: no I/O, the clock comes as an argument.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/frame.h"
+#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/orc_datagram.h"
+
+namespace orc::detail::multicast {
+
+// Who sent a datagram.
+struct source {
+  std::uint32_t address = 0;  // both as they stand in a sockaddr_in
+  std::uint16_t port = 0;
+  auto operator<=>(const source&) const = default;
+};
+
+// Not thread-safe.
+class reassembly {
+ public:
+  static constexpr std::size_t most_messages = 32;
+  static constexpr std::chrono::seconds longest{3};  // without a fragment
+
+  explicit reassembly(std::size_t most_bytes) : most_bytes_(most_bytes) { partials_.reserve(most_messages); }
+
+  enum class outcome : std::uint8_t {
+    more,       // kept; the message is not complete
+    complete,   // `done` is filled
+    duplicate,  // was here before
+    refused     // larger than all that may be kept, contradicts its message, or there is no memory
+  };
+  struct message {
+    source from;
+    std::uint32_t number = 0;
+    sample_buffer buffer;       // a frame
+    std::int64_t stamp_ns = 0;  // of the datagram that came first
+  };
+  // Of which channel it is, the first fragment tells: the caller keeps away what is not for him.
+  [[nodiscard]] outcome add(const source& from, const lcm::datagram& d, std::int64_t stamp_ns,
+                            monotonic::time_point now, message& done) noexcept;
+
+  // What is missing of a message, as far as its fragments are known: gaps for a report, with at most `most` fragments.
+  // All of it when none has come.
+  void missing(const source& from, std::uint32_t number, std::size_t most, orc_datagram& report) const noexcept;
+  void forget(const source& from, std::uint32_t number) noexcept;
+  // Forgets messages of this sender with this number and older ones: something newer is here.
+  void forget_through(const source& from, std::uint32_t number) noexcept;
+  // Forgets what has not moved for too long.
+  void expire(monotonic::time_point now) noexcept;
+
+  [[nodiscard]] std::size_t messages() const noexcept { return partials_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  // Messages that were given up.
+  [[nodiscard]] std::uint64_t given_up() const noexcept { return given_up_; }
+
+ private:
+  struct extent {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;  // 0: not here
+  };
+  struct partial {
+    message what;
+    std::vector<extent> extents;  // one for each fragment
+    std::size_t here = 0;         // fragments
+    std::size_t cost = 0;         // bytes
+    monotonic::time_point moved;
+  };
+
+  [[nodiscard]] partial* find(const source& from, std::uint32_t number) noexcept;
+  [[nodiscard]] partial* begin(const source& from, const lcm::datagram& d) noexcept;
+  void drop(std::size_t index) noexcept;  // gives up
+  void remove(std::size_t index) noexcept;
+  [[nodiscard]] static bool is_whole(const partial& p) noexcept;
+
+  const std::size_t most_bytes_;
+  std::vector<partial> partials_;
+  std::vector<extent> spare_;  // memory of a message that is done, for the next one
+  std::size_t bytes_ = 0;
+  std::uint64_t given_up_ = 0;
+};
+
+// Serial numbers that wrap: how far `a` is ahead of `b`.
+[[nodiscard]] constexpr std::int32_t ahead(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::int32_t>(a - b);
+}
+
+}  // namespace orc::detail::multicast
