@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("delivery: stamps and ages are those of the sending", "[confo
     const auto got = l.subscriber.recv(patience_ms);
     REQUIRE(got);
     CHECK(got.stamp_ns() >= before);
-    CHECK(got.stamp_ns() <= after);
+    CHECK(got.stamp_ns() <= (TestType::carries_stamps ? after : now_ns()));
     CHECK(got.stamp_ns() >= previous);
     CHECK(got.stamp().time_since_epoch().count() == got.stamp_ns());
     const std::int64_t age = got.age_ns();
@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("delivery: several subscribers get the same samples", "[confo
       REQUIRE(copy);
       REQUIRE(value_of(copy) == value);
       REQUIRE(copy.sequence() == got.sequence());
-      REQUIRE(copy.stamp_ns() == got.stamp_ns());
+      if (TestType::carries_stamps) REQUIRE(copy.stamp_ns() == got.stamp_ns());
     }
   }
 }

@@ -47,10 +47,9 @@ TEST_CASE("declaring again: the same or nothing new is fine, anything else is re
 TEST_CASE("declaring: a transport that this build does not have is said at once", "[integration]") {
   broker_process address_broker;
   orc::broker both(address_broker.options());
-  const auto registered = both.register_topic("t", {.transports = {orc::transport::multicast}});
-  CHECK(registered.code() == orc::errc::bad_argument);
-  CHECK(registered.error().message().find("multicast") != std::string::npos);
-  CHECK(both.request_topic("t", {.transports = {orc::transport::multicast}}).code() == orc::errc::bad_argument);
+  constexpr auto unknown = static_cast<orc::transport>(9);
+  CHECK(both.register_topic("t", {.transports = {unknown}}).code() == orc::errc::bad_argument);
+  CHECK(both.request_topic("t", {.transports = {unknown}}).code() == orc::errc::bad_argument);
 }
 
 TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknown word it is refused by name",

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "support/test_group.h"
 #include "support/wait_until.h"
 
 namespace orc::test {
@@ -52,6 +53,7 @@ int free_tcp_port() {
 }
 
 broker_process::broker_process(at kind) {
+  ::setenv("ORC_MULTICAST", test_group().c_str(), 0);  // also for the programs that the test starts
   endpoint_ =
       kind == at::tcp ? "tcp://127.0.0.1:" + std::to_string(free_tcp_port()) : "ipc://" + directory_.file("broker");
   if (kind != at::nowhere) start();

@@ -45,9 +45,9 @@ struct broker_query::connection {
     return frame;
   }
 
-  std::optional<wire::body> answer(const wire::envelope& question, clock::time_point until, const stop_signal& stop) {
-    const std::string bytes = wire::encode(question);
-    if (!socket.send(zmq::buffer(bytes), zmq::send_flags::dontwait)) return std::nullopt;
+  std::optional<wire::body> answer(const std::string& question, std::uint64_t request, clock::time_point until,
+                                   const stop_signal& stop) {
+    if (!socket.send(zmq::buffer(question), zmq::send_flags::dontwait)) return std::nullopt;
     while (clock::now() < until && !stop.raised()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
       zmq::pollitem_t items[] = {{socket.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, stop.fd(), ZMQ_POLLIN, 0}};
@@ -57,7 +57,7 @@ struct broker_query::connection {
         if (!frame) continue;
         auto decoded = wire::decode({frame->data<const std::byte>(), frame->size()});
         auto* reply = std::get_if<wire::envelope>(&decoded);
-        if (reply != nullptr && reply->request == question.request) return std::move(reply->content);
+        if (reply != nullptr && reply->request == request) return std::move(reply->content);
       }
     }
     return std::nullopt;
@@ -96,6 +96,14 @@ query_failure broker_query::nobody_answers() const {
 }
 
 query_result<wire::body> broker_query::ask(const wire::body& question) {
+  const std::uint64_t request = ++last_request_;
+  return ask(wire::encode({request, question}), request);
+}
+
+query_result<wire::body> broker_query::ask(const std::string& frame, std::uint64_t request) {
+  if (candidates_.front() == detail::without_broker)
+    return query_failure{exit_code::failed,
+                         "only a broker knows that, and ORC_BROKER=none or --broker none says to do without one"};
   const auto start = clock::now();
   while (!stop_.raised()) {
     const auto waited = clock::now() - start;
@@ -105,7 +113,7 @@ query_result<wire::body> broker_query::ask(const wire::body& question) {
       continue;
     }
     if (waited > patience_with_listener) return nobody_answers();
-    auto reply = connection_->answer({++last_request_, question}, clock::now() + one_attempt, stop_);
+    auto reply = connection_->answer(frame, request, clock::now() + one_attempt, stop_);
     if (!reply) {
       connection_.reset();
     } else if (const auto* refusal = std::get_if<wire::error>(&*reply)) {
@@ -116,6 +124,15 @@ query_result<wire::body> broker_query::ask(const wire::body& question) {
     }
   }
   return query_failure{exit_code::interrupted, "interrupted"};
+}
+
+query_result<wire::welcome> broker_query::greet() {
+  // What libzmq's ZMQ_PROBE_ROUTER sends for participants: an empty frame, which a broker answers unasked.
+  auto reply = ask(std::string(), 0);
+  if (auto* failure = std::get_if<query_failure>(&reply)) return std::move(*failure);
+  auto* welcome = std::get_if<wire::welcome>(&std::get<wire::body>(reply));
+  if (welcome == nullptr) return query_failure{exit_code::failed, "the broker's answer is no welcome"};
+  return std::move(*welcome);
 }
 
 query_result<wire::topic_list> broker_query::list() {

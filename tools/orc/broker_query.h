@@ -30,6 +30,9 @@ class broker_query {
   broker_query(const broker_query&) = delete;
   broker_query& operator=(const broker_query&) = delete;
 
+  // Who the broker is.
+  [[nodiscard]] query_result<wire::welcome> greet();
+
   // All topics in the order of their names, however many pages that takes.
   [[nodiscard]] query_result<wire::topic_list> list();
 
@@ -43,6 +46,8 @@ class broker_query {
   struct connection;
 
   [[nodiscard]] query_result<wire::body> ask(const wire::body& question);
+  // The same with the bytes of a frame; the answer names `request`.
+  [[nodiscard]] query_result<wire::body> ask(const std::string& frame, std::uint64_t request);
   [[nodiscard]] bool connect();
   [[nodiscard]] query_failure nobody_answers() const;
 

@@ -12,14 +12,15 @@
 
 namespace orc {
 
-// The ways from a publication to a subscription. multicast is not there yet: asking for it is errc::bad_argument.
+// The ways from a publication to a subscription.
 enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
 
 [[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
 
-// A set of transports. Empty: whatever fits of inproc, ipc and tcp (the default everywhere). shm is used where it is
-// named, by the publisher's side: {shm, ipc, tcp} offers all three, and each subscriber takes the best it can reach, in
-// the order inproc, shm, ipc, tcp.
+// A set of transports. Empty: whatever fits of inproc, ipc and tcp (the default everywhere). shm and multicast are used
+// where they are named, by the publisher's side: {shm, ipc, tcp} offers all three, and each subscriber takes the best it
+// can reach, in the order inproc, shm, ipc, tcp, multicast. A request that names multicast also hears programs that the
+// broker does not know, such as LCM's.
 class transport_set {
  public:
   constexpr transport_set() noexcept = default;
@@ -39,6 +40,7 @@ class transport_set {
 
 struct participant_options {
   // Endpoint of the address broker. Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570.
+  // "none": do without one; then topics are on multicast only, and whoever sends on a topic's name is heard.
   std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
   std::string name = {};
@@ -49,6 +51,10 @@ struct participant_options {
   std::string advertise = {};
   // For topics and requests that name none themselves. Empty: $ORC_TRANSPORTS (comma-separated), else as said above.
   transport_set transports = {};
+  // LCM's network for topics on multicast that name none themselves, as a URL (README, "Multicast"):
+  // udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304&interface=lo&fec=20. Empty: $ORC_MULTICAST, else
+  // $LCM_DEFAULT_URL, else udpm://239.255.76.67:7667?ttl=0, which does not leave this host.
+  std::string multicast = {};
   log_callback log = {};
 };
 
@@ -87,6 +93,8 @@ struct topic_options {
   // with a greater depth raise it; 64 MiB of samples are kept at most.
   std::size_t history = 1;
   shared_memory_options memory = {};
+  // multicast: the URL of this topic. Empty: the participant's.
+  std::string multicast = {};
   type_info type = {};
 };
 

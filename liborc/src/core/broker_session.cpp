@@ -24,15 +24,6 @@ constexpr auto retry_interval = std::chrono::milliseconds(20);
 constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
 constexpr auto withdrawal_patience = std::chrono::seconds(2);
 constexpr int goodbye_patience_ms = 300;
-constexpr std::string_view ipc_scheme = "ipc://";
-
-// A broker on ipc keeps its users' endpoints beside its own; another's users take the directory they would start a
-// broker in.
-[[nodiscard]] std::string directory_for(const std::string& broker_endpoint) {
-  if (!broker_endpoint.starts_with(ipc_scheme)) return default_broker_dir();
-  const std::string path = broker_endpoint.substr(ipc_scheme.size());
-  return path.substr(0, path.rfind('/'));
-}
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
   switch (code) {
@@ -45,18 +36,23 @@ constexpr std::string_view ipc_scheme = "ipc://";
 }  // namespace
 
 broker_session::broker_session(void* context, const participant_options& options)
-    : options_(options), search_(context, options.broker) {
+    : options_(options), alone_(options.broker == without_broker), search_(context, options.broker) {
   hello_.participant = wire::id::random();
   hello_.name = options.name.empty() ? program_invocation_short_name : options.name;
   hello_.host = host_identity();
   hello_.pid = static_cast<std::uint32_t>(::getpid());
   hello_.start_time = process_start_time(hello_.pid).value_or(0);
   hello_.library = std::string("liborc ") + version();
+  if (!alone_) return;
+  place_ = network_place{.directory = {}, .directory_problem = {}, .alone = true, .advertise = {}};
+  status_endpoint_ = without_broker;
+  status_up_ = true;
 }
 
 int broker_session::fd() noexcept { return search_.socket() ? search_.socket().fd() : -1; }
 
 void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
+  if (alone_) return confirm_all(topics);
   if (!up_) {
     const std::string before = search_.endpoint();
     search_.step(now);
@@ -77,6 +73,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
 }
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
+  if (alone_) return monotonic::time_point::max();
   if (!up_) return std::min(search_.next_step(), next_hello_);
   auto next = next_beat_;
   const auto look_at = [&](const announcement& a) {
@@ -141,7 +138,7 @@ void broker_session::on_welcome(const wire::welcome& welcome, bool unsolicited, 
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
   if (first || new_endpoint) {
-    auto directory = prepare_endpoint_directory(directory_for(search_.endpoint()));
+    auto directory = prepare_endpoint_directory(directory_beside(search_.endpoint()));
     network_place place;
     if (const auto* const path = std::get_if<std::string>(&directory))
       place.directory = *path;
@@ -193,6 +190,17 @@ void broker_session::on_state(std::uint64_t request, const wire::topic_state& st
     if (answer) each->announcement().confirmed();
     if (each->topic() == state.topic) each->update(state, request == 0);
   }
+}
+
+// Nobody has to be told.
+void broker_session::confirm_all(const topic_lists& topics) {
+  const auto confirm = [](announcement& a) {
+    if (a.due({})) a.confirmed();
+  };
+  for (const auto& each : topics.publications) {
+    if (each->is_open()) confirm(each->announcement());
+  }
+  for (const auto& each : topics.subscriptions) confirm(each->announcement());
 }
 
 void broker_session::say_hello() {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "transport/multicast/multicast_url.h"
 #include "wire/control.h"
+#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -58,9 +60,14 @@ std::variant<participant_options, error> with_environment(participant_options op
     auto named = transports_from(environment("ORC_TRANSPORTS"));
     if (const auto* const wrong = std::get_if<std::string>(&named))
       return error(errc::bad_argument,
-                   "ORC_TRANSPORTS: there is no transport " + *wrong + "; there are inproc, shm, ipc and tcp");
+                   "ORC_TRANSPORTS: there is no transport " + *wrong + "; there are inproc, shm, ipc, tcp and multicast");
     options.transports = std::get<transport_set>(named);
   }
+  if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
+  if (options.multicast.empty()) options.multicast = multicast_url::from_environment().text;
+  auto url = multicast_url::parse(options.multicast);
+  if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
+  options.multicast = std::get<multicast_url>(url).text();
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.advertise.empty()) return options;
   auto number = number_of(options.advertise);

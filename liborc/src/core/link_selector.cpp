@@ -79,6 +79,7 @@ std::optional<link_selector::choice> link_selector::finished() {
     if (state == link_state::connected || has_first) {
       for (auto before = candidates_.begin(); before != each; ++before) note(before->where.transport, "no answer");
       note(each->where.transport, "the publication answered");
+      if (const auto remark = each->link->remark(); !remark.empty()) notes_ += " (" + remark + ")";
       choice chosen{std::move(each->link), each->where, notes_, std::nullopt};
       if (has_first) chosen.first = std::move(first);
       stop();

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/environment.h"
+#include "transport/multicast/multicast_url.h"
+#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -12,6 +14,7 @@ constexpr std::size_t longest_queue = 65536;
 constexpr int longest_withdrawal_ms = 1000;
 constexpr std::size_t most_messages = 60;
 constexpr std::size_t largest_expected = std::size_t{1} << 36;
+constexpr std::uint8_t most_transports = 32;  // that a transport_set can name
 constexpr int longest_spin_us = 1'000'000;
 
 [[nodiscard]] result check(std::string_view topic) {
@@ -54,17 +57,21 @@ participant::~participant() {
   publication::end_all(leaving);
 }
 
+bool participant::alone() const noexcept { return options_.broker == without_broker; }
+
 result participant::ready() const {
   if (forked()) return errc::forked;
   return started_;
 }
 
 result participant::available(transport_set wanted) const {
-  for (const auto t : {transport::inproc, transport::ipc, transport::tcp, transport::shm, transport::multicast}) {
-    const auto name = static_cast<wire::transport>(t);
+  for (std::uint8_t number = 0; number < most_transports; ++number) {
+    const auto t = static_cast<transport>(number);
+    const auto name = static_cast<wire::transport>(number);
     if (wanted.contains(t) &&
         std::none_of(transports_->begin(), transports_->end(), [&](const auto& each) { return each->name() == name; }))
-      return {errc::bad_argument, "this liborc has no transport " + std::string(to_string(t))};
+      return {errc::bad_argument,
+              "this liborc has no transport " + std::to_string(number) + " (" + std::string(to_string(t)) + ")"};
   }
   return {};
 }
@@ -82,6 +89,8 @@ result participant::register_topic(std::string_view topic, const topic_options& 
     return {errc::bad_argument, "an expected size has at most " + std::to_string(largest_expected) + " bytes, not " +
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
+  const auto url = multicast_url::parse(options.multicast);
+  if (const auto* const wrong = std::get_if<error>(&url)) return {wrong->code(), wrong->message()};
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;
   {
@@ -91,6 +100,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
     if (!p) {
       topic_options chosen = options;
       if (chosen.transports.empty()) chosen.transports = options_.transports;
+      if (chosen.multicast.empty()) chosen.multicast = options_.multicast;
       p = std::make_shared<publication>(std::string(topic), std::move(chosen), transports_);
       entry.set_sender(p);
       housekeeping_->add(p);
@@ -125,7 +135,11 @@ result participant::request_topic(std::string_view topic, const request_options&
     if (s && !s->was_made_with(options)) return again("release_topic");
     if (!s) {
       const auto allowed = options.transports.empty() ? options_.transports : options.transports;
-      s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell());
+      const bool open = alone() ? allowed.empty() || allowed.contains(transport::multicast)
+                                : allowed.contains(transport::multicast);
+      if (alone() && !open) return without_multicast(std::string(topic));
+      s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell(),
+                                         open ? options_.multicast : std::string(), alone());
       entry.set_receiver(s);
       housekeeping_->add(s);
     }

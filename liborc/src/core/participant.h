@@ -34,6 +34,7 @@ class participant {
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
 
  private:
+  [[nodiscard]] bool alone() const noexcept;
   [[nodiscard]] result ready() const;
   [[nodiscard]] result available(transport_set wanted) const;
   [[nodiscard]] result outcome_of(const announcement& announced) const;

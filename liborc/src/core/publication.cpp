@@ -21,7 +21,18 @@ template <typename Links, typename Value>
   return total;
 }
 
+[[nodiscard]] result too_large(std::size_t size, const publisher_link& link) {
+  return {errc::bad_argument, "a sample of " + std::to_string(size) + " bytes is too large for " +
+                                  std::string(wire::name_of(link.where().transport)) + ": " +
+                                  std::to_string(link.largest_sample()) + " at most"};
+}
+
 }  // namespace
+
+result without_multicast(const std::string& topic) {
+  return {errc::bad_argument,
+          "without a broker (none) there is only multicast, which topic " + topic + " does not name as a transport"};
+}
 
 publication::publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports)
     : topic_(std::move(topic)),
@@ -35,6 +46,7 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.expected_size == 0 || again.expected_size == options_.expected_size) &&
          (again.history == none.history || again.history == options_.history) &&
          (again.memory == none.memory || again.memory == options_.memory) &&
+         (again.multicast.empty() || again.multicast == options_.multicast) &&
          (again.type == type_info{} || again.type == options_.type);
 }
 
@@ -111,6 +123,9 @@ result publication::publish(sample_buffer&& buffer) noexcept {
   sample replaced;  // freed after the lock is
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
+  for (const auto& link : links_) {
+    if (size > link->largest_sample()) return too_large(size, *link);
+  }
   const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
   sample fresh{std::move(buffer), sequence, realtime_ns()};
   if (is_unique(fresh.buffer)) write_header(fresh.buffer, {fresh.sequence, fresh.stamp_ns});
@@ -181,17 +196,24 @@ publication_spec publication::spec_at(const network_place& place) const {
           .advertise = place.advertise,
           .expected_size = options_.expected_size,
           .history = options_.history,
-          .memory = options_.memory};
+          .memory = options_.memory,
+          .multicast = options_.multicast,
+          .alone = place.alone};
 }
 
 result publication::open(const network_place& place) {
+  if (place.alone && !offers(transport::multicast)) return without_multicast(topic_);
   std::vector<std::unique_ptr<publisher_link>> opened;
   for (const auto& kind : *transports_) {
     const auto name = static_cast<transport>(kind->name());
     // A tcp port is opened for others only, or when asked for.
     if (!offers(name) || has_link(kind->name())) continue;
     if (name == transport::tcp && !place.offer_tcp && !options_.transports.contains(name)) continue;
-    if (name == transport::shm && !options_.transports.contains(name)) continue;  // only where it is asked for
+    if (place.alone && name != transport::multicast) continue;
+    // Only where they are asked for.
+    if ((name == transport::shm || (name == transport::multicast && !place.alone)) &&
+        !options_.transports.contains(name))
+      continue;
     if ((name == transport::ipc || name == transport::shm) && place.directory.empty())
       return {place.directory_problem.code(), place.directory_problem.message()};
     auto made = kind->advertise(spec_at(place));

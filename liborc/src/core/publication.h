@@ -21,10 +21,14 @@ using transport_list = std::vector<std::unique_ptr<transport_kind>>;
 struct network_place {
   std::string directory;    // for sockets
   error directory_problem;  // why there is none
+  bool alone = false;       // there is no broker, and only what needs none works
   bool remote = false;      // other hosts can reach the broker, so they may subscribe
   bool offer_tcp = false;   // also without being asked for
   std::string advertise;    // the address that other hosts connect to
 };
+
+// Why a topic cannot be had without a broker.
+[[nodiscard]] result without_multicast(const std::string& topic);
 
 class publication {
  public:

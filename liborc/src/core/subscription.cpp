@@ -1,7 +1,5 @@
 #include "core/subscription.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 
 #include "core/process.h"
@@ -12,6 +10,7 @@ namespace {
 
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
+constexpr auto broker_answers_within = std::chrono::milliseconds(500);
 constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster than we are must not keep the lock
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
@@ -22,21 +21,25 @@ constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster 
 
 subscription::subscription(std::string topic, const request_options& options, transport_set allowed,
                            std::shared_ptr<const transport_list> transports,
-                           std::shared_ptr<doorbell> housekeeping_bell)
+                           std::shared_ptr<doorbell> housekeeping_bell, std::string open_address, bool alone)
     : topic_(std::move(topic)),
       options_(options),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
+      open_address_(std::move(open_address)),
       selector_({.topic = topic_,
                  .publication = {},
                  .id = id_,
                  .delivery = {depth_of(options)},
                  .max_messages = options.max_messages,
+                 .alone = alone,
                  .newest = 0,
                  .bell = bell_},
                 allowed, std::move(transports)),
       in_order_(depth_of(options) != 0),
-      queue_(std::max<std::uint32_t>(1, depth_of(options))) {}
+      queue_(std::max<std::uint32_t>(1, depth_of(options))) {
+  if (!open_address_.empty()) listen_openly_at_ = alone ? monotonic::now() : monotonic::now() + broker_answers_within;
+}
 
 bool subscription::was_made_with(const request_options& again) const noexcept {
   const request_options none;
@@ -82,54 +85,6 @@ message subscription::take_from_link(pick which) noexcept {
   watch_alerts();
   if (!was_lost && link_->state() == link_state::lost) housekeeping_bell_->ring();
   return found ? hand_out(std::move(s)) : message();
-}
-
-// One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
-void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
-  if (!leader_ && waited_for_ != link_) waited_for_ = link_;  // stays open while it is waited for
-  subscriber_link* const link = link_.get();
-  const bool alive = link && link->state() != link_state::lost;
-  sleeper* const place = alive ? link->sleeper() : nullptr;
-  const int descriptor = alive ? link->fd() : -1;
-  const bool lead = !leader_ && (place != nullptr || descriptor >= 0);
-  ++waiting_;
-  if (lead) leader_ = true;
-  if (lead && place != nullptr) {
-    wait_in(*place, lock, until);
-  } else {
-    lock.unlock();
-    if (lead)
-      bell_->wait_or_readable(descriptor, until);
-    else
-      bell_->wait(ticket, until);
-    lock.lock();
-  }
-  --waiting_;
-  if (!lead) return;
-  leader_ = false;
-  if (waited_for_ != link_) waited_for_.reset();
-  if (waiting_ != 0) bell_->ring();
-}
-
-void subscription::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept {
-  if (options_.spin_us != 0) {
-    where.before_look_out();
-    lock.unlock();
-    const bool news = where.look_out(std::chrono::microseconds(options_.spin_us), until);
-    lock.lock();
-    if (news || waited_for_ != link_) return;  // a link that was dropped meanwhile rings no more
-  }
-  if (!where.arm()) return;
-  lock.unlock();
-  where.sleep(until);
-  lock.lock();
-  where.disarm();
-}
-
-// Wakes whoever waits for this subscription, wherever.
-void subscription::ring() noexcept {
-  bell_->ring();
-  if (sleeper* const place = leader_ && link_ ? link_->sleeper() : nullptr) place->wake();
 }
 
 bool subscription::pump(pick which) noexcept {
@@ -218,7 +173,10 @@ void subscription::update(const wire::topic_state& state, bool pushed) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (state.publication) {
-    follow(*state.publication);
+    listen_openly_at_ = monotonic::time_point::max();
+    follow(state.publication->publication, state.publication->endpoints);
+  } else if (publication_ == wire::id{}) {
+    if (!open_address_.empty() && !link_) listen_openly();
   } else if (pushed) {
     gone_at_ = monotonic::now();
     selector_.stop();
@@ -227,13 +185,13 @@ void subscription::update(const wire::topic_state& state, bool pushed) {
   // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
 }
 
-void subscription::follow(const wire::publication_info& publication) {
-  const bool same = publication.publication == publication_;
+void subscription::follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints) {
+  const bool same = publication == publication_;
   if (same && gone_at_) {
     gone_at_.reset();
     ring();
   }
-  if (same && publication.endpoints == endpoints_ && (link_ || selector_.aiming())) return;
+  if (same && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
   if (!same) {
     save_samples();
     drop_link();
@@ -241,26 +199,35 @@ void subscription::follow(const wire::publication_info& publication) {
     ++era_;
     newest_ = 0;
     before_first_.reset();
-    publication_ = publication.publication;
+    publication_ = publication;
   }
-  endpoints_ = publication.endpoints;
+  endpoints_ = endpoints;
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
   if (!link_stays) look_for_link();  // one that is up serves until the new one is
+}
+
+// The broker knows of nobody: whoever sends on the channel, as LCM programs do.
+void subscription::listen_openly() {
+  listen_openly_at_ = monotonic::time_point::max();
+  follow({}, {{wire::transport::multicast, open_address_}});
 }
 
 void subscription::step(monotonic::time_point now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  if (now >= listen_openly_at_) listen_openly();
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
   if (!link_) return;
   if (link_->control_fd() >= 0) {
     link_->service();
     watch_alerts();
+    if (link_->has_more()) dry_ = false;
     if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
   }
   if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
     save_samples();
     drop_link();
+    if (!open_address_.empty()) listen_openly();
     return;
   }
   if (link_->state() == link_state::lost || link_->state() == link_state::refused) {
@@ -340,22 +307,6 @@ bool subscription::connected() const noexcept {
   return has_link();
 }
 
-result subscription::wait_connected(int timeout_ms) noexcept {
-  if (timeout_ms < -1) return errc::bad_argument;
-  if (generation_ != fork_generation()) return errc::forked;
-  const deadline until(timeout_ms);
-  for (;;) {
-    const std::uint32_t ticket = bell_->ticket();
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_) return errc::closed;
-      if (has_link()) return {};
-    }
-    if (timeout_ms == 0 || until.passed()) return errc::timed_out;
-    bell_->wait(ticket, until);
-  }
-}
-
 std::string subscription::why_no_link() const {
   if (gone_at_ || publication_ == wire::id{}) return "nobody publishes it";
   return selector_.aiming() ? selector_.notes() : "the link ended";
@@ -368,39 +319,6 @@ link_info subscription::link() const {
   return {.connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_};
 }
 
-int subscription::fd() noexcept {
-  if (generation_ != fork_generation()) return -1;
-  const std::lock_guard lock(mutex_);
-  if (user_fd_ || closed_) return user_fd_.get();
-  const int bell = bell_->fd();
-  if (bell < 0) return -1;
-  user_fd_.reset(epoll_create1(EPOLL_CLOEXEC));
-  watch_for_user(bell, true);
-  if (link_) {
-    watch_for_user(link_->fd(), true);
-    link_->want_alerts();
-  }
-  ring();  // something may be here already
-  return user_fd_.get();
-}
-
-void subscription::watch_for_user(int descriptor, bool watch) noexcept {
-  if (!user_fd_ || descriptor < 0) return;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = descriptor;
-  epoll_ctl(user_fd_.get(), watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, descriptor, &event);
-}
-
-// Some links make a descriptor for the user only when he asks for one.
-void subscription::watch_alerts() noexcept {
-  const int alerts = link_->alert_fd();
-  if (!user_fd_ || alerts < 0 || watched_alert_ >= 0) return;
-  watched_alert_ = alerts;
-  watch_for_user(alerts, true);
-  ring();  // for what came before
-}
-
 void subscription::append_fds(std::vector<int>& to) const {
   const std::lock_guard lock(mutex_);
   selector_.append_fds(to);
@@ -411,6 +329,7 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   const std::lock_guard lock(mutex_);
   auto next = selector_.next_step();
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
+  sooner(listen_openly_at_);
   if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
   if (link_ && link_->fd() >= 0 && !attendance_.user_is_away()) {
     if (const auto look = attendance_.next(now)) sooner(*look);

@@ -21,7 +21,8 @@ namespace orc::detail {
 class subscription {
  public:
   subscription(std::string topic, const request_options& options, transport_set allowed,
-               std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell);
+               std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell,
+               std::string open_address, bool alone);
 
   // ---- users, any thread ----
   [[nodiscard]] message recv(int timeout_ms, pick which = pick::newest) noexcept;
@@ -74,7 +75,8 @@ class subscription {
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   void wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept;
   void watch_alerts() noexcept;
-  void follow(const wire::publication_info& publication);
+  void follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints);
+  void listen_openly();
   void adopt(link_selector::choice&& chosen);
   void drop_link() noexcept;
   void look_for_link(monotonic::time_point from = {});
@@ -94,6 +96,8 @@ class subscription {
   bool closed_ = false;
 
   // Where the samples come from.
+  const std::string open_address_;  // multicast URL: whoever sends there is heard while the broker knows of nobody
+  monotonic::time_point listen_openly_at_ = monotonic::time_point::max();
   wire::id publication_;
   std::vector<wire::endpoint> endpoints_;
   link_selector selector_;

@@ -45,15 +45,18 @@ struct publication_spec {
   std::size_t expected_size = 0;  // shm, as the next two: orc::topic_options
   std::size_t history = 1;
   shared_memory_options memory = {};
+  std::string multicast = {};  // URL
+  bool alone = false;          // no broker tells of it
 };
 
 // What a subscription tells a transport.
 struct subscription_spec {
   std::string topic;
-  wire::id publication;  // the only one to accept samples from
+  wire::id publication;  // the only one to accept samples from; none: any (multicast)
   wire::id id;
   orc::detail::delivery delivery;
   std::size_t max_messages = 8;    // that the user may hold at a time, where they occupy the publisher's memory
+  bool alone = false;              // there is no broker
   std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
 };
@@ -81,6 +84,8 @@ class publisher_link {
   // After it: the newest sample, kept by the link itself. False: no memory.
   [[nodiscard]] virtual bool newest(sample&) noexcept { return false; }
 
+  // Bytes that a sample may have at most. Any thread.
+  [[nodiscard]] virtual std::size_t largest_sample() const noexcept { return SIZE_MAX; }
   // Hands the sample to every reader that has room. For those that have none it remembers that they are behind, and
   // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
   virtual void commit(sample& s) noexcept = 0;
@@ -168,6 +173,9 @@ class subscriber_link {
   // Sequence of the newest sample when this end joined, which is the first one to arrive; 0: there was none. Known once
   // connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
+
+  // What a person should know about this way; empty: nothing.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
 
   // Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;

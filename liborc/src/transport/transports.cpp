@@ -1,6 +1,7 @@
 // The list of transports, best first: the order in which a subscription tries them.
 #include "core/process.h"
 #include "transport/inproc/inproc_transport.h"
+#include "transport/multicast/multicast_transport.h"
 #include "transport/shm/shm_transport.h"
 #include "transport/stream/stream_transport.h"
 #include "transport/transport.h"
@@ -13,6 +14,7 @@ std::vector<std::unique_ptr<transport_kind>> make_transports(const std::shared_p
   all.push_back(std::make_unique<shm_transport>());
   all.push_back(std::make_unique<ipc_transport>());
   all.push_back(std::make_unique<tcp_transport>());
+  all.push_back(std::make_unique<multicast_transport>());
   return all;
 }
 

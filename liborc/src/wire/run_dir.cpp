@@ -10,6 +10,7 @@ namespace orc::detail {
 namespace {
 
 constexpr const char* system_dir = "/run/orc";
+constexpr std::string_view ipc_scheme = "ipc://";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -24,7 +25,7 @@ std::string xdg_dir() {
 
 std::string temporary_dir() { return "/tmp/orc-" + std::to_string(geteuid()); }
 
-std::string endpoint_in(const std::string& directory) { return "ipc://" + directory + "/broker"; }
+std::string endpoint_in(const std::string& directory) { return std::string(ipc_scheme) + directory + "/broker"; }
 
 bool fits(std::string_view directory) {
   return directory.size() + std::string_view("/broker").size() < sizeof(sockaddr_un::sun_path);
@@ -39,6 +40,12 @@ std::string default_broker_dir() {
 }
 
 std::string default_broker_endpoint() { return endpoint_in(default_broker_dir()); }
+
+std::string directory_beside(const std::string& broker_endpoint) {
+  if (!broker_endpoint.starts_with(ipc_scheme)) return default_broker_dir();
+  const std::string path = broker_endpoint.substr(ipc_scheme.size());
+  return path.substr(0, path.rfind('/'));
+}
 
 std::vector<std::string> broker_candidates() {
   if (auto chosen = environment("ORC_BROKER"); !chosen.empty()) return {std::move(chosen)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace orc::detail {
@@ -15,6 +16,13 @@ inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 
 // "ipc://" + default_broker_dir() + "/broker".
 [[nodiscard]] std::string default_broker_endpoint();
+
+// Where the users of that broker keep their own endpoints: one on ipc has them beside its own; another's users take the
+// directory they would start a broker in.
+[[nodiscard]] std::string directory_beside(const std::string& broker_endpoint);
+
+// In the place of a broker's endpoint: do without one.
+inline constexpr std::string_view without_broker = "none";
 
 // Endpoints where a participant looks for a broker, in this order: ORC_BROKER alone if set and not empty; else the
 // user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc endpoint whose path is too

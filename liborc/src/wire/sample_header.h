@@ -1,4 +1,4 @@
-// The 16 bytes in front of every sample on ipc, tcp (and inside multicast payloads of ORC's own kind):
+// The 16 bytes in front of every sample on ipc and tcp:
 // u64 sequence, i64 publish time in ns of CLOCK_REALTIME, both little-endian. schemas/PROTOCOL.md, "Samples".
 #pragma once
 

@@ -1,0 +1,196 @@
+#include "transport/multicast/channel_receiver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace orc::detail::multicast {
+
+namespace {
+
+constexpr auto touch_interval = std::chrono::seconds(1);
+constexpr auto silence = std::chrono::seconds(5);       // of a publication that is taken to be gone
+constexpr auto begins_again = std::chrono::seconds(1);  // a sender that was silent so long may count anew
+constexpr std::size_t largest_fragment = 65536;
+constexpr std::size_t per_datagram = 1024;  // that the kernel counts beside its bytes, about
+constexpr std::size_t most_awaited = 1024;
+constexpr std::uint64_t largest_gap = std::uint64_t{1} << 32;
+constexpr std::uint64_t largest_sequence = std::uint64_t{1} << 62;  // longer than any publication lives
+
+}  // namespace
+
+channel_receiver::channel_receiver(settings given)
+    : settings_(std::move(given)),
+      fragments_(settings_.most_bytes),
+      shards_(settings_.most_bytes),
+      ready_(std::max<std::uint32_t>(1, settings_.depth)) {}
+
+void channel_receiver::expect(const source& from, std::uint64_t newest) {
+  sender& whom = senders_.add(from);
+  whom.publication = settings_.publication;
+  whom.announced = newest;
+}
+
+// ---- datagrams ----
+
+void channel_receiver::on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
+                                monotonic::time_point now) noexcept {
+  if (const auto message = lcm::decode(bytes)) {
+    if (sender* const who = sender_at(from)) on_message(*who, *message, stamp_ns, now);
+  } else if (const auto own = decode(bytes); own && own->kind == datagram_kind::announce) {
+    on_announce(*own, from, now);
+  } else if (const auto shard = decode_fec(bytes); shard && shard->channel == settings_.channel) {
+    if (sender* const who = sender_at(from)) on_shard(*who, *shard, now);
+  } else {
+    count_malformed();
+  }
+}
+
+void channel_receiver::on_direct(std::span<const std::byte> bytes, monotonic::time_point now) noexcept {
+  const auto d = decode(bytes);
+  sender* const from = d && d->publication ? senders_.find(d->publication) : nullptr;
+  if (from == nullptr || d->subscription != settings_.subscription || d->sequence > largest_sequence)
+    return count_malformed();
+  if (d->kind == datagram_kind::repair) return on_repair(*from, *d, now);
+  if (d->kind != datagram_kind::status) return count_malformed();
+  from->told = now;
+  from->announced = std::max(from->announced, d->sequence);
+  from->wants_report = true;
+}
+
+// Null: nobody to listen to.
+sender* channel_receiver::sender_at(const source& from) noexcept {
+  sender* const known = senders_.find(from);
+  if (!is_open()) return connected_ ? known : nullptr;
+  return known != nullptr ? known : &senders_.add(from);
+}
+
+void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
+                                  monotonic::time_point now) noexcept {
+  // Another program with the same address, or the same one restarted.
+  if (is_open() && from.newest && now - from.heard > begins_again && from.sequence_of(d.number) <= *from.newest)
+    from.newest.reset();
+  from.heard = now;
+  if (d.fragment == 0 && d.channel != settings_.channel) {
+    from.other_channel = d.number;
+    return fragments_.forget(from.from, d.number);
+  }
+  if (d.fragments > 1 && from.other_channel == d.number) return;
+  const std::uint64_t sequence = from.sequence_of(d.number);
+  if (from.newest && sequence <= *from.newest) return;              // was here, or is old
+  if (from.publication && sequence == 0) return count_malformed();  // they begin at 1
+  if (d.payload.size() == d.size) {
+    sample_buffer buffer = allocate_frame(d.size);
+    if (!buffer) return;
+    if (d.size != 0) std::memcpy(buffer.payload(), d.payload.data(), d.payload.size());
+    return deliver(from, sequence, std::move(buffer), stamp_ns);
+  }
+  fragment_bytes_ = std::max(fragment_bytes_, d.payload.size());
+  fragments_.expire(now);
+  reassembly::message done;
+  switch (fragments_.add(from.from, d, stamp_ns, now, done)) {
+    case reassembly::outcome::complete: return deliver(from, sequence, std::move(done.buffer), done.stamp_ns);
+    case reassembly::outcome::refused: return count_malformed();
+    case reassembly::outcome::more:
+    case reassembly::outcome::duplicate: return;
+  }
+}
+
+void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept {
+  from.heard = now;
+  if (packet.sequence == 0 || packet.sequence > largest_sequence) return count_malformed();
+  if (from.newest && packet.sequence <= *from.newest) return;
+  sample_buffer done;
+  switch (shards_.add(from.from, packet, now, done)) {
+    case reassembly::outcome::complete:
+      from.announced = std::max(from.announced, packet.sequence);
+      return deliver(from, packet.sequence, std::move(done), packet.stamp_ns);
+    case reassembly::outcome::refused: return count_malformed();
+    case reassembly::outcome::more:
+    case reassembly::outcome::duplicate: return;
+  }
+}
+
+void channel_receiver::on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept {
+  if (d.channel != settings_.channel || !d.publication || d.sequence > largest_sequence) return count_malformed();
+  if (!is_open()) {
+    if (d.publication != settings_.publication || connected_) return;
+    // Proven: the publication reaches us through the group.
+    sender& whom = *senders_.begin();
+    whom.from = from;
+    whom.announced = std::max(whom.announced, d.sequence);
+    whom.told = now;
+  } else {
+    if (d.registered && !settings_.alone) return;  // the broker tells of it
+    sender* const who = sender_at(from);
+    if (who->publication == d.publication) return;
+    if (who->publication) who->newest.reset();  // another one at the same address
+    who->publication = d.publication;
+    who->announced = d.sequence;
+    who->heard = who->told = now;
+    who->wants_report = true;
+  }
+  if (connected_) return;
+  connected_ = true;
+  newest_at_join_ = d.sequence;
+}
+
+void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept {
+  const auto inside = lcm::decode(d.inside);
+  const bool fits = inside && inside->number == static_cast<std::uint32_t>(d.sequence) &&
+                    (inside->fragment != 0 || inside->channel == settings_.channel);
+  if (!fits) return count_malformed();
+  from.announced = std::max(from.announced, d.sequence);
+  on_message(from, *inside, d.stamp_ns, now);
+  if (from.awaited != 0 && --from.awaited == 0) from.wants_report = true;  // and asks for the next part
+}
+
+void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer,
+                               std::int64_t stamp_ns) noexcept {
+  // Several senders share the numbers of the subscription. LCM programs count all their channels together: what lies
+  // between two numbers of theirs need not have been for this one.
+  const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < largest_gap;
+  order_ = order_ == 0 && from.publication ? sequence : order_ + (counts_this_channel ? sequence - *from.newest : 1);
+  fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
+  shards_.forget_through(from.from, sequence);
+  from.newest = sequence;
+  connected_ = connected_ || is_open();
+  (void)ready_.push({std::move(buffer), is_open() ? order_ : sequence, stamp_ns});
+}
+
+// ---- reports ----
+
+bool channel_receiver::owes_reports() noexcept {
+  return std::any_of(senders_.begin(), senders_.end(), [](const sender& each) { return each.wants_report; });
+}
+
+bool channel_receiver::is_silent(monotonic::time_point now) noexcept {
+  return !is_open() && connected_ && now - senders_.begin()->told > silence;
+}
+
+void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
+  for (sender& each : senders_) {
+    if (!each.publication) continue;
+    if (is_open() && now - each.told > silence) each.publication = {};  // a later announcement begins anew
+    each.wants_report = each.publication && (each.wants_report || all || now - each.told > touch_interval);
+  }
+}
+
+// What we have of it, and what we lack of its newest sample: as much as surely fits into the socket at a time, for what
+// does not would have to be sent again.
+orc_datagram channel_receiver::report_to(sender& to, std::size_t buffer) noexcept {
+  orc_datagram d{};
+  d.kind = datagram_kind::report;
+  d.publication = to.publication;
+  d.subscription = settings_.subscription;
+  d.sequence = to.newest.value_or(0);
+  to.awaited = 0;
+  if (to.announced <= d.sequence) return d;
+  const std::size_t each = fragment_bytes_ == 0 ? largest_fragment : fragment_bytes_ + per_datagram;
+  d.wanted = to.announced;
+  fragments_.missing(to.from, static_cast<std::uint32_t>(to.announced),
+                     std::clamp<std::size_t>(buffer / (2 * each), 1, most_awaited), d);
+  for (std::size_t i = 0; i < d.gap_count; ++i) to.awaited += d.gaps[i].count;
+  return d;
+}
+
+}  // namespace orc::detail::multicast

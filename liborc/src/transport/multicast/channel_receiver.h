@@ -1,0 +1,107 @@
+// What a subscription makes of the datagrams of its channel: complete samples, and what to report to whoever sends.
+//
+// Either of one publication, whose identity is checked (an announcement with its id came from the group); or open:
+// whoever sends on the channel is heard, as in LCM. No I/O, the clock comes as an argument:
+// tests/fuzz/multicast_fuzz.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/clock.h"
+#include "core/frame.h"
+#include "core/sample_ring.h"
+#include "transport/multicast/fec_reassembly.h"
+#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/reassembly.h"
+#include "transport/multicast/sender_table.h"
+
+namespace orc::detail::multicast {
+
+// Not thread-safe.
+class channel_receiver {
+ public:
+  struct settings {
+    std::string channel;
+    wire::id publication;   // none: open
+    wire::id subscription;  // whose reports these are
+    std::uint32_t depth = 0;
+    bool alone = false;          // open: listens to publications that are registered with a broker as well
+    std::size_t most_bytes = 0;  // of messages that are on their way
+  };
+  explicit channel_receiver(settings given);
+
+  // Who the publication is expected to be until it announces itself. `newest`: its newest sample that is known.
+  void expect(const source& from, std::uint64_t newest);
+
+  // A datagram from the group, and one that was sent to this subscription alone.
+  void on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
+                monotonic::time_point now) noexcept;
+  void on_direct(std::span<const std::byte> bytes, monotonic::time_point now) noexcept;
+  void count_malformed() noexcept { ++malformed_; }
+
+  // Whoever sends was heard through the group.
+  [[nodiscard]] bool connected() const noexcept { return connected_; }
+  [[nodiscard]] bool is_open() const noexcept { return !settings_.publication; }
+  // Where the publication sends from. Not of an open one.
+  [[nodiscard]] const source& publisher() noexcept { return senders_.begin()->from; }
+  [[nodiscard]] std::uint64_t newest_at_join() const noexcept { return newest_at_join_; }
+  [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+  // Memory of messages that are on their way.
+  [[nodiscard]] std::size_t bytes() const noexcept { return fragments_.bytes() + shards_.bytes(); }
+  // The publication has not been heard of for too long.
+  [[nodiscard]] bool is_silent(monotonic::time_point now) noexcept;
+
+  // Complete samples that were not taken yet: one place when the newest wins.
+  [[nodiscard]] sample_ring& ready() noexcept { return ready_; }
+
+  // ---- reports ----
+  // True: somebody waits for one.
+  [[nodiscard]] bool owes_reports() noexcept;
+  // Makes those that fell silent owed again, and, with `all`, every one.
+  void remind(monotonic::time_point now, bool all) noexcept;
+  // Calls send(address, datagram) for each that is owed. `buffer`: bytes that may be on their way at a time.
+  template <typename Send>
+  void report(std::size_t buffer, Send send) noexcept {
+    for (sender& each : senders_) {
+      if (std::exchange(each.wants_report, false)) send(each.from, report_to(each, buffer));
+    }
+  }
+  // Calls send for each publication that should forget us.
+  template <typename Send>
+  void say_goodbye(Send send) noexcept {
+    for (const sender& each : senders_) {
+      orc_datagram d{};
+      d.kind = datagram_kind::goodbye;
+      d.publication = each.publication;
+      d.subscription = settings_.subscription;
+      if (each.publication) send(each.from, d);
+    }
+  }
+
+ private:
+  [[nodiscard]] sender* sender_at(const source& from) noexcept;
+  void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
+  void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
+  void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;
+  void on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept;
+  void deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns) noexcept;
+  [[nodiscard]] orc_datagram report_to(sender& to, std::size_t buffer) noexcept;
+
+  const settings settings_;
+  reassembly fragments_;
+  fec_reassembly shards_;
+  sender_table senders_;
+  sample_ring ready_;
+  bool connected_ = false;
+  std::uint64_t order_ = 0;  // open: numbers the samples of all senders together
+  std::uint64_t newest_at_join_ = 0;
+  std::size_t fragment_bytes_ = 0;  // the largest that came
+  std::uint64_t malformed_ = 0;
+};
+
+}  // namespace orc::detail::multicast

@@ -1,0 +1,360 @@
+#include "transport/multicast/multicast_publisher_link.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <new>
+
+#include "transport/acceptor.h"
+#include "transport/multicast/fec_packet.h"
+#include "transport/multicast/multicast_socket.h"
+
+namespace orc::detail {
+
+namespace {
+
+using multicast::datagram_kind;
+using multicast::orc_datagram;
+
+constexpr auto shortest_pause = std::chrono::milliseconds(2);
+constexpr auto longest_pause = std::chrono::milliseconds(50);
+constexpr auto look_interval = std::chrono::milliseconds(10);
+constexpr auto status_interval = std::chrono::seconds(1);
+constexpr auto silence = std::chrono::seconds(4);  // of a reader that is taken to be gone
+constexpr std::uint64_t most_reports = 4000;       // a second: who floods us must not keep the topic's lock
+constexpr int most_reports_per_turn = 32;
+constexpr std::size_t most_repaired = 256 * 1024;  // bytes in one turn, for the same reason
+constexpr std::size_t most_unasked = 64 * 1024;    // and for one who has just come
+
+}  // namespace
+
+link_or_error<publisher_link> multicast_publisher_link::open(const publication_spec& spec, const multicast_url& url) {
+  if (spec.topic.size() > lcm::longest_channel)
+    return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::longest_channel) +
+                                     " bytes (LCM's channels)");
+  auto socket = multicast::open_sender(url);
+  if (auto* const failed = std::get_if<error>(&socket)) return std::move(*failed);
+  auto from = multicast::address_of(std::get<unique_fd>(socket).get(), url);
+  if (auto* const failed = std::get_if<error>(&from)) return std::move(*failed);
+  std::unique_ptr<multicast_publisher_link> link(
+      new multicast_publisher_link(spec, url, multicast::datagram_size(url)));
+  multicast_url told = url;
+  told.from = std::get<sockaddr_in>(from);
+  link->where_ = {wire::transport::multicast, told.text()};
+  link->socket_ = std::move(std::get<unique_fd>(socket));
+  if (!link->watch_events()) return out_of_descriptors();
+  link->tell(datagram_kind::announce, link->group_);
+  return link;
+}
+
+multicast_publisher_link::multicast_publisher_link(const publication_spec& spec, const multicast_url& url,
+                                                   std::size_t datagram_bytes)
+    : channel_(spec.topic),
+      publication_(spec.id),
+      registered_(!spec.alone),
+      group_(url.group_address()),
+      datagram_bytes_(datagram_bytes),
+      fec_(static_cast<unsigned>(url.fec)),
+      largest_(lcm::layout::largest(channel_.size(), datagram_bytes)) {}
+
+bool multicast_publisher_link::watch_events() noexcept {
+  timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!timer_ || !events_) return false;
+  for (const int fd : {socket_.get(), timer_.get()}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
+  }
+  return true;
+}
+
+// ---- out ----
+
+void multicast_publisher_link::commit(sample& s) noexcept {
+  const auto now = monotonic::now();
+  period_ = period_ == monotonic::duration{} ? now - last_commit_ : (3 * period_ + (now - last_commit_)) / 4;
+  last_commit_ = now;
+  newest_ = s.sequence;
+  if (rest_.what.buffer) {
+    if (newest_waits_) dropped_.fetch_add(1, std::memory_order_relaxed);
+    newest_waits_ = true;
+  } else {
+    transmit(s);
+  }
+  if (readers_.empty()) return;
+  beat_every_ = pause();
+  if (next_beat_ > now + longest_pause) beat_at(now + beat_every_);
+}
+
+void multicast_publisher_link::transmit(sample& s) noexcept {
+  if (fec_ != 0 && !protect(s)) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  newest_datagrams_ = datagrams_of(s);
+  const std::size_t next = send_datagrams(s, 0);
+  if (next == newest_datagrams_) return;
+  rest_ = {{share_frame(s.buffer), s.sequence, s.stamp_ns}, next};
+  if (!rest_.what.buffer) dropped_.fetch_add(1, std::memory_order_relaxed);
+  watch_for_room(static_cast<bool>(rest_.what.buffer));
+}
+
+// False: no memory, or too large for it.
+bool multicast_publisher_link::protect(const sample& s) noexcept {
+  const std::size_t shard = datagram_bytes_ - multicast::fec_packet::fixed_bytes - channel_.size();
+  const auto plan = multicast::fec_plan::make(s.buffer.size(), shard, fec_);
+  if (!plan) return false;
+  plan_ = *plan;
+  const std::size_t block_bytes = std::size_t{plan_.parity_shards()} * plan_.shard_bytes();
+  try {
+    parity_.resize(plan_.blocks() * block_bytes);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const std::span<const std::byte> payload{s.buffer.payload(), s.buffer.size()};
+  for (std::uint16_t block = 0; block < plan_.blocks(); ++block) {
+    if (!code_.encode(plan_, payload, block, std::span(parity_).subspan(block * block_bytes, block_bytes)))
+      return false;
+  }
+  return true;
+}
+
+std::size_t multicast_publisher_link::datagrams_of(const sample& s) const noexcept {
+  return fec_ != 0 ? plan_.datagrams() : lcm::layout(channel_.size(), s.buffer.size(), datagram_bytes_).datagrams();
+}
+
+void multicast_publisher_link::add_datagram(multicast::sending_batch& to, const sample& s, std::size_t i) noexcept {
+  if (fec_ == 0) {
+    const lcm::layout cut(channel_.size(), s.buffer.size(), datagram_bytes_);
+    const auto part = cut.payload_of(i);
+    lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
+    return to.add({s.buffer.payload() + part.offset, part.size});
+  }
+  const auto place = plan_.at(static_cast<std::uint32_t>(i));
+  auto& head = to.head();
+  head.size = multicast::encode_header({.channel = channel_,
+                                        .sequence = s.sequence,
+                                        .stamp_ns = s.stamp_ns,
+                                        .plan = plan_,
+                                        .block = place.block,
+                                        .shard = place.shard,
+                                        .bytes = {}},
+                                       head.bytes);
+  const std::size_t data = plan_.data_shards(place.block);
+  if (place.shard < data)
+    return to.add(
+        {s.buffer.payload() + plan_.offset(place.block, place.shard), plan_.data_bytes(place.block, place.shard)});
+  const std::size_t at = (std::size_t{place.block} * plan_.parity_shards() + place.shard - data) * plan_.shard_bytes();
+  to.add({parity_.data() + at, plan_.shard_bytes()});
+}
+
+std::size_t multicast_publisher_link::send_datagrams(const sample& s, std::size_t from) noexcept {
+  const std::size_t all = datagrams_of(s);
+  multicast::sending_batch batch(group_);
+  for (std::size_t i = from; i < all;) {
+    batch.clear();
+    for (std::size_t n = i; n < all && !batch.full(); ++n) add_datagram(batch, s, n);
+    const auto sent = batch.send(socket_.get());
+    if (sent.lost != 0) dropped_.fetch_add(1, std::memory_order_relaxed);
+    i += sent.done;
+    if (sent.done < batch.size()) return i;
+  }
+  return all;
+}
+
+// The kernel has room again: the rest of an older sample, which would else be lost for all, then the newest.
+void multicast_publisher_link::go_on(sample* last) noexcept {
+  if (!rest_.what.buffer) return;
+  rest_.next = send_datagrams(rest_.what, rest_.next);
+  if (rest_.next < datagrams_of(rest_.what)) return;
+  rest_.what = {};
+  watch_for_room(false);
+  if (std::exchange(newest_waits_, false) && last != nullptr) transmit(*last);
+}
+
+void multicast_publisher_link::watch_for_room(bool wanted) noexcept {
+  if (wanted == watched_for_room_) return;
+  watched_for_room_ = wanted;
+  epoll_event event{};
+  event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.fd = socket_.get();
+  ::epoll_ctl(events_.get(), EPOLL_CTL_MOD, socket_.get(), &event);
+}
+
+void multicast_publisher_link::tell(datagram_kind kind, const sockaddr_in& to, const wire::id& subscription) noexcept {
+  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  const std::size_t size = multicast::encode({.kind = kind,
+                                              .registered = registered_,
+                                              .publication = publication_,
+                                              .subscription = subscription,
+                                              .sequence = newest_,
+                                              .channel = kind == datagram_kind::announce ? channel_ : std::string()},
+                                             bytes);
+  (void)::sendto(socket_.get(), bytes.data(), size, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  if (kind == datagram_kind::announce) last_announce_ = monotonic::now();
+}
+
+bool multicast_publisher_link::behind() const noexcept {
+  return rest_.what.buffer ||
+         std::any_of(readers_.begin(), readers_.end(), [&](const reader& each) { return each.has < newest_; });
+}
+
+// ---- in ----
+
+void multicast_publisher_link::service(sample* last) noexcept {
+  epoll_event ready[2];
+  const int count = ::epoll_wait(events_.get(), ready, 2, 0);
+  for (int i = 0; i < count; ++i) {
+    if (ready[i].data.fd == timer_.get()) {
+      std::uint64_t expirations = 0;
+      (void)!::read(timer_.get(), &expirations, sizeof expirations);
+      continue;
+    }
+    if ((ready[i].events & EPOLLIN) != 0) receive_reports(last);
+    if ((ready[i].events & EPOLLOUT) != 0) go_on(last);
+  }
+  const auto now = monotonic::now();
+  if (now >= next_beat_) beat(now);
+  // Without a broker this is how subscribers find it.
+  if (!registered_ && now - last_announce_ >= status_interval) tell(datagram_kind::announce, group_);
+}
+
+void multicast_publisher_link::receive_reports(sample* last) noexcept {
+  repaired_ = 0;
+  for (int n = 0; n < most_reports_per_turn; ++n) {
+    std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
+    sockaddr_in from{};
+    socklen_t from_size = sizeof from;
+    const auto size = ::recvfrom(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+                                 reinterpret_cast<sockaddr*>(&from), &from_size);
+    if (size < 0) return;
+    const auto now = monotonic::now();
+    if (now - reports_since_ >= std::chrono::seconds(1)) {
+      reports_since_ = now;
+      reports_ = 0;
+    }
+    const auto report = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
+    // The id is a secret of those who were told of the publication: strangers cannot make it send.
+    const bool ours = report && report->publication == publication_ && ++reports_ <= most_reports &&
+                      (report->kind == datagram_kind::report || report->kind == datagram_kind::goodbye);
+    if (!ours)
+      malformed_.fetch_add(1, std::memory_order_relaxed);
+    else if (report->kind == datagram_kind::goodbye)
+      forget(report->subscription);
+    else
+      on_report(*report, from, last);
+  }
+}
+
+void multicast_publisher_link::on_report(const orc_datagram& report, const sockaddr_in& from, sample* last) noexcept {
+  const auto now = monotonic::now();
+  auto who = std::find_if(readers_.begin(), readers_.end(),
+                          [&](const reader& each) { return each.subscription == report.subscription; });
+  const bool is_new = who == readers_.end();
+  if (is_new) {
+    if (readers_.size() >= max_readers) return;
+    try {
+      who = readers_.insert(readers_.end(), reader{report.subscription, from, 0, now});
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    reader_count_.store(readers_.size(), std::memory_order_relaxed);
+  }
+  who->address = from;
+  who->has = report.sequence;
+  who->heard = now;
+  if (is_new) {
+    // The last sample, then the word that makes it listen: so it finds the sample before any later one.
+    if (last != nullptr && report.sequence < last->sequence && last->buffer.size() <= most_unasked) {
+      orc_datagram all = report;
+      all.gaps[0] = {0, UINT16_MAX};
+      all.gap_count = 1;
+      repair(all, from, *last);
+    }
+    tell(datagram_kind::status, from, report.subscription);
+    tell(datagram_kind::announce, group_);  // it has to hear the group, not only us
+  }
+  if (last == nullptr || report.sequence >= last->sequence) {
+    if (next_beat_ == monotonic::time_point::max()) beat_at(now + status_interval);
+    return;
+  }
+  if (!is_new && report.wanted == last->sequence) repair(report, from, *last);
+  beat_every_ = shortest_pause;
+  if (next_beat_ > now + look_interval) beat_at(now + look_interval);  // should that be lost as well
+}
+
+void multicast_publisher_link::forget(const wire::id& subscription) noexcept {
+  std::erase_if(readers_, [&](const reader& each) { return each.subscription == subscription; });
+  reader_count_.store(readers_.size(), std::memory_order_relaxed);
+}
+
+void multicast_publisher_link::repair(const orc_datagram& report, const sockaddr_in& to, sample& last) noexcept {
+  const lcm::layout cut(channel_.size(), last.buffer.size(), datagram_bytes_);
+  std::array<std::byte, multicast::longest_orc_datagram> wrapper;
+  const std::size_t wrapper_size = multicast::encode({.kind = datagram_kind::repair,
+                                                      .publication = publication_,
+                                                      .subscription = report.subscription,
+                                                      .sequence = last.sequence,
+                                                      .stamp_ns = last.stamp_ns},
+                                                     wrapper);
+  multicast::sending_batch batch(to, {wrapper.data(), wrapper_size});
+  const auto send = [&] {
+    (void)batch.send(socket_.get());
+    batch.clear();
+  };
+  for (std::size_t g = 0; g < report.gap_count; ++g) {
+    const std::size_t first = report.gaps[g].first;
+    for (std::size_t i = first; i < std::min(first + report.gaps[g].count, cut.datagrams()); ++i) {
+      const auto part = cut.payload_of(i);
+      if (repaired_ != 0 && repaired_ + part.size > most_repaired) return send();
+      repaired_ += part.size;
+      lcm::write_head(batch.head(), cut, i, static_cast<std::uint32_t>(last.sequence), last.buffer.size(), channel_);
+      batch.add({last.buffer.payload() + part.offset, part.size});
+      if (batch.full()) send();
+    }
+  }
+  send();
+}
+
+// ---- time ----
+
+// How long after a sample its stream counts as paused.
+monotonic::duration multicast_publisher_link::pause() const noexcept {
+  if (newest_datagrams_ > 1) return shortest_pause;  // more likely to need repair than to be followed by another one
+  return std::clamp<monotonic::duration>(3 * period_, shortest_pause, longest_pause);
+}
+
+// Asks all readers for what they have: when the stream pauses, again at growing intervals while somebody lacks the
+// newest sample, and about once a second in any case.
+void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
+  const std::size_t before = readers_.size();
+  std::erase_if(readers_, [&](const reader& each) { return now - each.heard > silence; });
+  if (readers_.size() != before) reader_count_.store(readers_.size(), std::memory_order_relaxed);
+  if (readers_.empty()) return beat_at(monotonic::time_point::max());
+  const auto paused_at = last_commit_ + pause();
+  if (now < paused_at && now - last_status_ < status_interval) return beat_at(std::max(paused_at, now + look_interval));
+  last_status_ = now;
+  for (const reader& each : readers_) tell(datagram_kind::status, each.address, each.subscription);
+  const bool all_have_it =
+      std::none_of(readers_.begin(), readers_.end(), [&](const reader& each) { return each.has < newest_; });
+  beat_every_ = std::clamp<monotonic::duration>(2 * beat_every_, shortest_pause, status_interval);
+  beat_at(now + (all_have_it ? monotonic::duration(status_interval) : beat_every_));
+}
+
+void multicast_publisher_link::beat_at(monotonic::time_point when) noexcept {
+  next_beat_ = when;
+  const bool never = when == monotonic::time_point::max();
+  const auto at = never ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(when.time_since_epoch());
+  itimerspec setting{};
+  setting.it_value.tv_sec = static_cast<time_t>(at.count() / 1'000'000'000);
+  setting.it_value.tv_nsec = static_cast<long>(at.count() % 1'000'000'000);
+  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &setting, nullptr);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,167 @@
+#include "transport/multicast/multicast_socket.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/acceptor.h"
+#include "transport/multicast/orc_datagram.h"
+
+namespace orc::detail::multicast {
+
+namespace {
+
+constexpr std::size_t largest_udp_payload = 65507;
+constexpr std::size_t ip_and_udp_header = 28;
+
+[[nodiscard]] error failure(const std::string& what, const multicast_url& url) {
+  const int number = errno;
+  std::string text = "cannot " + what + " for " + url.text() + ": " + std::strerror(number);
+  if (number == EMFILE || number == ENFILE) return out_of_descriptors();
+  if (number == ENETUNREACH || number == ENODEV || number == EHOSTUNREACH)
+    text +=
+        ". No route for multicast: for programs of this host only `ip link set lo multicast on && ip route add "
+        "224.0.0.0/4 dev lo`, else the interface of the network instead of lo; or name one in the URL (&interface=lo)";
+  if (number == EADDRINUSE) text += ". A program has taken the port for itself; `ss -ulpn` shows which";
+  if (number == ENOBUFS) text += ". Too many groups: `sysctl -w net.ipv4.igmp_max_memberships=1000`";
+  return {number == EACCES || number == EPERM ? errc::no_permission : errc::system_error, std::move(text)};
+}
+
+template <typename Value>
+[[nodiscard]] bool set(int socket, int level, int name, const Value& value) noexcept {
+  return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+// The interface that the URL names. False: there is none of that name.
+[[nodiscard]] bool interface_of(const multicast_url& url, ip_mreqn& to) noexcept {
+  to = {};
+  to.imr_multiaddr = url.group;
+  if (url.interface.empty() || ::inet_pton(AF_INET, url.interface.c_str(), &to.imr_address) == 1) return true;
+  to.imr_ifindex = static_cast<int>(::if_nametoindex(url.interface.c_str()));
+  return to.imr_ifindex != 0;
+}
+
+[[nodiscard]] error no_interface(const multicast_url& url) {
+  return {errc::bad_argument,
+          "the multicast URL " + url.text() + " names an interface that this host does not have (`ip -brief address`)"};
+}
+
+[[nodiscard]] unique_fd udp_socket() noexcept {
+  return unique_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+// As much as may be had: past the system's limit with the privilege (CAP_NET_ADMIN).
+void set_receive_buffer(int socket, std::size_t bytes) noexcept {
+  const int wanted = static_cast<int>(bytes);
+  if (set(socket, SOL_SOCKET, SO_RCVBUFFORCE, wanted)) return;
+  (void)set(socket, SOL_SOCKET, SO_RCVBUF, wanted);
+}
+
+[[nodiscard]] bool bind_to(int socket, const sockaddr_in& address) noexcept {
+  return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+[[nodiscard]] bool send_by(int socket, const multicast_url& url) noexcept {
+  ip_mreqn by{};
+  return interface_of(url, by) && (url.interface.empty() || set(socket, IPPROTO_IP, IP_MULTICAST_IF, by)) &&
+         set(socket, IPPROTO_IP, IP_MULTICAST_TTL, url.ttl);
+}
+
+// A connected socket, which knows what the kernel chose: the address to send from, the largest packet.
+[[nodiscard]] unique_fd way_to(const multicast_url& url) noexcept {
+  unique_fd socket = udp_socket();
+  const sockaddr_in group = url.group_address();
+  if (!socket || !send_by(socket.get(), url) ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&group), sizeof group) != 0)
+    return unique_fd();
+  return socket;
+}
+
+}  // namespace
+
+socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
+  ip_mreqn by{};
+  if (!interface_of(url, by)) return no_interface(url);
+  unique_fd socket = udp_socket();
+  if (!socket) return failure("open a socket", url);
+  set_receive_buffer(socket.get(), url.receive_buffer);
+  const int on = 1;
+  const int off = 0;
+  // The filter first, so that nothing else is ever queued; the group's address, so that only the group's datagrams are.
+  if (!set_filter(socket.get(), filter) || !set(socket.get(), SOL_SOCKET, SO_REUSEADDR, on) ||
+      !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) || !bind_to(socket.get(), url.group_address()))
+    return failure("bind a socket", url);
+  (void)set(socket.get(), IPPROTO_IP, IP_MULTICAST_ALL, off);  // what others joined is not for us
+  if (!set(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return failure("join the group", url);
+  return socket;
+}
+
+bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
+  return set(socket, SOL_SOCKET, SO_ATTACH_FILTER, program);
+}
+
+socket_or_error open_sender(const multicast_url& url) {
+  ip_mreqn by{};
+  if (!interface_of(url, by)) return no_interface(url);
+  unique_fd socket = udp_socket();
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  if (!socket || !send_by(socket.get(), url) || !bind_to(socket.get(), any)) return failure("open a socket", url);
+  return socket;
+}
+
+std::variant<sockaddr_in, error> address_of(int sender, const multicast_url& url) {
+  const unique_fd way = way_to(url);
+  if (!way) return failure("find a way", url);
+  sockaddr_in from{};
+  sockaddr_in bound{};
+  socklen_t size = sizeof from;
+  if (::getsockname(way.get(), reinterpret_cast<sockaddr*>(&from), &size) != 0 ||
+      ::getsockname(sender, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
+    return failure("find the address", url);
+  from.sin_port = bound.sin_port;
+  return from;
+}
+
+socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer) {
+  unique_fd socket = udp_socket();
+  if (!socket) return out_of_descriptors();
+  set_receive_buffer(socket.get(), receive_buffer);
+  if (to && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*to), sizeof *to) != 0)
+    return error(errc::system_error, "cannot reach " + to_string(*to) + ": " + std::strerror(errno));
+  return socket;
+}
+
+std::size_t datagram_size(const multicast_url& url) noexcept {
+  // A repair carries a datagram inside another one.
+  if (url.ttl == 0) return largest_udp_payload - repair_header;
+  std::size_t largest = 1500;
+  const unique_fd way = way_to(url);
+  int mtu = 0;
+  socklen_t size = sizeof mtu;
+  if (way && ::getsockopt(way.get(), IPPROTO_IP, IP_MTU, &mtu, &size) == 0 && mtu >= 576)
+    largest = static_cast<std::size_t>(mtu);
+  return std::min(largest - ip_and_udp_header, largest_udp_payload) - repair_header;
+}
+
+std::size_t receive_buffer_of(int socket) noexcept {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  if (::getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+std::string receive_buffer_remark(int socket, const multicast_url& url) {
+  const std::size_t granted = receive_buffer_of(socket) / 2;  // the kernel counts its own memory as well
+  if (granted >= url.receive_buffer) return {};
+  return "the kernel keeps " + std::to_string(granted) + " bytes for it instead of " +
+         std::to_string(url.receive_buffer) + ": sysctl -w net.core.rmem_max=" + std::to_string(url.receive_buffer);
+}
+
+}  // namespace orc::detail::multicast

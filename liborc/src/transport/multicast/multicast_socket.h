@@ -1,0 +1,40 @@
+// The UDP sockets of a multicast topic. Errors say what to do about them.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "orc/result.h"
+#include "transport/multicast/channel_filter.h"
+#include "transport/multicast/multicast_url.h"
+
+namespace orc::detail::multicast {
+
+using socket_or_error = std::variant<unique_fd, error>;
+
+// Receives what is sent to the group and passes the filter; shares the port with all others. Not blocking; tells when
+// datagrams came (SO_TIMESTAMPNS).
+[[nodiscard]] socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter);
+[[nodiscard]] bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept;
+
+// Sends to the group, from a port of its own. Not blocking.
+[[nodiscard]] socket_or_error open_sender(const multicast_url& url);
+// An address of this host by which the receivers of that group can reach this socket.
+[[nodiscard]] std::variant<sockaddr_in, error> address_of(int sender, const multicast_url& url);
+// Plain UDP on any port. Not blocking. `to`: exchanges datagrams with that address only.
+[[nodiscard]] socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer);
+
+// Bytes that a datagram may have so that it is not cut up on its way: all that UDP can carry when the group does not
+// leave this host, else what the network takes in one piece.
+[[nodiscard]] std::size_t datagram_size(const multicast_url& url) noexcept;
+
+// What the kernel granted.
+[[nodiscard]] std::size_t receive_buffer_of(int socket) noexcept;
+// Empty, or a sentence that says how to get what was asked for.
+[[nodiscard]] std::string receive_buffer_remark(int socket, const multicast_url& url);
+
+}  // namespace orc::detail::multicast

@@ -1,0 +1,191 @@
+#include "transport/multicast/multicast_subscriber_link.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "transport/acceptor.h"
+#include "transport/multicast/channel_filter.h"
+#include "transport/multicast/multicast_socket.h"
+
+namespace orc::detail {
+
+namespace {
+
+using multicast::source;
+
+constexpr auto first_retry = std::chrono::milliseconds(20);
+constexpr auto longest_retry = std::chrono::milliseconds(500);
+constexpr std::size_t most_batches = 64;  // per call: who floods us must not keep the lock
+constexpr std::size_t direct_buffer = 1024 * 1024;
+
+[[nodiscard]] source source_of(const sockaddr_in& address) noexcept {
+  return {address.sin_addr.s_addr, address.sin_port};
+}
+
+}  // namespace
+
+link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
+                                                               const multicast_url& url) {
+  if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
+  if (spec.publication && !url.from) return error(errc::refused, "its endpoint does not say who sends");
+  auto group = multicast::open_receiver(url, multicast::channel_filter(spec.topic, std::nullopt));
+  if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
+  auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, direct_buffer);
+  if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
+  std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
+  link->group_ = std::move(std::get<unique_fd>(group));
+  link->direct_ = std::move(std::get<unique_fd>(direct));
+  if (!link->watch_events()) return out_of_descriptors();
+  if (spec.publication) {
+    link->channel_.expect(source_of(*url.from), spec.newest);
+    link->keep_in_touch(monotonic::now());
+    link->answer();
+  }
+  return link;
+}
+
+multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& spec, const multicast_url& url)
+    : in_order_(spec.delivery.depth != 0),
+      url_(url),
+      channel_({.channel = spec.topic,
+                .publication = spec.publication,
+                .subscription = spec.id,
+                .depth = spec.delivery.depth,
+                .alone = spec.alone,
+                .most_bytes = url.reassembly}) {}
+
+bool multicast_subscriber_link::watch_events() noexcept {
+  timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!timer_ || !events_) return false;
+  for (const int fd : {direct_.get(), timer_.get()}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
+  }
+  return true;
+}
+
+multicast_subscriber_link::~multicast_subscriber_link() {
+  if (!events_) return;
+  channel_.say_goodbye([this](const source& to, const multicast::orc_datagram& d) { send(to, d); });
+}
+
+bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
+  const bool connecting = state() == link_state::connecting;
+  if (connecting) service();
+  if (connecting || !in_order_ || channel_.ready().empty()) read_group(!in_order_);
+  const bool found = state() != link_state::connecting && channel_.ready().pop(out);
+  after_reading();
+  return found;
+}
+
+std::string multicast_subscriber_link::remark() const { return multicast::receive_buffer_remark(group_.get(), url_); }
+
+// All of it when the newest wins, so that the kernel never keeps old samples at the cost of new ones; else until there
+// is something to take.
+void multicast_subscriber_link::read_group(bool all) noexcept {
+  for (std::size_t n = 0; n < most_batches; ++n) {
+    const std::size_t count = group_batch_.receive(group_.get());
+    const auto now = count != 0 ? monotonic::now() : monotonic::time_point();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto d = group_batch_[i];
+      channel_.on_group(d.bytes, source_of(d.from), d.stamp_ns, now);
+      if (state() == link_state::connecting && channel_.connected()) on_connected();
+    }
+    emptied_ = count < multicast::receiving_batch::most;
+    if (emptied_ || (!all && !channel_.ready().empty())) break;
+  }
+  after_reading();
+}
+
+void multicast_subscriber_link::on_connected() noexcept {
+  state_.store(link_state::connected, std::memory_order_relaxed);
+  if (channel_.is_open()) return;
+  read_direct();  // the last sample is there, before those that follow on the group
+  // Nobody else is let in from now on.
+  (void)multicast::set_filter(group_.get(), multicast::channel_filter({}, channel_.publisher()));
+}
+
+void multicast_subscriber_link::read_direct() noexcept {
+  for (std::size_t n = 0; n < most_batches; ++n) {
+    const std::size_t count = direct_batch_.receive(direct_.get());
+    for (std::size_t i = 0; i < count; ++i) channel_.on_direct(direct_batch_[i].bytes, monotonic::now());
+    if (count < multicast::receiving_batch::most) break;
+  }
+}
+
+void multicast_subscriber_link::service() noexcept {
+  epoll_event ready[2];
+  const int count = ::epoll_wait(events_.get(), ready, 2, 0);
+  for (int i = 0; i < count; ++i) {
+    if (ready[i].data.fd == timer_.get()) {
+      std::uint64_t expirations = 0;
+      (void)!::read(timer_.get(), &expirations, sizeof expirations);
+      continue;
+    }
+    read_direct();
+    // Nobody has that port any more (ICMP): the publisher is gone.
+    int problem = 0;
+    socklen_t size = sizeof problem;
+    if (!channel_.is_open() && ::getsockopt(direct_.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 &&
+        problem == ECONNREFUSED)
+      state_.store(link_state::lost, std::memory_order_relaxed);
+  }
+  keep_in_touch(monotonic::now());
+  answer();
+  after_reading();
+}
+
+void multicast_subscriber_link::answer() noexcept {
+  if (!channel_.owes_reports()) return;
+  // What is here already need not be repaired.
+  if (state() == link_state::connected) read_group(true);
+  if (!emptied_) return;
+  channel_.report(multicast::receive_buffer_of(direct_.get()),
+                  [this](const source& to, const multicast::orc_datagram& d) { send(to, d); });
+}
+
+// Whoever sends forgets subscribers that do not report.
+void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcept {
+  if (channel_.is_silent(now)) state_.store(link_state::lost, std::memory_order_relaxed);
+  const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
+  channel_.remind(now, retry);
+  if (!retry) return;
+  retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, longest_retry);
+  next_retry_ = now + retry_;
+  set_timer(retry_);
+}
+
+void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
+  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  const std::size_t size = multicast::encode(d, bytes);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = to.address;
+  address.sin_port = to.port;
+  const bool connected = !channel_.is_open();  // the socket is
+  (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT,
+                 connected ? nullptr : reinterpret_cast<const sockaddr*>(&address), connected ? 0 : sizeof address);
+}
+
+void multicast_subscriber_link::set_timer(monotonic::duration after) noexcept {
+  const auto ns = std::chrono::nanoseconds(after).count();
+  itimerspec setting{};
+  setting.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+  setting.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  ::timerfd_settime(timer_.get(), 0, &setting, nullptr);
+}
+
+void multicast_subscriber_link::after_reading() noexcept {
+  more_ = !channel_.ready().empty() || !emptied_;
+  malformed_.store(channel_.malformed(), std::memory_order_relaxed);
+}
+
+}  // namespace orc::detail

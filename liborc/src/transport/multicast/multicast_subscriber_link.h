@@ -1,0 +1,63 @@
+// The subscription's end over multicast: a socket on the group that gets this channel only, and one for what a
+// publication sends to this subscription alone. Who waits reads the group's socket himself; the other one, which is
+// seldom needed, is the housekeeping's. What the datagrams mean: channel_receiver.h.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/unique_fd.h"
+#include "transport/multicast/channel_receiver.h"
+#include "transport/multicast/datagram_batch.h"
+#include "transport/multicast/multicast_url.h"
+#include "transport/transport.h"
+
+namespace orc::detail {
+
+class multicast_subscriber_link final : public subscriber_link {
+ public:
+  [[nodiscard]] static link_or_error<subscriber_link> open(const subscription_spec& spec, const multicast_url& url);
+  ~multicast_subscriber_link() override;
+
+  [[nodiscard]] bool try_recv(sample& out, pick which) noexcept override;
+  [[nodiscard]] bool has_more() const noexcept override { return more_; }
+  [[nodiscard]] int fd() const noexcept override { return group_.get(); }
+  [[nodiscard]] int control_fd() const noexcept override { return events_.get(); }
+  void service() noexcept override;
+  [[nodiscard]] std::string remark() const override;
+  [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
+  [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
+
+ private:
+  multicast_subscriber_link(const subscription_spec& spec, const multicast_url& url);
+  [[nodiscard]] bool watch_events() noexcept;
+  void read_group(bool all) noexcept;
+  void read_direct() noexcept;
+  void on_connected() noexcept;
+  void answer() noexcept;
+  void keep_in_touch(monotonic::time_point now) noexcept;
+  void send(const multicast::source& to, const multicast::orc_datagram& d) noexcept;
+  void set_timer(monotonic::duration after) noexcept;
+  void after_reading() noexcept;
+
+  const bool in_order_;
+  const multicast_url url_;
+  unique_fd group_;
+  unique_fd direct_;
+  unique_fd timer_;
+  unique_fd events_;
+
+  multicast::channel_receiver channel_;
+  multicast::receiving_batch group_batch_;
+  multicast::receiving_batch direct_batch_;
+  bool emptied_ = true;  // the group's socket, when it was read last
+  bool more_ = false;
+  monotonic::duration retry_{};
+  monotonic::time_point next_retry_;
+  std::atomic<link_state> state_{link_state::connecting};
+  std::atomic<std::uint64_t> malformed_{0};
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,21 @@
+#include "transport/multicast/multicast_transport.h"
+
+#include "transport/multicast/multicast_publisher_link.h"
+#include "transport/multicast/multicast_subscriber_link.h"
+
+namespace orc::detail {
+
+link_or_error<publisher_link> multicast_transport::advertise(const publication_spec& spec) const {
+  auto url = multicast_url::parse(spec.multicast);
+  if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
+  return multicast_publisher_link::open(spec, std::get<multicast_url>(url));
+}
+
+link_or_error<subscriber_link> multicast_transport::subscribe(const subscription_spec& spec,
+                                                              const wire::endpoint& address) const {
+  auto url = multicast_url::parse(address.address);
+  if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
+  return multicast_subscriber_link::open(spec, std::get<multicast_url>(url));
+}
+
+}  // namespace orc::detail

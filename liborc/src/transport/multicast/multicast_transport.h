@@ -1,0 +1,18 @@
+#pragma once
+
+#include "transport/multicast/multicast_url.h"
+#include "transport/transport.h"
+
+namespace orc::detail {
+
+// LCM's UDP multicast (lcm_datagram.h), with what ORC's contract needs beside it (orc_datagram.h).
+class multicast_transport final : public transport_kind {
+ public:
+  [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::multicast; }
+  [[nodiscard]] capabilities can() const noexcept override { return {.cross_host = true, .lossy = true}; }
+  [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
+  [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
+                                                         const wire::endpoint& address) const override;
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,161 @@
+// Multicast without a broker, as LCM works: whoever sends on a topic's name is heard.
+#include "orc.h"
+#include "support/budget.h"
+#include "support/catch.h"
+#include "support/payload.h"
+#include "support/test_group.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+namespace {
+
+orc::participant_options alone(const std::string& url = test_group()) {
+  orc::participant_options options;
+  options.broker = "none";
+  options.multicast = url;
+  return options;
+}
+
+constexpr orc::request_options wanted_within{.connected_within_ms = patience_ms};
+
+}  // namespace
+
+TEST_CASE("multicast alone: topics work without a broker, and set-up is done at once", "[conformance]") {
+  orc::broker sender(alone());
+  orc::broker receiver(alone());
+  CHECK(sender.broker_endpoint() == "none");
+  REQUIRE(receiver.request_topic("t"));
+  REQUIRE(sender.register_topic("t"));
+  CHECK(receiver.subscriber("t").wait_connected(patience_ms));
+  auto publisher = sender.publisher("t");
+  for (std::uint64_t value = 1; value <= 1000; ++value) {
+    REQUIRE(send_value(publisher, value));
+    const auto got = receiver.recv_msg("t", patience_ms);
+    REQUIRE(got);
+    REQUIRE(value_of(got) == value);
+    REQUIRE(got.sequence() == value);
+    REQUIRE(got.missed() == 0);
+  }
+  CHECK(wait_until([&] { return publisher.readers() == 1; }));
+  CHECK(receiver.subscriber("t").link().transport == orc::transport::multicast);
+}
+
+TEST_CASE("multicast alone: who comes late gets the last sample, and who comes first hears a topic that comes later",
+          "[conformance]") {
+  orc::broker sender(alone());
+  REQUIRE(sender.register_topic("late"));
+  auto publisher = sender.publisher("late");
+  for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));
+  orc::broker receiver(alone());
+  REQUIRE(receiver.request_topic("late", wanted_within));
+  const auto got = receiver.recv_msg("late", patience_ms);
+  REQUIRE(got);
+  CHECK(value_of(got) == 5);
+  CHECK(got.sequence() == 5);
+}
+
+TEST_CASE("multicast alone: a publisher that comes back is heard again, newest wins", "[conformance]") {
+  orc::broker receiver(alone());
+  REQUIRE(receiver.request_topic("back"));
+  std::uint64_t previous = 0;
+  for (std::uint64_t life = 1; life <= 5; ++life) {
+    orc::broker sender(alone());
+    REQUIRE(sender.register_topic("back"));
+    auto publisher = sender.publisher("back");
+    for (std::uint64_t value = 1; value <= 20; ++value) REQUIRE(send_value(publisher, life * 1000 + value));
+    CHECK(wait_until([&] {
+      const auto got = receiver.recv_msg("back", 0);
+      if (!got) return false;
+      if (value_of(got) <= previous || got.sequence() == 0) return false;
+      previous = value_of(got);
+      return previous == life * 1000 + 20;
+    }));
+  }
+}
+
+TEST_CASE("multicast alone: several programs on one topic are kept apart and all heard", "[conformance]") {
+  orc::broker first(alone());
+  orc::broker second(alone());
+  orc::broker receiver(alone());
+  for (orc::broker* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
+  REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}));
+  const auto large_of_first = patterned(300'000, 1);
+  const auto large_of_second = patterned(300'000, 2);
+  std::size_t of_first = 0;
+  std::size_t of_second = 0;
+  std::uint64_t previous = 0;
+  const auto receive = [&] {
+    const auto got = receiver.recv_msg("many", patience_ms);
+    REQUIRE(got);
+    REQUIRE(got.sequence() > previous);
+    previous = got.sequence();
+    of_first += holds(got, large_of_first) ? 1u : 0u;
+    of_second += holds(got, large_of_second) ? 1u : 0u;
+    REQUIRE((holds(got, large_of_first) || holds(got, large_of_second)));
+  };
+  for (int n = 0; n < 50; ++n) {
+    REQUIRE(first.send_msg("many", large_of_first.data(), large_of_first.size()));
+    receive();
+    REQUIRE(second.send_msg("many", large_of_second.data(), large_of_second.size()));
+    receive();
+  }
+  CHECK(of_first == 50);
+  CHECK(of_second == 50);
+}
+
+TEST_CASE("multicast alone: what does not work without a broker is said", "[conformance]") {
+  orc::broker b(alone());
+  const auto other = b.register_topic("t", {.transports = {orc::transport::ipc}});
+  CHECK(other.code() == orc::errc::bad_argument);
+  CHECK(other.error().message().find("only multicast") != std::string::npos);
+  CHECK(b.request_topic("t", {.transports = {orc::transport::shm}}).code() == orc::errc::bad_argument);
+  CHECK(b.register_topic("t", {.transports = {orc::transport::shm, orc::transport::multicast}}));
+  CHECK(b.request_topic("t"));
+}
+
+TEST_CASE("multicast: a URL that is none, a name that is too long and an interface that is not there are said",
+          "[conformance]") {
+  orc::broker wrong(alone("udpm://10.0.0.1:7667"));
+  CHECK(wrong.register_topic("t").code() == orc::errc::bad_argument);
+  orc::broker b(alone());
+  CHECK(b.register_topic("t", {.multicast = "udp://nonsense"}).code() == orc::errc::bad_argument);
+  const auto longest = b.register_topic(std::string(64, 'c'));
+  CHECK(longest.code() == orc::errc::bad_name);
+  CHECK(longest.error().message().find("63") != std::string::npos);
+  CHECK(b.register_topic(std::string(63, 'c')));
+  const auto nowhere = b.register_topic("t", {.multicast = "udpm://239.255.76.67:7667?interface=nosuch0"});
+  CHECK(nowhere.code() == orc::errc::bad_argument);
+  CHECK(nowhere.error().message().find("nosuch0") != std::string::npos);
+}
+
+TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sample arrives all the same",
+          "[conformance]") {
+  const std::string url = test_group() + "&recv_buf_size=65536";
+  orc::broker sender(alone(url));
+  orc::broker receiver(alone(url));
+  REQUIRE(sender.register_topic("large"));
+  REQUIRE(receiver.request_topic("large", wanted_within));
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto sample = patterned(10'000'000, seed);
+    REQUIRE(sender.send_msg("large", sample.data(), sample.size()));
+    CHECK(wait_until([&] { return holds(receiver.recv_msg("large", 100), sample); }));
+  }
+}
+
+TEST_CASE("multicast: with forward error correction the samples are the same", "[conformance]") {
+  const std::string url = test_group() + "&fec=20";
+  orc::broker sender(alone(url));
+  orc::broker receiver(alone(url));
+  REQUIRE(sender.register_topic("protected"));
+  REQUIRE(receiver.request_topic("protected", wanted_within));
+  std::uint64_t sequence = 0;
+  for (const std::size_t size : {0u, 1u, 17u, 18u, 1000u, 65'000u, 66'000u, 1'000'000u}) {
+    const auto sample = patterned(size);
+    REQUIRE(sender.send_msg("protected", sample.data(), sample.size()));
+    const auto got = receiver.recv_msg("protected", patience_ms);
+    REQUIRE(got);
+    CHECK(holds(got, sample));
+    CHECK(got.sequence() == ++sequence);
+  }
+}
