@@ -1,0 +1,113 @@
+// Any datagrams, from any senders, on a multicast group and to a subscription alone: LCM's, ORC's own and those with
+// forward error correction, valid pieces and nonsense. What comes out is bounded and only goes forward.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/multicast/channel_receiver.h"
+
+namespace {
+
+using namespace orc::detail;
+using namespace orc::detail::multicast;
+
+constexpr std::size_t most_bytes = 1 << 20;
+constexpr orc::wire::id publication{1, 2};
+constexpr orc::wire::id subscription{3, 4};
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// What is decoded must say the same when it is encoded again.
+void check_formats(std::span<const std::byte> bytes) {
+  if (const auto d = lcm::decode(bytes)) {
+    require(d->fragment < d->fragments);
+    require(d->offset <= d->size && d->payload.size() <= d->size - d->offset);
+    require(d->channel.size() <= lcm::longest_channel);
+  }
+  if (const auto d = decode(bytes)) {
+    std::array<std::byte, longest_orc_datagram> again;
+    const std::size_t size = encode(*d, again);
+    const auto back = decode({again.data(), size});
+    require(back && back->kind == d->kind && back->publication == d->publication && back->sequence == d->sequence &&
+            back->gap_count == d->gap_count && back->channel == d->channel);
+  }
+}
+
+// The input: [kind and sender][length, two bytes][bytes] again and again.
+class input {
+ public:
+  input(const std::uint8_t* data, std::size_t size) : rest_(std::as_bytes(std::span(data, size))) {}
+
+  struct datagram {
+    std::uint8_t how;
+    std::span<const std::byte> bytes;
+  };
+  std::optional<datagram> next() {
+    if (rest_.size() < 3) return std::nullopt;
+    const auto how = static_cast<std::uint8_t>(rest_[0]);
+    const std::size_t size = static_cast<std::size_t>(rest_[1]) << 8 | static_cast<std::size_t>(rest_[2]);
+    rest_ = rest_.subspan(3);
+    const auto bytes = rest_.first(std::min(size, rest_.size()));
+    rest_ = rest_.subspan(bytes.size());
+    return datagram{how, bytes};
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+void feed(channel_receiver& receiver, input in) {
+  monotonic::time_point now{};
+  std::uint64_t newest = 0;
+  while (const auto d = in.next()) {
+    check_formats(d->bytes);
+    // The low bits choose the sender; the upper ones the way, and how much time passes.
+    const source from{.address = 1, .port = static_cast<std::uint16_t>(d->how & 3)};
+    if ((d->how & 0x80) != 0) now += std::chrono::milliseconds(700);
+    if ((d->how & 0x40) != 0)
+      receiver.on_direct(d->bytes, now);
+    else
+      receiver.on_group(d->bytes, from, 0, now);
+    if ((d->how & 0x20) != 0) receiver.remind(now, false);
+    receiver.report(100'000, [](const source&, const orc_datagram& report) {
+      require(report.gap_count <= orc_datagram::most_gaps);
+      std::array<std::byte, longest_orc_datagram> bytes;
+      require(decode({bytes.data(), encode(report, bytes)}).has_value());
+    });
+    require(receiver.bytes() <= 2 * most_bytes);
+    sample s;
+    while (receiver.ready().pop(s)) {
+      require(s.buffer.size() <= most_bytes || s.buffer.size() <= d->bytes.size());
+      // Senders that begin anew count anew, but an open subscription counts on.
+      if (receiver.is_open()) require(s.sequence > newest);
+      newest = s.sequence;
+      std::size_t sum = 0;  // every byte can be read
+      for (std::size_t i = 0; i < s.buffer.size(); ++i) sum += static_cast<std::size_t>(s.buffer.payload()[i]);
+      require(sum <= 255 * s.buffer.size());
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const bool open = (data[0] & 1) != 0;
+  const bool in_order = (data[0] & 2) != 0;
+  channel_receiver receiver({.channel = "c",
+                             .publication = open ? orc::wire::id{} : publication,
+                             .subscription = subscription,
+                             .depth = in_order ? 8u : 0u,
+                             .alone = (data[0] & 4) != 0,
+                             .most_bytes = most_bytes});
+  if (!open) receiver.expect({.address = 1, .port = 0}, 0);
+  feed(receiver, input(data + 1, size - 1));
+  return 0;
+}
