@@ -14,7 +14,7 @@ TEST_CASE("orc: version, help and usage errors") {
   const tool orc(broker);
   CHECK(orc.run("$orc --version").out == std::string("orc ") + orc::version() + "\n");
   for (const char* help : {"--help", "topic --help", "topic list --help", "topic info --help", "topic echo --help",
-                           "topic hz --help", "topic pub --help"}) {
+                           "topic hz --help", "topic pub --help", "doctor --help"}) {
     const auto done = orc.run(std::string("$orc ") + help);
     INFO(help);
     CHECK(done.exit_code == 0);
@@ -23,7 +23,7 @@ TEST_CASE("orc: version, help and usage errors") {
   for (const char* wrong :
        {"", "nonsense", "topic", "topic echo", "topic list --nonsense", "topic echo 'a b'", "topic info ''",
         "topic echo x -n 0", "topic echo x -n 1 --once", "topic hz x -n many", "topic echo x --hex --text",
-        "topic pub x data --stdin lines", "topic pub x --stdin words", "topic pub x -r 0 data"}) {
+        "topic pub x data --stdin lines", "topic pub x --stdin words", "topic pub x -r 0 data", "doctor x"}) {
     const auto done = orc.run(std::string("$orc ") + wrong);
     INFO("orc " << wrong << ": " << done.err);
     CHECK(done.exit_code == 2);

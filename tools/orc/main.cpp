@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "bench.h"
+#include "doctor.h"
 #include "exit_code.h"
 #include "orc/version.h"
 #include "shield.h"
@@ -13,12 +14,12 @@ namespace {
 
 // Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
 using add_command = void (*)(CLI::App&, int& exit_code);
-constexpr add_command commands[] = {orc::cli::add_topic, orc::cli::add_bench};
+constexpr add_command commands[] = {orc::cli::add_topic, orc::cli::add_bench, orc::cli::add_doctor};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("ORC command-line tool: topics of running programs, and benchmarks", "orc");
+  CLI::App app("ORC command-line tool: topics of running programs, benchmarks, and checks of the machine", "orc");
   app.set_version_flag("--version", std::string("orc ") + orc::version());
   app.footer(orc::cli::exit_code::help);
   app.require_subcommand(1);

@@ -1,0 +1,157 @@
+// orc doctor
+#include "doctor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "benchmarks/support/json.h"
+#include "console.h"
+#include "exit_code.h"
+#include "json_writer.h"
+#include "text.h"
+
+namespace orc::cli {
+
+namespace {
+
+struct doctor_options {
+  std::string broker;
+  std::string multicast;
+  std::string json;
+  bool huge_pages = false;
+};
+
+constexpr const char* footer =
+    "One line for each check: ok; note: works, with the limits that it tells; FAIL: something will not work. Commands\n"
+    "that mend it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
+    "Exit codes: 0 no FAIL, 1 at least one FAIL, 2 usage, 130 Ctrl-C.";
+
+const char* word(severity level) {
+  switch (level) {
+    case severity::ok: return "ok";
+    case severity::note: return "note";
+    case severity::fail: break;
+  }
+  return "FAIL";
+}
+
+std::string text_of(const finding& each) {
+  std::string text = word(each.level);
+  text.resize(6, ' ');
+  text += each.name + ": " + escaped(each.found) + "\n";
+  for (const std::string& fix : each.fixes) text += "      fix: " + escaped(fix) + "\n";
+  return text;
+}
+
+std::string json_of(const std::vector<finding>& findings, bool healthy) {
+  json_writer json;
+  json.begin_object().member("healthy", healthy).key("checks").begin_array();
+  for (const finding& each : findings) {
+    json.begin_object().member("result", word(each.level)).member("name", each.name).member("found", each.found);
+    json.key("fixes").begin_array();
+    for (const std::string& fix : each.fixes) json.value(fix);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.text() + "\n";
+}
+
+void check_network(const examine& add, const doctor_options& options) {
+  detail::multicast_url::setting source{options.multicast, {}};
+  if (source.text.empty()) source = detail::multicast_url::from_environment();
+  const auto parsed = detail::multicast_url::parse(source.text);
+  if (const auto* const wrong = std::get_if<orc::error>(&parsed)) {
+    add({severity::fail,
+         "multicast URL",
+         std::string(source.variable) + ": " + wrong->message(),
+         {"unset " + std::string(source.variable)}});
+    return;
+  }
+  const multicast_wish wish{std::get<detail::multicast_url>(parsed),
+                            source.text.find("recv_buf_size=") != std::string::npos};
+  check_receive_buffer(add, wish);
+  check_multicast(add, wish);
+}
+
+// False: it could not be written, which has been told.
+bool write_json(console& out, const doctor_options& options, const std::string& document) {
+  if (options.json.empty()) return true;
+  if (options.json == "-") return out.write(document) || !out.failed();
+  if (bench::write_text(options.json, document)) return true;
+  out.note("cannot write " + options.json);
+  return false;
+}
+
+int run(const doctor_options& options) {
+  console out;
+  const stop_signal stop;
+  std::vector<finding> findings;
+  const examine add = [&](finding each) {
+    const std::string text = text_of(each);
+    if (options.json == "-")
+      std::fputs(text.c_str(), stderr);
+    else
+      out.write(text);
+    findings.push_back(std::move(each));
+  };
+  check_versions(add);
+  const auto broker = check_broker(add, options.broker, stop);
+  if (stop.raised()) return exit_code::interrupted;
+  check_run_directory(add, broker);
+  check_limits(add, options.huge_pages);
+  check_network(add, options);
+  check_clock(add);
+
+  const bool healthy =
+      std::none_of(findings.begin(), findings.end(), [](const finding& f) { return f.level == severity::fail; });
+  if (!write_json(out, options, json_of(findings, healthy)) || out.failed()) return exit_code::failed;
+  return healthy ? exit_code::ok : exit_code::failed;
+}
+
+}  // namespace
+
+std::string as_root(const std::string& command) { return (::geteuid() == 0 ? "" : "sudo ") + command; }
+
+std::string shell_word(const std::string& text) {
+  constexpr const char* harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(harmless) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<std::string> set_kernel_parameter(const std::string& name, const std::string& value) {
+  const std::string setting = name + "=" + value;
+  return {as_root("sysctl -w " + setting), "echo " + setting + " | " + as_root("tee -a /etc/sysctl.d/60-orc.conf")};
+}
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<doctor_options>();
+  CLI::App* command = app.add_subcommand("doctor", "Check this machine, and print the command that mends each finding");
+  command->footer(footer);
+  command
+      ->add_option("--broker", options->broker,
+                   "Endpoint of the address broker (default: where programs look for it: ORC_BROKER, ...)")
+      ->type_name("ENDPOINT");
+  command
+      ->add_option("--multicast", options->multicast,
+                   "Multicast group to check (default: ORC_MULTICAST, else LCM_DEFAULT_URL, else " +
+                       std::string(detail::multicast_url::usual) + ")")
+      ->type_name("URL")
+      ->check([](const std::string& text) {
+        const auto parsed = detail::multicast_url::parse(text);
+        const auto* const wrong = std::get_if<orc::error>(&parsed);
+        return wrong == nullptr ? std::string() : wrong->message();
+      });
+  command->add_flag("--huge-pages", options->huge_pages,
+                    "Check huge pages as well (shared_memory_options::huge_pages)");
+  command->add_option("--json", options->json, "Write JSON to FILE, - is stdout (the lines then go to stderr)")
+      ->type_name("FILE|-");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,61 @@
+// `orc doctor`: what a robot needs of its machine, checked one thing after the other. Each check is a function that
+// adds its findings; it never throws for what it finds.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stop_signal.h"
+#include "transport/multicast/multicast_url.h"
+
+namespace orc::cli {
+
+void add_doctor(CLI::App& app, int& exit_code);
+
+enum class severity : std::uint8_t {
+  ok,
+  note,  // works, but not as well as it could; or only this program or that is affected
+  fail
+};
+
+struct finding {
+  severity level = severity::ok;
+  std::string name;
+  std::string found;
+  std::vector<std::string> fixes;  // commands; none: nothing to do
+};
+
+// What checks know: takes each finding as soon as it is made.
+using examine = std::function<void(finding)>;
+
+void check_versions(const examine& add);
+void check_limits(const examine& add, bool huge_pages);
+void check_clock(const examine& add);
+
+// Returns where the broker that participants use was found. `endpoint`: empty: where participants look for one.
+[[nodiscard]] std::optional<std::string> check_broker(const examine& add, const std::string& endpoint,
+                                                      const stop_signal& stop);
+// `broker`: of that one's users; none: of a broker that would be started now.
+void check_run_directory(const examine& add, const std::optional<std::string>& broker);
+
+struct multicast_wish {
+  detail::multicast_url url;
+  bool buffer_is_asked_for = false;  // the URL names recv_buf_size
+};
+void check_receive_buffer(const examine& add, const multicast_wish& wish);
+void check_multicast(const examine& add, const multicast_wish& wish);
+
+// ---- for fixes ----
+
+// The command with sudo in front, unless this is root.
+[[nodiscard]] std::string as_root(const std::string& command);
+// One word for a shell.
+[[nodiscard]] std::string shell_word(const std::string& text);
+// Sets a kernel parameter now, and at every start from now on.
+[[nodiscard]] std::vector<std::string> set_kernel_parameter(const std::string& name, const std::string& value);
+
+}  // namespace orc::cli

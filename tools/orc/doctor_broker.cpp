@@ -1,0 +1,89 @@
+// orc doctor: is there a broker where programs look for it?
+#include <unistd.h>
+
+#include <chrono>
+#include <variant>
+
+#include "broker_query.h"
+#include "doctor.h"
+#include "endpoint_check.h"
+#include "orc/version.h"
+#include "text.h"
+#include "wire/fd_limit.h"
+#include "wire/run_dir.h"
+
+namespace orc::cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// Of the systemd unit that the package installs.
+bool is_service() {
+  for (const char* const directory : {"/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"})
+    if (::access((std::string(directory) + "/orc-broker.service").c_str(), F_OK) == 0) return true;
+  return false;
+}
+
+std::string how_to_start(const std::vector<std::string>& candidates) {
+  if (candidates.size() == 1) return "orc-broker --listen " + shell_word(candidates.front());
+  return is_service() ? as_root("systemctl start orc-broker") : "orc-broker";
+}
+
+struct answer {
+  std::string version;
+  double round_trip_ms = 0;
+};
+
+// None: somebody listens, but this is no broker.
+std::optional<answer> ask(const std::string& endpoint, const stop_signal& stop) {
+  broker_query broker(endpoint, stop);
+  const auto first = broker.greet();  // connects
+  const auto before = clock::now();
+  if (!std::holds_alternative<wire::welcome>(first) || !std::holds_alternative<wire::welcome>(broker.greet()))
+    return std::nullopt;
+  return answer{std::get<wire::welcome>(first).version,
+                std::chrono::duration<double, std::milli>(clock::now() - before).count()};
+}
+
+void add_answer(const examine& add, const std::string& findings, const answer& from) {
+  finding result{
+      severity::ok, "broker", findings + " answers in " + fixed(from.round_trip_ms, 2) + " ms: " + from.version, {}};
+  if (!from.version.ends_with(std::string(" ") + orc::version())) {
+    result.level = severity::note;
+    result.found += ", which is of another version than this program (" + std::string(orc::version()) + ")";
+  }
+  add(std::move(result));
+}
+
+}  // namespace
+
+std::optional<std::string> check_broker(const examine& add, const std::string& endpoint, const stop_signal& stop) {
+  const auto candidates = endpoint.empty() ? detail::broker_candidates() : std::vector{endpoint};
+  if (candidates.front() == detail::without_broker) {
+    add({severity::ok, "broker", "none is wanted (ORC_BROKER=none): programs meet by multicast only", {}});
+    return std::nullopt;
+  }
+  // libzmq ends the process when it has too few.
+  if (!detail::room_for_fds(32)) {
+    add({severity::fail, "broker", "not sought: hardly any files may be opened", {"ulimit -n 4096"}});
+    return std::nullopt;
+  }
+  std::string findings;
+  for (const std::string& candidate : candidates) {
+    if (stop.raised()) return std::nullopt;
+    findings += (findings.empty() ? "" : ", ") + candidate;
+    if (const std::string silent = why_silent(candidate); !silent.empty()) {
+      findings += " (" + silent + ")";
+    } else if (const auto from = ask(candidate, stop)) {
+      add_answer(add, findings, *from);
+      return candidate;
+    } else {
+      findings += " (no broker answers there)";
+    }
+  }
+  add({severity::fail, "broker", "none answers: " + findings, {how_to_start(candidates)}});
+  return std::nullopt;
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,173 @@
+// orc doctor: does multicast reach the programs of this host?
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "doctor.h"
+#include "multicast_probe.h"
+#include "text.h"
+
+namespace orc::cli {
+
+namespace {
+
+std::string text_of(in_addr address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET, &address, text.data(), text.size());
+  return text.data();
+}
+
+std::string what_happened(const probe_result& result) {
+  const std::string why = result.error == 0 ? "" : std::string(": ") + std::strerror(result.error);
+  switch (result.reached) {
+    case probe_step::socket: return "no socket" + why;
+    case probe_step::find_interface: return "this host has no such interface";
+    case probe_step::join: return "the group cannot be joined" + why;
+    case probe_step::send: return "nothing can be sent to the group" + why;
+    case probe_step::receive: return "what is sent does not come back to this host";
+    case probe_step::done: break;
+  }
+  return "a datagram came back in " + fixed(result.milliseconds, 2) + " ms";
+}
+
+bool is_missing_route(const probe_result& result) {
+  const bool refused = result.reached == probe_step::join || result.reached == probe_step::send;
+  return refused && (result.error == ENODEV || result.error == ENETUNREACH || result.error == EHOSTUNREACH);
+}
+
+// Where multicast should go: what stays on this host goes over lo, the rest over the first network there is.
+network_interface best_of(const std::vector<network_interface>& all, int ttl) {
+  const auto network = std::find_if(all.begin(), all.end(), [](const network_interface& each) {
+    return each.up && !each.loopback && each.multicast && !each.address.empty();
+  });
+  if (ttl > 0 && network != all.end()) return *network;
+  const auto loopback = std::find_if(all.begin(), all.end(), [](const auto& each) { return each.loopback; });
+  return loopback != all.end() ? *loopback : network_interface{"lo", "", false, true, false};
+}
+
+std::string make_route(const network_interface& by) {
+  std::string command;
+  if (!by.up) command += as_root("ip link set " + by.name + " up") + " && ";
+  if (!by.multicast) command += as_root("ip link set " + by.name + " multicast on") + " && ";
+  return command + as_root("ip route add 224.0.0.0/4 dev " + by.name);
+}
+
+// The mend for a round trip that failed for another reason than a missing route.
+std::vector<std::string> mend(const probe_result& result, const std::string& interface) {
+  switch (result.reached) {
+    case probe_step::find_interface: return {"ip -brief address"};
+    case probe_step::receive: return {as_root("nft list ruleset")};  // a firewall is what is left
+    case probe_step::join:
+      if (result.error == ENOBUFS) return set_kernel_parameter("net.ipv4.igmp_max_memberships", "1000");
+      break;
+    default: break;
+  }
+  if (interface.empty()) return {};
+  return {as_root("ip link set " + interface + " up") + " && " + as_root("ip link set " + interface + " multicast on")};
+}
+
+// Returns the interface that the kernel chooses; empty: none.
+std::string check_route(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all) {
+  const std::string group = text_of(wish.url.group);
+  const auto result = multicast_round_trip(wish.url.group, "");
+  finding route{severity::ok, "multicast route", "", {}};
+  if (result.reached == probe_step::done) {
+    route.found = "the kernel sends " + group + " by " + result.by + ", and " + what_happened(result);
+    add(std::move(route));
+    return result.by;
+  }
+  route.found = "to " + group + ": " + what_happened(result);
+  route.level = severity::fail;
+  if (is_missing_route(result))
+    route.fixes = {make_route(best_of(all, wish.url.ttl))};
+  else
+    route.fixes = mend(result, "");
+  if (!wish.url.interface.empty()) {
+    route.level = severity::note;
+    route.found += "; ORC's programs take " + wish.url.interface + ", as the URL says, but LCM's do not work";
+  }
+  add(std::move(route));
+  return {};
+}
+
+// The one of the URL, which may be an address or none of this host's.
+void check_named_interface(const examine& add, const multicast_wish& wish) {
+  const auto result = multicast_round_trip(wish.url.group, wish.url.interface);
+  finding named{
+      severity::ok, "multicast interface", "of the URL, " + wish.url.interface + ": " + what_happened(result), {}};
+  if (result.reached != probe_step::done) {
+    named.level = severity::fail;
+    named.fixes = mend(result, result.reached == probe_step::find_interface ? "" : wish.url.interface);
+  }
+  add(std::move(named));
+}
+
+void check_interfaces(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all,
+                      const std::string& chosen) {
+  for (const network_interface& each : all) {
+    if (!each.loopback && (!each.up || each.address.empty())) continue;
+    finding result{severity::ok, "multicast " + each.name, "", {}};
+    const std::string address = each.address.empty() ? "" : " (" + each.address + ")";
+    if (!each.up) {
+      result = {severity::note, result.name, "the interface is down", {as_root("ip link set " + each.name + " up")}};
+    } else if (const auto trip = multicast_round_trip(wish.url.group, each.name); trip.reached != probe_step::done) {
+      const bool matters = each.name == chosen || each.name == wish.url.interface || each.address == wish.url.interface;
+      result = {matters ? severity::fail : severity::note, result.name, what_happened(trip) + address,
+                mend(trip, each.name)};
+    } else {
+      result.found = what_happened(trip) + address;
+    }
+    add(std::move(result));
+  }
+}
+
+void check_port(const examine& add, const multicast_wish& wish) {
+  const std::string port = std::to_string(wish.url.port);
+  finding result{severity::ok, "multicast port", port + " can be shared", {}};
+  const int of_orc = try_port(wish.url.group, wish.url.port, bind_to::group);
+  const int of_lcm = try_port(wish.url.group, wish.url.port, bind_to::any);
+  if (of_orc != 0 || of_lcm != 0) {
+    const int why = of_orc != 0 ? of_orc : of_lcm;
+    result.level = of_orc != 0 ? severity::fail : severity::note;
+    result.found = port + ": " + std::strerror(why);
+    if (why == EADDRINUSE) {
+      result.found += ", a program has it for itself alone; find it, and end it";
+      result.fixes = {as_root("ss -ulpn 'sport = :" + port + "'")};
+    }
+    if (of_orc == 0) result.found += " (ORC's programs can share it, LCM's cannot)";
+  }
+  add(std::move(result));
+}
+
+}  // namespace
+
+void check_receive_buffer(const examine& add, const multicast_wish& wish) {
+  const std::size_t asked = wish.url.receive_buffer;
+  const auto granted = try_receive_buffer(asked);
+  const std::string wanted = std::to_string(asked) + " bytes are asked for";
+  finding result{severity::ok, "receive buffer", wanted + " and granted", {}};
+  if (granted.plain < asked) {
+    result.found = wanted + ", " + std::to_string(granted.plain) + " granted (net.core.rmem_max)";
+    if (granted.privileged >= asked)
+      result.found += "; this user may pass the limit, others may not";
+    else
+      result.found += ": large samples lose parts when they come faster than they are read";
+    const bool fails = wish.buffer_is_asked_for && granted.privileged < asked;
+    result.level = fails ? severity::fail : severity::note;
+    result.fixes = set_kernel_parameter("net.core.rmem_max", std::to_string(asked));
+  }
+  add(std::move(result));
+}
+
+void check_multicast(const examine& add, const multicast_wish& wish) {
+  const auto interfaces = network_interfaces();
+  const std::string chosen = check_route(add, wish, interfaces);
+  if (!wish.url.interface.empty()) check_named_interface(add, wish);
+  check_interfaces(add, wish, interfaces, chosen);
+  check_port(add, wish);
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,179 @@
+#include "multicast_probe.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace orc::cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nonce = std::array<std::byte, 16>;
+constexpr auto patience = std::chrono::milliseconds(300);
+
+class udp_socket {
+ public:
+  udp_socket() noexcept : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
+  ~udp_socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  udp_socket(const udp_socket&) = delete;
+  udp_socket& operator=(const udp_socket&) = delete;
+
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  template <typename Value>
+  [[nodiscard]] bool set(int level, int name, const Value& value) const noexcept {
+    return ::setsockopt(fd_, level, name, &value, sizeof value) == 0;
+  }
+  [[nodiscard]] bool bind(const sockaddr_in& address) const noexcept {
+    return ::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+sockaddr_in address_of(in_addr host, std::uint16_t port) noexcept {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr = host;
+  address.sin_port = htons(port);
+  return address;
+}
+
+// False: there is none of that name.
+bool find(const std::string& interface, ip_mreqn& to) noexcept {
+  if (interface.empty() || ::inet_pton(AF_INET, interface.c_str(), &to.imr_address) == 1) return true;
+  to.imr_ifindex = static_cast<int>(::if_nametoindex(interface.c_str()));
+  return to.imr_ifindex != 0;
+}
+
+struct arrival {
+  bool came = false;
+  std::string by;
+};
+
+arrival receive(int fd, const nonce& expected) {
+  nonce bytes{};
+  iovec part{bytes.data(), bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(in_pktinfo))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (::recvmsg(fd, &message, 0) != static_cast<ssize_t>(bytes.size()) || bytes != expected) return {};
+  arrival found{true, ""};
+  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr; each = CMSG_NXTHDR(&message, each)) {
+    if (each->cmsg_level != IPPROTO_IP || each->cmsg_type != IP_PKTINFO) continue;
+    in_pktinfo info{};
+    std::memcpy(&info, CMSG_DATA(each), sizeof info);
+    std::array<char, IF_NAMESIZE> name{};
+    if (::if_indextoname(static_cast<unsigned>(info.ipi_ifindex), name.data()) != nullptr) found.by = name.data();
+  }
+  return found;
+}
+
+arrival wait_for(int fd, const nonce& expected) {
+  const auto end = clock::now() + patience;
+  for (auto now = clock::now(); now < end; now = clock::now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
+    pollfd item{fd, POLLIN, 0};
+    if (::poll(&item, 1, static_cast<int>(left.count())) <= 0) continue;
+    if (auto found = receive(fd, expected); found.came) return found;
+  }
+  return {};
+}
+
+probe_result ended(probe_step step, int why) { return {step, why, "", 0}; }
+
+}  // namespace
+
+probe_result multicast_round_trip(in_addr group, const std::string& interface) {
+  ip_mreqn by{};
+  by.imr_multiaddr = group;
+  if (!find(interface, by)) return ended(probe_step::find_interface, ENODEV);
+  const udp_socket in;
+  const udp_socket out;
+  const int on = 1;
+  const int off = 0;
+  if (!in || !out || !in.bind(address_of(group, 0)) || !in.set(IPPROTO_IP, IP_PKTINFO, on) ||
+      !in.set(IPPROTO_IP, IP_MULTICAST_ALL, off) || !out.set(IPPROTO_IP, IP_MULTICAST_TTL, off))
+    return ended(probe_step::socket, errno);
+  if (!in.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return ended(probe_step::join, errno);
+  if (!interface.empty() && !out.set(IPPROTO_IP, IP_MULTICAST_IF, by)) return ended(probe_step::find_interface, errno);
+
+  sockaddr_in to{};
+  socklen_t size = sizeof to;
+  nonce sent{};
+  if (::getsockname(in.fd(), reinterpret_cast<sockaddr*>(&to), &size) != 0 ||
+      ::getrandom(sent.data(), sent.size(), 0) != static_cast<ssize_t>(sent.size()))
+    return ended(probe_step::socket, errno);
+  const auto before = clock::now();
+  if (::sendto(out.fd(), sent.data(), sent.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
+    return ended(probe_step::send, errno);
+  auto found = wait_for(in.fd(), sent);
+  if (!found.came) return ended(probe_step::receive, 0);
+  return {probe_step::done, 0, std::move(found.by),
+          std::chrono::duration<double, std::milli>(clock::now() - before).count()};
+}
+
+std::vector<network_interface> network_interfaces() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
+  std::vector<network_interface> all;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == each->ifa_name; });
+    if (known == all.end()) {
+      const auto has = [&](unsigned flag) { return (each->ifa_flags & flag) != 0; };
+      known = all.insert(all.end(), {each->ifa_name, "", has(IFF_UP), has(IFF_LOOPBACK), has(IFF_MULTICAST)});
+    }
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || !known->address.empty()) continue;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    sockaddr_in address{};
+    std::memcpy(&address, each->ifa_addr, sizeof address);
+    if (::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) != nullptr) known->address = text.data();
+  }
+  return all;
+}
+
+int try_port(in_addr group, std::uint16_t port, bind_to where) {
+  const udp_socket socket;
+  const int on = 1;
+  if (!socket || !socket.set(SOL_SOCKET, SO_REUSEADDR, on)) return errno;
+  const in_addr any{};
+  return socket.bind(address_of(where == bind_to::group ? group : any, port)) ? 0 : errno;
+}
+
+granted_buffer try_receive_buffer(std::size_t bytes) {
+  const udp_socket socket;
+  const int wanted = static_cast<int>(bytes);
+  const auto granted = [&]() -> std::size_t {
+    int got = 0;
+    socklen_t size = sizeof got;
+    if (::getsockopt(socket.fd(), SOL_SOCKET, SO_RCVBUF, &got, &size) != 0) return 0;
+    return static_cast<std::size_t>(got) / 2;  // the kernel doubles it, for its own part
+  };
+  granted_buffer answer;
+  if (socket.set(SOL_SOCKET, SO_RCVBUF, wanted)) answer.plain = granted();
+  (void)socket.set(SOL_SOCKET, SO_RCVBUFFORCE, wanted);
+  answer.privileged = granted();
+  return answer;
+}
+
+}  // namespace orc::cli

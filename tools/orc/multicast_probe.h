@@ -1,0 +1,47 @@
+// One datagram to a multicast group and back to this host, on a port that nobody uses and with TTL 0: nothing leaves
+// the host and no program hears it.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace orc::cli {
+
+enum class probe_step : std::uint8_t { socket, find_interface, join, send, receive, done };
+
+struct probe_result {
+  probe_step reached = probe_step::socket;  // where it ended
+  int error = 0;                            // errno there; 0: nothing arrived in time
+  std::string by;                           // done: the interface that the kernel sent it by
+  double milliseconds = 0;
+};
+
+// `interface`: a name or an IPv4 address; empty: as the kernel routes the group, which is what LCM does.
+[[nodiscard]] probe_result multicast_round_trip(in_addr group, const std::string& interface);
+
+struct network_interface {
+  std::string name;
+  std::string address;  // IPv4; may be empty
+  bool up = false;
+  bool loopback = false;
+  bool multicast = false;
+};
+// In the kernel's order.
+[[nodiscard]] std::vector<network_interface> network_interfaces();
+
+// Binds the port as a program of ORC (to the group) or of LCM (to any address) does. 0 or errno.
+enum class bind_to : std::uint8_t { group, any };
+[[nodiscard]] int try_port(in_addr group, std::uint16_t port, bind_to where);
+
+// Bytes that the kernel grants a socket's receive buffer when it is asked for so many, and when a privilege is used
+// for that (equal without one).
+struct granted_buffer {
+  std::size_t plain = 0;
+  std::size_t privileged = 0;
+};
+[[nodiscard]] granted_buffer try_receive_buffer(std::size_t bytes);
+
+}  // namespace orc::cli
