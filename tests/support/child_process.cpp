@@ -212,6 +212,17 @@ bool child_process::running() {
   return !status_;
 }
 
+bool run_command(std::vector<std::string> command, std::string& why) {
+  std::string text;
+  for (const auto& word : command) text += word + " ";
+  child_process child(std::move(command));
+  child.close_input();
+  const std::string output = child.read_all();
+  if (child.wait() == 0) return true;
+  why = text + "failed: " + output;
+  return false;
+}
+
 std::string program(const std::string& name) {
   const char* dir = std::getenv("ORC_BIN_DIR");
   std::vector<std::filesystem::path> places;

@@ -59,6 +59,9 @@ class child_process {
   std::string unread_;
 };
 
+// Runs a command to its end. False, with the command and what it said in `why`, when it fails.
+[[nodiscard]] bool run_command(std::vector<std::string> command, std::string& why);
+
 // A program of this build: orc-broker, orc, orc_test_node.
 [[nodiscard]] std::string program(const std::string& name);
 

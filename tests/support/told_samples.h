@@ -26,9 +26,9 @@ struct told {
     }
   }
   // False: not a byte may differ.
-  [[nodiscard]] static bool read(const message& from, told& out) {
-    const auto* const bytes = static_cast<const unsigned char*>(from.data());
-    const std::size_t size = from.size();
+  [[nodiscard]] static bool read(const message& from, told& out) { return read(from.data(), from.size(), out); }
+  [[nodiscard]] static bool read(const void* data, std::size_t size, told& out) {
+    const auto* const bytes = static_cast<const unsigned char*>(data);
     if (size < smallest) return false;
     std::memcpy(&out, bytes, 8);
     std::size_t at = 8;
