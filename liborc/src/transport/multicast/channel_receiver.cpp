@@ -1,5 +1,7 @@
 #include "transport/multicast/channel_receiver.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -125,6 +127,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     if (who->publication == d.publication) return;
     if (who->publication) who->newest.reset();  // another one at the same address
     who->publication = d.publication;
+    who->takes_reports = {from.address, htons(d.reports_at)};
     who->announced = d.sequence;
     who->heard = who->told = now;
     who->wants_report = true;

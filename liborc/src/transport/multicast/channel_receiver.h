@@ -68,7 +68,7 @@ class channel_receiver {
   template <typename Send>
   void report(std::size_t buffer, Send send) noexcept {
     for (sender& each : senders_) {
-      if (std::exchange(each.wants_report, false)) send(each.from, report_to(each, buffer));
+      if (std::exchange(each.wants_report, false)) send(each.takes_reports, report_to(each, buffer));
     }
   }
   // Calls send for each publication that should forget us.
@@ -79,7 +79,7 @@ class channel_receiver {
       d.kind = datagram_kind::goodbye;
       d.publication = each.publication;
       d.subscription = settings_.subscription;
-      if (each.publication) send(each.from, d);
+      if (each.publication) send(each.takes_reports, d);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "core/clock.h"
 
@@ -16,8 +17,10 @@ void sending_batch::add(std::span<const std::byte> payload) noexcept {
   if (!payload.empty()) parts[n++] = {const_cast<std::byte*>(payload.data()), payload.size()};
   messages_[size_] = {};
   msghdr& message = messages_[size_].msg_hdr;
-  message.msg_name = &to_;
-  message.msg_namelen = sizeof to_;
+  if (to_) {
+    message.msg_name = &*to_;
+    message.msg_namelen = sizeof *to_;
+  }
   message.msg_iov = parts.data();
   message.msg_iovlen = n;
   ++size_;
@@ -25,16 +28,20 @@ void sending_batch::add(std::span<const std::byte> payload) noexcept {
 
 sending_batch::result sending_batch::send(int socket) noexcept {
   result r;
+  bool tried = false;
   while (r.done < size_) {
     const int sent =
         size_ == 1 ? (::sendmsg(socket, &messages_[0].msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1)
                    : ::sendmmsg(socket, messages_.data() + r.done, static_cast<unsigned>(size_ - r.done), MSG_DONTWAIT);
     if (sent >= 0) {
       r.done += static_cast<std::size_t>(sent);
+      tried = false;
       continue;
     }
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return r;
+    if (!std::exchange(tried, true)) continue;  // it may be what became of an earlier one (ICMP)
+    tried = false;
     ++r.lost;  // no way there now, or a firewall: as lost as on a cable
     ++r.done;
   }

@@ -8,17 +8,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "transport/multicast/datagram_head.h"
 
 namespace orc::detail::multicast {
 
-// Datagrams to one address, each of [wrapper][head][payload]. What is added must stay until it is sent.
+// Datagrams, each of [wrapper][head][payload]. What is added must stay until it is sent.
 class sending_batch {
  public:
-  explicit sending_batch(const sockaddr_in& to, std::span<std::byte> wrapper = {}) noexcept
-      : to_(to), wrapper_(wrapper) {}
+  // To where the socket is connected to; or to one address.
+  sending_batch() noexcept = default;
+  sending_batch(const sockaddr_in& to, std::span<std::byte> wrapper) noexcept : to_(to), wrapper_(wrapper) {}
 
   void clear() noexcept { size_ = 0; }
   [[nodiscard]] bool full() const noexcept { return size_ == heads_.size(); }
@@ -35,7 +37,7 @@ class sending_batch {
 
  private:
   static constexpr std::size_t most = 32;
-  sockaddr_in to_;
+  std::optional<sockaddr_in> to_;
   std::span<std::byte> wrapper_;
   std::array<datagram_head, most> heads_;
   std::array<std::array<iovec, 3>, most> parts_;

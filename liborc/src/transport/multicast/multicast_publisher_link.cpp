@@ -28,7 +28,8 @@ constexpr auto silence = std::chrono::seconds(4);  // of a reader that is taken 
 constexpr std::uint64_t most_reports = 4000;       // a second: who floods us must not keep the topic's lock
 constexpr int most_reports_per_turn = 32;
 constexpr std::size_t most_repaired = 256 * 1024;  // bytes in one turn, for the same reason
-constexpr std::size_t most_unasked = 64 * 1024;    // and for one who has just come
+constexpr std::size_t reports_buffer = 256 * 1024;
+constexpr std::size_t most_unasked = 64 * 1024;  // and for one who has just come
 
 }  // namespace
 
@@ -36,18 +37,22 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   if (spec.topic.size() > lcm::longest_channel)
     return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::longest_channel) +
                                      " bytes (LCM's channels)");
-  auto socket = multicast::open_sender(url);
-  if (auto* const failed = std::get_if<error>(&socket)) return std::move(*failed);
-  auto from = multicast::address_of(std::get<unique_fd>(socket).get(), url);
-  if (auto* const failed = std::get_if<error>(&from)) return std::move(*failed);
+  auto out = multicast::open_sender(url);
+  if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
+  auto reports = multicast::open_direct(std::nullopt, reports_buffer);
+  if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
+  const int sender = std::get<unique_fd>(out).get();
   std::unique_ptr<multicast_publisher_link> link(
-      new multicast_publisher_link(spec, url, multicast::datagram_size(url)));
+      new multicast_publisher_link(spec, url, multicast::datagram_size(sender, url)));
+  link->out_ = std::move(std::get<unique_fd>(out));
+  link->reports_ = std::move(std::get<unique_fd>(reports));
   multicast_url told = url;
-  told.from = std::get<sockaddr_in>(from);
+  told.from = multicast::address_of(sender);
+  told.from->sin_port = multicast::address_of(link->reports_.get()).sin_port;
   link->where_ = {wire::transport::multicast, told.text()};
-  link->socket_ = std::move(std::get<unique_fd>(socket));
+  link->reports_at_ = ntohs(told.from->sin_port);
   if (!link->watch_events()) return out_of_descriptors();
-  link->tell(datagram_kind::announce, link->group_);
+  link->announce();
   return link;
 }
 
@@ -56,7 +61,6 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
     : channel_(spec.topic),
       publication_(spec.id),
       registered_(!spec.alone),
-      group_(url.group_address()),
       datagram_bytes_(datagram_bytes),
       fec_(static_cast<unsigned>(url.fec)),
       largest_(lcm::layout::largest(channel_.size(), datagram_bytes)) {}
@@ -65,7 +69,7 @@ bool multicast_publisher_link::watch_events() noexcept {
   timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   events_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!timer_ || !events_) return false;
-  for (const int fd : {socket_.get(), timer_.get()}) {
+  for (const int fd : {reports_.get(), timer_.get()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = fd;
@@ -156,11 +160,11 @@ void multicast_publisher_link::add_datagram(multicast::sending_batch& to, const 
 
 std::size_t multicast_publisher_link::send_datagrams(const sample& s, std::size_t from) noexcept {
   const std::size_t all = datagrams_of(s);
-  multicast::sending_batch batch(group_);
+  multicast::sending_batch batch;
   for (std::size_t i = from; i < all;) {
     batch.clear();
     for (std::size_t n = i; n < all && !batch.full(); ++n) add_datagram(batch, s, n);
-    const auto sent = batch.send(socket_.get());
+    const auto sent = batch.send(out_.get());
     if (sent.lost != 0) dropped_.fetch_add(1, std::memory_order_relaxed);
     i += sent.done;
     if (sent.done < batch.size()) return i;
@@ -182,22 +186,34 @@ void multicast_publisher_link::watch_for_room(bool wanted) noexcept {
   if (wanted == watched_for_room_) return;
   watched_for_room_ = wanted;
   epoll_event event{};
-  event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  event.data.fd = socket_.get();
-  ::epoll_ctl(events_.get(), EPOLL_CTL_MOD, socket_.get(), &event);
+  event.events = EPOLLOUT;
+  event.data.fd = out_.get();
+  ::epoll_ctl(events_.get(), wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, out_.get(), &event);
 }
 
-void multicast_publisher_link::tell(datagram_kind kind, const sockaddr_in& to, const wire::id& subscription) noexcept {
+void multicast_publisher_link::announce() noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
-  const std::size_t size = multicast::encode({.kind = kind,
-                                              .registered = registered_,
-                                              .publication = publication_,
-                                              .subscription = subscription,
-                                              .sequence = newest_,
-                                              .channel = kind == datagram_kind::announce ? channel_ : std::string()},
-                                             bytes);
-  (void)::sendto(socket_.get(), bytes.data(), size, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), sizeof to);
-  if (kind == datagram_kind::announce) last_announce_ = monotonic::now();
+  orc_datagram d{};
+  d.kind = datagram_kind::announce;
+  d.registered = registered_;
+  d.publication = publication_;
+  d.sequence = newest_;
+  d.channel = channel_;
+  d.reports_at = reports_at_;
+  (void)::send(out_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT);
+  last_announce_ = monotonic::now();
+}
+
+void multicast_publisher_link::ask(const reader& whom) noexcept {
+  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  orc_datagram d{};
+  d.kind = datagram_kind::status;
+  d.registered = registered_;
+  d.publication = publication_;
+  d.subscription = whom.subscription;
+  d.sequence = newest_;
+  (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT,
+                 reinterpret_cast<const sockaddr*>(&whom.address), sizeof whom.address);
 }
 
 bool multicast_publisher_link::behind() const noexcept {
@@ -208,21 +224,22 @@ bool multicast_publisher_link::behind() const noexcept {
 // ---- in ----
 
 void multicast_publisher_link::service(sample* last) noexcept {
-  epoll_event ready[2];
-  const int count = ::epoll_wait(events_.get(), ready, 2, 0);
+  epoll_event ready[3];
+  const int count = ::epoll_wait(events_.get(), ready, 3, 0);
   for (int i = 0; i < count; ++i) {
     if (ready[i].data.fd == timer_.get()) {
       std::uint64_t expirations = 0;
       (void)!::read(timer_.get(), &expirations, sizeof expirations);
-      continue;
+    } else if (ready[i].data.fd == reports_.get()) {
+      receive_reports(last);
+    } else {
+      go_on(last);
     }
-    if ((ready[i].events & EPOLLIN) != 0) receive_reports(last);
-    if ((ready[i].events & EPOLLOUT) != 0) go_on(last);
   }
   const auto now = monotonic::now();
   if (now >= next_beat_) beat(now);
   // Without a broker this is how subscribers find it.
-  if (!registered_ && now - last_announce_ >= status_interval) tell(datagram_kind::announce, group_);
+  if (!registered_ && now - last_announce_ >= status_interval) announce();
 }
 
 void multicast_publisher_link::receive_reports(sample* last) noexcept {
@@ -231,17 +248,17 @@ void multicast_publisher_link::receive_reports(sample* last) noexcept {
     std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
     sockaddr_in from{};
     socklen_t from_size = sizeof from;
-    const auto size = ::recvfrom(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+    const auto size = ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
                                  reinterpret_cast<sockaddr*>(&from), &from_size);
     if (size < 0) return;
     const auto now = monotonic::now();
     if (now - reports_since_ >= std::chrono::seconds(1)) {
       reports_since_ = now;
-      reports_ = 0;
+      reported_ = 0;
     }
     const auto report = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
     // The id is a secret of those who were told of the publication: strangers cannot make it send.
-    const bool ours = report && report->publication == publication_ && ++reports_ <= most_reports &&
+    const bool ours = report && report->publication == publication_ && ++reported_ <= most_reports &&
                       (report->kind == datagram_kind::report || report->kind == datagram_kind::goodbye);
     if (!ours)
       malformed_.fetch_add(1, std::memory_order_relaxed);
@@ -277,8 +294,8 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const socka
       all.gap_count = 1;
       repair(all, from, *last);
     }
-    tell(datagram_kind::status, from, report.subscription);
-    tell(datagram_kind::announce, group_);  // it has to hear the group, not only us
+    ask(*who);
+    announce();  // it has to hear the group, not only us
   }
   if (last == nullptr || report.sequence >= last->sequence) {
     if (next_beat_ == monotonic::time_point::max()) beat_at(now + status_interval);
@@ -305,7 +322,7 @@ void multicast_publisher_link::repair(const orc_datagram& report, const sockaddr
                                                      wrapper);
   multicast::sending_batch batch(to, {wrapper.data(), wrapper_size});
   const auto send = [&] {
-    (void)batch.send(socket_.get());
+    (void)batch.send(reports_.get());
     batch.clear();
   };
   for (std::size_t g = 0; g < report.gap_count; ++g) {
@@ -340,7 +357,7 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
   const auto paused_at = last_commit_ + pause();
   if (now < paused_at && now - last_status_ < status_interval) return beat_at(std::max(paused_at, now + look_interval));
   last_status_ = now;
-  for (const reader& each : readers_) tell(datagram_kind::status, each.address, each.subscription);
+  for (const reader& each : readers_) ask(each);
   const bool all_have_it =
       std::none_of(readers_.begin(), readers_.end(), [&](const reader& each) { return each.has < newest_; });
   beat_every_ = std::clamp<monotonic::duration>(2 * beat_every_, shortest_pause, status_interval);

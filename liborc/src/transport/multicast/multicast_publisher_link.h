@@ -63,7 +63,8 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] std::size_t send_datagrams(const sample& s, std::size_t from) noexcept;  // returns the first not sent
   void go_on(sample* last) noexcept;
   void watch_for_room(bool wanted) noexcept;
-  void tell(multicast::datagram_kind kind, const sockaddr_in& to, const wire::id& subscription = {}) noexcept;
+  void announce() noexcept;
+  void ask(const reader& whom) noexcept;
 
   // In.
   void receive_reports(sample* last) noexcept;
@@ -79,12 +80,13 @@ class multicast_publisher_link final : public publisher_link {
   const std::string channel_;
   const wire::id publication_;
   const bool registered_;
-  const sockaddr_in group_;
   const std::size_t datagram_bytes_;
   const unsigned fec_;  // percent of parity; 0: none
   const std::size_t largest_;
   wire::endpoint where_;
-  unique_fd socket_;
+  std::uint16_t reports_at_ = 0;  // port
+  unique_fd out_;                 // connected to the group
+  unique_fd reports_;             // from subscriptions, and what is for one of them
   unique_fd timer_;
   unique_fd events_;
 
@@ -108,8 +110,8 @@ class multicast_publisher_link final : public publisher_link {
   monotonic::time_point last_announce_;
   monotonic::time_point next_beat_ = monotonic::time_point::max();
   monotonic::duration beat_every_{};
-  std::size_t repaired_ = 0;   // bytes in this turn
-  std::uint64_t reports_ = 0;  // in the second that began at
+  std::size_t repaired_ = 0;    // bytes in this turn
+  std::uint64_t reported_ = 0;  // in the second that began at
   monotonic::time_point reports_since_;
 };
 

@@ -66,22 +66,6 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-[[nodiscard]] bool send_by(int socket, const multicast_url& url) noexcept {
-  ip_mreqn by{};
-  return interface_of(url, by) && (url.interface.empty() || set(socket, IPPROTO_IP, IP_MULTICAST_IF, by)) &&
-         set(socket, IPPROTO_IP, IP_MULTICAST_TTL, url.ttl);
-}
-
-// A connected socket, which knows what the kernel chose: the address to send from, the largest packet.
-[[nodiscard]] unique_fd way_to(const multicast_url& url) noexcept {
-  unique_fd socket = udp_socket();
-  const sockaddr_in group = url.group_address();
-  if (!socket || !send_by(socket.get(), url) ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&group), sizeof group) != 0)
-    return unique_fd();
-  return socket;
-}
-
 }  // namespace
 
 socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
@@ -110,43 +94,40 @@ socket_or_error open_sender(const multicast_url& url) {
   ip_mreqn by{};
   if (!interface_of(url, by)) return no_interface(url);
   unique_fd socket = udp_socket();
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  if (!socket || !send_by(socket.get(), url) || !bind_to(socket.get(), any)) return failure("open a socket", url);
+  const sockaddr_in group = url.group_address();
+  if (!socket || (!url.interface.empty() && !set(socket.get(), IPPROTO_IP, IP_MULTICAST_IF, by)) ||
+      !set(socket.get(), IPPROTO_IP, IP_MULTICAST_TTL, url.ttl) ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&group), sizeof group) != 0)
+    return failure("open a socket", url);
   return socket;
 }
 
-std::variant<sockaddr_in, error> address_of(int sender, const multicast_url& url) {
-  const unique_fd way = way_to(url);
-  if (!way) return failure("find a way", url);
-  sockaddr_in from{};
-  sockaddr_in bound{};
-  socklen_t size = sizeof from;
-  if (::getsockname(way.get(), reinterpret_cast<sockaddr*>(&from), &size) != 0 ||
-      ::getsockname(sender, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
-    return failure("find the address", url);
-  from.sin_port = bound.sin_port;
-  return from;
+sockaddr_in address_of(int socket) noexcept {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  (void)::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  return address;
 }
 
 socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer) {
   unique_fd socket = udp_socket();
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  if (!to && !bind_to(socket.get(), any)) return out_of_descriptors();
   if (to && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*to), sizeof *to) != 0)
     return error(errc::system_error, "cannot reach " + to_string(*to) + ": " + std::strerror(errno));
   return socket;
 }
 
-std::size_t datagram_size(const multicast_url& url) noexcept {
+std::size_t datagram_size(int sender, const multicast_url& url) noexcept {
   // A repair carries a datagram inside another one.
   if (url.ttl == 0) return largest_udp_payload - repair_header;
   std::size_t largest = 1500;
-  const unique_fd way = way_to(url);
   int mtu = 0;
   socklen_t size = sizeof mtu;
-  if (way && ::getsockopt(way.get(), IPPROTO_IP, IP_MTU, &mtu, &size) == 0 && mtu >= 576)
-    largest = static_cast<std::size_t>(mtu);
+  if (::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0 && mtu >= 576) largest = static_cast<std::size_t>(mtu);
   return std::min(largest - ip_and_udp_header, largest_udp_payload) - repair_header;
 }
 

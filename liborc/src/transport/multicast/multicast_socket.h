@@ -21,16 +21,17 @@ using socket_or_error = std::variant<unique_fd, error>;
 [[nodiscard]] socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter);
 [[nodiscard]] bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept;
 
-// Sends to the group, from a port of its own. Not blocking.
+// Sends to the group, which it is connected to: the kernel looks for the way once. From a port of its own. Not
+// blocking.
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
-// An address of this host by which the receivers of that group can reach this socket.
-[[nodiscard]] std::variant<sockaddr_in, error> address_of(int sender, const multicast_url& url);
+// Where a sender's datagrams come from.
+[[nodiscard]] sockaddr_in address_of(int socket) noexcept;
 // Plain UDP on any port. Not blocking. `to`: exchanges datagrams with that address only.
 [[nodiscard]] socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer);
 
 // Bytes that a datagram may have so that it is not cut up on its way: all that UDP can carry when the group does not
 // leave this host, else what the network takes in one piece.
-[[nodiscard]] std::size_t datagram_size(const multicast_url& url) noexcept;
+[[nodiscard]] std::size_t datagram_size(int sender, const multicast_url& url) noexcept;
 
 // What the kernel granted.
 [[nodiscard]] std::size_t receive_buffer_of(int socket) noexcept;

@@ -33,7 +33,8 @@ struct multicast_url {
   // The default, and what an empty text stands for.
   static constexpr std::string_view usual = "udpm://239.255.76.67:7667?ttl=0";
   [[nodiscard]] static std::variant<multicast_url, error> parse(std::string_view text);
-  // What the environment says, and the variable that says it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty: nothing.
+  // What the environment says, and the variable that says it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty:
+  // nothing.
   struct setting {
     std::string text;
     std::string_view variable;

@@ -53,6 +53,7 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datag
   put_big_endian(at + at_sequence, d.sequence);
   std::size_t size = at_rest;
   if (d.kind == datagram_kind::announce) {
+    put_big_endian(at + at_subscription, d.reports_at);
     std::memcpy(at + size, d.channel.data(), d.channel.size());
     size += d.channel.size();
   } else if (d.kind == datagram_kind::report) {
@@ -87,6 +88,8 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
     case datagram_kind::announce:
       if (channel > lcm::longest_channel || rest.size() != channel) return std::nullopt;
       d.channel = {reinterpret_cast<const char*>(rest.data()), channel};
+      d.reports_at = get_big_endian<std::uint16_t>(at + at_subscription);
+      d.subscription = {};
       return d;
     case datagram_kind::status:
     case datagram_kind::goodbye:

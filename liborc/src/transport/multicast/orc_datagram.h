@@ -36,6 +36,7 @@ struct orc_datagram {
   std::uint64_t sequence = 0;     // announce, status: of the newest sample, 0: none; report: of the newest that is
                                   // complete; repair: of the sample inside
   std::string_view channel = {};  // announce
+  std::uint16_t reports_at = 0;   // announce: port at the sender's address that takes reports
 
   // report: fragments that are missing of sample `wanted` (0: of none).
   struct gap {

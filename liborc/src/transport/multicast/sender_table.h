@@ -13,9 +13,10 @@
 namespace orc::detail::multicast {
 
 struct sender {
-  explicit sender(const source& where) noexcept : from(where) {}
+  explicit sender(const source& where) noexcept : from(where), takes_reports(where) {}
 
   source from;
+  source takes_reports;
   wire::id publication;                 // of ORC's kind: announced from that address; else it is an LCM program
   std::optional<std::uint64_t> newest;  // sequence of the newest complete sample (of an LCM program: its number)
   std::uint64_t announced = 0;          // sequence of the newest sample that the publication told of
