@@ -97,11 +97,12 @@ class [[nodiscard]] message {
   // Copies at most `capacity` bytes of the sample to `to`; returns how many.
   ORC_API std::size_t copy_to(void* to, std::size_t capacity) const noexcept;
 
-  // Per publication, starting at 1; a publisher that restarts begins again at 1. A request over multicast that no broker
-  // found a publication for numbers what it hears, from whomever.
+  // Per publication, starting at 1; a publisher that restarts begins again at 1. A request over multicast that no
+  // broker found a publication for numbers what it hears, from whomever.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
   // When it was sent, ns since the epoch (CLOCK_REALTIME of the sending host). Over multicast without forward error
-  // correction: when it reached this host, for LCM's format does not say when it was sent.
+  // correction: when it reached this host, for LCM's format does not say when it was sent; a sample that was repaired
+  // has the sender's time all the same.
   [[nodiscard]] std::int64_t stamp_ns() const noexcept { return stamp_ns_; }
   [[nodiscard]] std::chrono::sys_time<std::chrono::nanoseconds> stamp() const noexcept {
     return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(stamp_ns_));

@@ -59,15 +59,18 @@ std::variant<participant_options, error> with_environment(participant_options op
   if (options.transports.empty()) {
     auto named = transports_from(environment("ORC_TRANSPORTS"));
     if (const auto* const wrong = std::get_if<std::string>(&named))
-      return error(errc::bad_argument,
-                   "ORC_TRANSPORTS: there is no transport " + *wrong + "; there are inproc, shm, ipc, tcp and multicast");
+      return error(errc::bad_argument, "ORC_TRANSPORTS: there is no transport " + *wrong +
+                                           "; there are inproc, shm, ipc, tcp and multicast");
     options.transports = std::get<transport_set>(named);
   }
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
+  const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();
   if (options.multicast.empty()) options.multicast = multicast_url::from_environment().text;
   auto url = multicast_url::parse(options.multicast);
-  if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
-  options.multicast = std::get<multicast_url>(url).text();
+  auto* const wrong = std::get_if<error>(&url);
+  if (wrong != nullptr && own) return std::move(*wrong);
+  // What LCM_DEFAULT_URL says to LCM programs need not be understood here.
+  options.multicast = wrong != nullptr ? multicast_url::usual : std::get<multicast_url>(url).text();
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.advertise.empty()) return options;
   auto number = number_of(options.advertise);

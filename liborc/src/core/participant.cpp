@@ -139,7 +139,7 @@ result participant::request_topic(std::string_view topic, const request_options&
                                 : allowed.contains(transport::multicast);
       if (alone() && !open) return without_multicast(std::string(topic));
       s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell(),
-                                         open ? options_.multicast : std::string(), alone());
+                                         options_.multicast, open, alone());
       entry.set_receiver(s);
       housekeeping_->add(s);
     }

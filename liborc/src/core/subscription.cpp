@@ -21,17 +21,19 @@ constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster 
 
 subscription::subscription(std::string topic, const request_options& options, transport_set allowed,
                            std::shared_ptr<const transport_list> transports,
-                           std::shared_ptr<doorbell> housekeeping_bell, std::string open_address, bool alone)
+                           std::shared_ptr<doorbell> housekeeping_bell, const std::string& multicast, bool open,
+                           bool alone)
     : topic_(std::move(topic)),
       options_(options),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
-      open_address_(std::move(open_address)),
+      open_address_(open ? multicast : std::string()),
       selector_({.topic = topic_,
                  .publication = {},
                  .id = id_,
                  .delivery = {depth_of(options)},
                  .max_messages = options.max_messages,
+                 .multicast = multicast,
                  .alone = alone,
                  .newest = 0,
                  .bell = bell_},

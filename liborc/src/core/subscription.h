@@ -22,7 +22,7 @@ class subscription {
  public:
   subscription(std::string topic, const request_options& options, transport_set allowed,
                std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell,
-               std::string open_address, bool alone);
+               const std::string& multicast, bool open, bool alone);
 
   // ---- users, any thread ----
   [[nodiscard]] message recv(int timeout_ms, pick which = pick::newest) noexcept;

@@ -56,6 +56,7 @@ struct subscription_spec {
   wire::id id;
   orc::detail::delivery delivery;
   std::size_t max_messages = 8;    // that the user may hold at a time, where they occupy the publisher's memory
+  std::string multicast = {};      // URL of this program's own network
   bool alone = false;              // there is no broker
   std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor

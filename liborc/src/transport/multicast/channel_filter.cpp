@@ -59,6 +59,14 @@ class program {
 
 }  // namespace
 
+std::vector<sock_filter> this_host_filter(unsigned loopback) {
+  program p;
+  p.load(static_cast<std::uint32_t>(SKF_AD_OFF) + SKF_AD_IFINDEX, 4);
+  p.require(loopback);
+  p.finish(accept);
+  return p.take();
+}
+
 std::vector<sock_filter> channel_filter(std::string_view channel, const std::optional<source>& only) {
   program p;
   if (only) {

@@ -16,4 +16,7 @@ namespace orc::detail::multicast {
 // its channel. With `only`: nothing but what comes from there.
 [[nodiscard]] std::vector<sock_filter> channel_filter(std::string_view channel, const std::optional<source>& only);
 
+// Lets pass what came by the loopback interface, as everything does that one socket of a host sends to another one.
+[[nodiscard]] std::vector<sock_filter> this_host_filter(unsigned loopback);
+
 }  // namespace orc::detail::multicast

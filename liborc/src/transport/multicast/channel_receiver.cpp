@@ -68,8 +68,9 @@ sender* channel_receiver::sender_at(const source& from) noexcept {
 
 void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
                                   monotonic::time_point now) noexcept {
+  if (from.ignored) return;
   // Another program with the same address, or the same one restarted.
-  if (is_open() && from.newest && now - from.heard > begins_again && from.sequence_of(d.number) <= *from.newest)
+  if (!from.publication && from.newest && now - from.taken > begins_again && from.sequence_of(d.number) <= *from.newest)
     from.newest.reset();
   from.heard = now;
   if (d.fragment == 0 && d.channel != settings_.channel) {
@@ -80,24 +81,25 @@ void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int
   const std::uint64_t sequence = from.sequence_of(d.number);
   if (from.newest && sequence <= *from.newest) return;              // was here, or is old
   if (from.publication && sequence == 0) return count_malformed();  // they begin at 1
-  if (d.payload.size() == d.size) {
+  if (d.fragments == 1 && d.payload.size() == d.size) {
     sample_buffer buffer = allocate_frame(d.size);
     if (!buffer) return;
     if (d.size != 0) std::memcpy(buffer.payload(), d.payload.data(), d.payload.size());
-    return deliver(from, sequence, std::move(buffer), stamp_ns);
+    return deliver(from, sequence, std::move(buffer), stamp_ns, now);
   }
   fragment_bytes_ = std::max(fragment_bytes_, d.payload.size());
   fragments_.expire(now);
   reassembly::message done;
   switch (fragments_.add(from.from, d, stamp_ns, now, done)) {
-    case reassembly::outcome::complete: return deliver(from, sequence, std::move(done.buffer), done.stamp_ns);
-    case reassembly::outcome::refused: return count_malformed();
+    case reassembly::outcome::complete: return deliver(from, sequence, std::move(done.buffer), done.stamp_ns, now);
+    case reassembly::outcome::refused: from.unwanted = sequence; return count_malformed();
     case reassembly::outcome::more:
     case reassembly::outcome::duplicate: return;
   }
 }
 
 void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept {
+  if (from.ignored) return;
   from.heard = now;
   if (packet.sequence == 0 || packet.sequence > largest_sequence) return count_malformed();
   if (from.newest && packet.sequence <= *from.newest) return;
@@ -105,7 +107,7 @@ void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotoni
   switch (shards_.add(from.from, packet, now, done)) {
     case reassembly::outcome::complete:
       from.announced = std::max(from.announced, packet.sequence);
-      return deliver(from, packet.sequence, std::move(done), packet.stamp_ns);
+      return deliver(from, packet.sequence, std::move(done), packet.stamp_ns, now);
     case reassembly::outcome::refused: return count_malformed();
     case reassembly::outcome::more:
     case reassembly::outcome::duplicate: return;
@@ -115,15 +117,16 @@ void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotoni
 void channel_receiver::on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept {
   if (d.channel != settings_.channel || !d.publication || d.sequence > largest_sequence) return count_malformed();
   if (!is_open()) {
-    if (d.publication != settings_.publication || connected_) return;
-    // Proven: the publication reaches us through the group.
     sender& whom = *senders_.begin();
+    if (d.publication != settings_.publication || connected_ || from.address != whom.from.address) return;
+    // Proven: the publication reaches us through the group.
     whom.from = from;
     whom.announced = std::max(whom.announced, d.sequence);
     whom.told = now;
   } else {
-    if (d.registered && !settings_.alone) return;  // the broker tells of it
     sender* const who = sender_at(from);
+    who->ignored = d.registered && !settings_.alone;  // the broker tells of it
+    if (who->ignored) return;
     if (who->publication == d.publication) return;
     if (who->publication) who->newest.reset();  // another one at the same address
     who->publication = d.publication;
@@ -147,8 +150,8 @@ void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic:
   if (from.awaited != 0 && --from.awaited == 0) from.wants_report = true;  // and asks for the next part
 }
 
-void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer,
-                               std::int64_t stamp_ns) noexcept {
+void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns,
+                               monotonic::time_point now) noexcept {
   // Several senders share the numbers of the subscription. LCM programs count all their channels together: what lies
   // between two numbers of theirs need not have been for this one.
   const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < largest_gap;
@@ -156,6 +159,7 @@ void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buff
   fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
   shards_.forget_through(from.from, sequence);
   from.newest = sequence;
+  from.taken = now;
   connected_ = connected_ || is_open();
   (void)ready_.push({std::move(buffer), is_open() ? order_ : sequence, stamp_ns});
 }
@@ -171,6 +175,8 @@ bool channel_receiver::is_silent(monotonic::time_point now) noexcept {
 }
 
 void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
+  fragments_.expire(now);
+  shards_.expire(now);
   for (sender& each : senders_) {
     if (!each.publication) continue;
     if (is_open() && now - each.told > silence) each.publication = {};  // a later announcement begins anew
@@ -187,11 +193,11 @@ orc_datagram channel_receiver::report_to(sender& to, std::size_t buffer) noexcep
   d.subscription = settings_.subscription;
   d.sequence = to.newest.value_or(0);
   to.awaited = 0;
-  if (to.announced <= d.sequence) return d;
+  if (to.announced <= d.sequence || to.announced == to.unwanted) return d;
   const std::size_t each = fragment_bytes_ == 0 ? largest_fragment : fragment_bytes_ + per_datagram;
   d.wanted = to.announced;
   fragments_.missing(to.from, static_cast<std::uint32_t>(to.announced),
-                     std::clamp<std::size_t>(buffer / (2 * each), 1, most_awaited), d);
+                     std::clamp<std::size_t>(std::min(buffer / 2, most_repaired) / each, 1, most_awaited), d);
   for (std::size_t i = 0; i < d.gap_count; ++i) to.awaited += d.gaps[i].count;
   return d;
 }

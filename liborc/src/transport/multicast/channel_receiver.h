@@ -89,7 +89,8 @@ class channel_receiver {
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
   void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;
   void on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept;
-  void deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns) noexcept;
+  void deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns,
+               monotonic::time_point now) noexcept;
   [[nodiscard]] orc_datagram report_to(sender& to, std::size_t buffer) noexcept;
 
   const settings settings_;

@@ -67,6 +67,7 @@ std::size_t receiving_batch::receive(int socket) noexcept {
   int count = 0;
   do count = ::recvmmsg(socket, messages_.data(), most, MSG_DONTWAIT, nullptr);
   while (count < 0 && errno == EINTR);
+  refused_ = count < 0 && errno == ECONNREFUSED;
   return count < 0 ? 0 : static_cast<std::size_t>(count);
 }
 

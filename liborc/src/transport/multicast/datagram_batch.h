@@ -57,6 +57,8 @@ class receiving_batch {
   };
   // Takes what is there. Returns how many; fewer than `most`: there are no more.
   [[nodiscard]] std::size_t receive(int socket) noexcept;
+  // The last receive() ended with this error instead: nobody is where a connected socket sends to (ICMP).
+  [[nodiscard]] bool was_refused() const noexcept { return refused_; }
   [[nodiscard]] received operator[](std::size_t i) const noexcept;
 
   static constexpr std::size_t most = 8;
@@ -68,6 +70,7 @@ class receiving_batch {
     iovec part;
     alignas(cmsghdr) std::array<std::byte, 64> control;
   };
+  bool refused_ = false;
   std::unique_ptr<std::byte[]> memory_;
   std::array<slot, most> slots_{};
   std::array<mmsghdr, most> messages_{};

@@ -7,9 +7,7 @@ namespace orc::detail::multicast {
 
 reassembly::outcome fec_reassembly::add(const source& from, const fec_packet& packet, monotonic::time_point now,
                                         sample_buffer& done) noexcept {
-  for (std::size_t i = partials_.size(); i-- > 0;) {
-    if (now - partials_[i]->moved > reassembly::longest) drop(i);
-  }
+  expire(now);
   const auto found = std::find_if(partials_.begin(), partials_.end(), [&](const auto& each) {
     return each->sequence == packet.sequence && each->from == from;
   });
@@ -53,6 +51,12 @@ fec_reassembly::partial* fec_reassembly::begin(const source& from, const fec_pac
   }
   bytes_ += needed;
   return partials_.back().get();
+}
+
+void fec_reassembly::expire(monotonic::time_point now) noexcept {
+  for (std::size_t i = partials_.size(); i-- > 0;) {
+    if (now - partials_[i]->moved > reassembly::longest) drop(i);
+  }
 }
 
 void fec_reassembly::drop(std::size_t index) noexcept {

@@ -24,6 +24,8 @@ class fec_reassembly {
   // `done` gets the frame of a message that is complete now.
   [[nodiscard]] reassembly::outcome add(const source& from, const fec_packet& packet, monotonic::time_point now,
                                         sample_buffer& done) noexcept;
+  // Forgets what has not moved for too long.
+  void expire(monotonic::time_point now) noexcept;
   // Forgets messages of this sender up to this one: something newer is here.
   void forget_through(const source& from, std::uint64_t sequence) noexcept;
 

@@ -25,11 +25,12 @@ constexpr auto longest_pause = std::chrono::milliseconds(50);
 constexpr auto look_interval = std::chrono::milliseconds(10);
 constexpr auto status_interval = std::chrono::seconds(1);
 constexpr auto silence = std::chrono::seconds(4);  // of a reader that is taken to be gone
-constexpr std::uint64_t most_reports = 4000;       // a second: who floods us must not keep the topic's lock
+constexpr unsigned most_repairs = 2000;            // a second, for one reader
 constexpr int most_reports_per_turn = 32;
-constexpr std::size_t most_repaired = 256 * 1024;  // bytes in one turn, for the same reason
-constexpr std::size_t reports_buffer = 256 * 1024;
-constexpr std::size_t most_unasked = 64 * 1024;  // and for one who has just come
+constexpr std::size_t most_repaired = 2 * multicast::most_repaired;  // in one turn: others wait for the lock
+constexpr int most_asked = 64;                                       // for the same reason
+constexpr std::size_t reports_buffer = 1024 * 1024;                  // for a report of each reader at a time
+constexpr std::size_t most_unasked = 64 * 1024;                      // and for one who has just come
 
 }  // namespace
 
@@ -39,16 +40,16 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
                                      " bytes (LCM's channels)");
   auto out = multicast::open_sender(url);
   if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
-  auto reports = multicast::open_direct(std::nullopt, reports_buffer);
-  if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
   const int sender = std::get<unique_fd>(out).get();
+  const sockaddr_in from = multicast::address_of(sender);
+  auto reports = multicast::open_reports(from, url, reports_buffer);
+  if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
   std::unique_ptr<multicast_publisher_link> link(
       new multicast_publisher_link(spec, url, multicast::datagram_size(sender, url)));
   link->out_ = std::move(std::get<unique_fd>(out));
   link->reports_ = std::move(std::get<unique_fd>(reports));
   multicast_url told = url;
-  told.from = multicast::address_of(sender);
-  told.from->sin_port = multicast::address_of(link->reports_.get()).sin_port;
+  told.from = multicast::address_of(link->reports_.get());
   link->where_ = {wire::transport::multicast, told.text()};
   link->reports_at_ = ntohs(told.from->sin_port);
   if (!link->watch_events()) return out_of_descriptors();
@@ -63,7 +64,8 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       registered_(!spec.alone),
       datagram_bytes_(datagram_bytes),
       fec_(static_cast<unsigned>(url.fec)),
-      largest_(lcm::layout::largest(channel_.size(), datagram_bytes)) {}
+      largest_(
+          std::min(lcm::layout::largest(channel_.size(), datagram_bytes), multicast::largest_within(url.reassembly))) {}
 
 bool multicast_publisher_link::watch_events() noexcept {
   timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
@@ -91,9 +93,7 @@ void multicast_publisher_link::commit(sample& s) noexcept {
   } else {
     transmit(s);
   }
-  if (readers_.empty()) return;
-  beat_every_ = pause();
-  if (next_beat_ > now + longest_pause) beat_at(now + beat_every_);
+  if (!readers_.empty() && next_beat_ > now + longest_pause) beat_at(now + pause());
 }
 
 void multicast_publisher_link::transmit(sample& s) noexcept {
@@ -204,7 +204,7 @@ void multicast_publisher_link::announce() noexcept {
   last_announce_ = monotonic::now();
 }
 
-void multicast_publisher_link::ask(const reader& whom) noexcept {
+void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   orc_datagram d{};
   d.kind = datagram_kind::status;
@@ -214,6 +214,13 @@ void multicast_publisher_link::ask(const reader& whom) noexcept {
   d.sequence = newest_;
   (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT,
                  reinterpret_cast<const sockaddr*>(&whom.address), sizeof whom.address);
+  if (whom.asked != newest_) whom.ask_every = shortest_pause;
+  whom.asked = newest_;
+  whom.asked_at = now;
+  whom.ask_every = whom.has >= newest_
+                       ? status_interval
+                       : std::clamp<monotonic::duration>(2 * whom.ask_every, shortest_pause, status_interval);
+  whom.ask_at = now + whom.ask_every;
 }
 
 bool multicast_publisher_link::behind() const noexcept {
@@ -224,6 +231,7 @@ bool multicast_publisher_link::behind() const noexcept {
 // ---- in ----
 
 void multicast_publisher_link::service(sample* last) noexcept {
+  if (last != nullptr) newest_ = std::max(newest_, last->sequence);
   epoll_event ready[3];
   const int count = ::epoll_wait(events_.get(), ready, 3, 0);
   for (int i = 0; i < count; ++i) {
@@ -239,7 +247,7 @@ void multicast_publisher_link::service(sample* last) noexcept {
   const auto now = monotonic::now();
   if (now >= next_beat_) beat(now);
   // Without a broker this is how subscribers find it.
-  if (!registered_ && now - last_announce_ >= status_interval) announce();
+  if (now - last_announce_ >= status_interval) announce();
 }
 
 void multicast_publisher_link::receive_reports(sample* last) noexcept {
@@ -251,19 +259,13 @@ void multicast_publisher_link::receive_reports(sample* last) noexcept {
     const auto size = ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
                                  reinterpret_cast<sockaddr*>(&from), &from_size);
     if (size < 0) return;
-    const auto now = monotonic::now();
-    if (now - reports_since_ >= std::chrono::seconds(1)) {
-      reports_since_ = now;
-      reported_ = 0;
-    }
     const auto report = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
-    // The id is a secret of those who were told of the publication: strangers cannot make it send.
-    const bool ours = report && report->publication == publication_ && ++reported_ <= most_reports &&
+    const bool ours = report && report->publication == publication_ &&
                       (report->kind == datagram_kind::report || report->kind == datagram_kind::goodbye);
     if (!ours)
       malformed_.fetch_add(1, std::memory_order_relaxed);
     else if (report->kind == datagram_kind::goodbye)
-      forget(report->subscription);
+      forget(report->subscription, from);
     else
       on_report(*report, from, last);
   }
@@ -277,37 +279,51 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const socka
   if (is_new) {
     if (readers_.size() >= max_readers) return;
     try {
-      who = readers_.insert(readers_.end(), reader{report.subscription, from, 0, now});
+      readers_.push_back({});
     } catch (const std::bad_alloc&) {
       return;
     }
+    who = readers_.end() - 1;
+    who->subscription = report.subscription;
     reader_count_.store(readers_.size(), std::memory_order_relaxed);
   }
   who->address = from;
-  who->has = report.sequence;
   who->heard = now;
+  // One that wants nothing has all that it was asked for, or cannot take it.
+  who->has = report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence;
+  const bool lacks = last != nullptr && report.sequence < last->sequence;
   if (is_new) {
     // The last sample, then the word that makes it listen: so it finds the sample before any later one.
-    if (last != nullptr && report.sequence < last->sequence && last->buffer.size() <= most_unasked) {
+    if (lacks && last->buffer.size() <= most_unasked) {
       orc_datagram all = report;
       all.gaps[0] = {0, UINT16_MAX};
       all.gap_count = 1;
       repair(all, from, *last);
     }
-    ask(*who);
+    ask(*who, now);
     announce();  // it has to hear the group, not only us
+  } else if (lacks && report.wanted == last->sequence && who->may_be_repaired(now)) {
+    repair(report, from, *last);
+    who->ask_at = now + look_interval;  // should that be lost as well
+    who->ask_every = shortest_pause;
   }
-  if (last == nullptr || report.sequence >= last->sequence) {
-    if (next_beat_ == monotonic::time_point::max()) beat_at(now + status_interval);
-    return;
-  }
-  if (!is_new && report.wanted == last->sequence) repair(report, from, *last);
-  beat_every_ = shortest_pause;
-  if (next_beat_ > now + look_interval) beat_at(now + look_interval);  // should that be lost as well
+  if (next_beat_ > who->ask_at) beat_at(who->ask_at);
 }
 
-void multicast_publisher_link::forget(const wire::id& subscription) noexcept {
-  std::erase_if(readers_, [&](const reader& each) { return each.subscription == subscription; });
+// Who repairs are sent to in vain, or who asks without end, must not take the network from the others.
+bool multicast_publisher_link::reader::may_be_repaired(monotonic::time_point now) noexcept {
+  if (now - repairs_since >= std::chrono::seconds(1)) {
+    repairs_since = now;
+    repairs = 0;
+  }
+  return ++repairs <= most_repairs;
+}
+
+void multicast_publisher_link::forget(const wire::id& subscription, const sockaddr_in& from) noexcept {
+  std::erase_if(readers_, [&](const reader& each) {  // an older link of the same subscription may say goodbye late
+    return each.subscription == subscription && each.address.sin_port == from.sin_port &&
+           each.address.sin_addr.s_addr == from.sin_addr.s_addr;
+  });
   reader_count_.store(readers_.size(), std::memory_order_relaxed);
 }
 
@@ -347,21 +363,28 @@ monotonic::duration multicast_publisher_link::pause() const noexcept {
   return std::clamp<monotonic::duration>(3 * period_, shortest_pause, longest_pause);
 }
 
-// Asks all readers for what they have: when the stream pauses, again at growing intervals while somebody lacks the
-// newest sample, and about once a second in any case.
+// Asks readers for what they have: each when the stream pauses, then at growing intervals those that lack the newest
+// sample, and about once a second all.
 void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
   const std::size_t before = readers_.size();
   std::erase_if(readers_, [&](const reader& each) { return now - each.heard > silence; });
   if (readers_.size() != before) reader_count_.store(readers_.size(), std::memory_order_relaxed);
-  if (readers_.empty()) return beat_at(monotonic::time_point::max());
-  const auto paused_at = last_commit_ + pause();
-  if (now < paused_at && now - last_status_ < status_interval) return beat_at(std::max(paused_at, now + look_interval));
-  last_status_ = now;
-  for (const reader& each : readers_) ask(each);
-  const bool all_have_it =
-      std::none_of(readers_.begin(), readers_.end(), [&](const reader& each) { return each.has < newest_; });
-  beat_every_ = std::clamp<monotonic::duration>(2 * beat_every_, shortest_pause, status_interval);
-  beat_at(now + (all_have_it ? monotonic::duration(status_interval) : beat_every_));
+  auto next = monotonic::time_point::max();
+  int asked = 0;
+  for (reader& each : readers_) {
+    const bool told = each.asked == newest_;
+    // Not in the middle of a stream: what it lacks then will be followed by something newer.
+    const auto paused_at = last_commit_ + pause();
+    if (!told && each.ask_at > paused_at) each.ask_at = paused_at;
+    if (!told && now < paused_at && now - each.asked_at < status_interval)
+      each.ask_at = std::max(paused_at, now + look_interval);
+    if (now >= each.ask_at) {
+      if (++asked > most_asked) return beat_at(now + std::chrono::milliseconds(1));
+      ask(each, now);
+    }
+    next = std::min(next, each.ask_at);
+  }
+  beat_at(next);
 }
 
 void multicast_publisher_link::beat_at(monotonic::time_point when) noexcept {

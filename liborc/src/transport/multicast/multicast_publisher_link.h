@@ -42,8 +42,15 @@ class multicast_publisher_link final : public publisher_link {
   struct reader {
     wire::id subscription;
     sockaddr_in address{};
-    std::uint64_t has = 0;  // the newest sample that it reported
+    std::uint64_t has = 0;    // the newest sample that it reported
+    std::uint64_t asked = 0;  // the newest sample when it was asked last
     monotonic::time_point heard;
+    monotonic::time_point asked_at;
+    monotonic::time_point ask_at;
+    monotonic::duration ask_every{};
+    unsigned repairs = 0;  // in the second that began at
+    monotonic::time_point repairs_since;
+    [[nodiscard]] bool may_be_repaired(monotonic::time_point now) noexcept;
   };
   // A sample that the kernel did not take as a whole.
   struct rest {
@@ -64,12 +71,12 @@ class multicast_publisher_link final : public publisher_link {
   void go_on(sample* last) noexcept;
   void watch_for_room(bool wanted) noexcept;
   void announce() noexcept;
-  void ask(const reader& whom) noexcept;
+  void ask(reader& whom, monotonic::time_point now) noexcept;
 
   // In.
   void receive_reports(sample* last) noexcept;
   void on_report(const multicast::orc_datagram& report, const sockaddr_in& from, sample* last) noexcept;
-  void forget(const wire::id& subscription) noexcept;
+  void forget(const wire::id& subscription, const sockaddr_in& from) noexcept;
   void repair(const multicast::orc_datagram& report, const sockaddr_in& to, sample& last) noexcept;
 
   // Time.
@@ -106,13 +113,9 @@ class multicast_publisher_link final : public publisher_link {
 
   monotonic::time_point last_commit_;
   monotonic::duration period_{};  // of the samples, about
-  monotonic::time_point last_status_;
   monotonic::time_point last_announce_;
   monotonic::time_point next_beat_ = monotonic::time_point::max();
-  monotonic::duration beat_every_{};
-  std::size_t repaired_ = 0;    // bytes in this turn
-  std::uint64_t reported_ = 0;  // in the second that began at
-  monotonic::time_point reports_since_;
+  std::size_t repaired_ = 0;  // bytes in this turn
 };
 
 }  // namespace orc::detail

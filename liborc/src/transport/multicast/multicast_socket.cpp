@@ -99,7 +99,28 @@ socket_or_error open_sender(const multicast_url& url) {
       !set(socket.get(), IPPROTO_IP, IP_MULTICAST_TTL, url.ttl) ||
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&group), sizeof group) != 0)
     return failure("open a socket", url);
+  // Linux looks at a TTL of 0 only where the host is a member of the group itself; else the datagram would leave.
+  if (url.ttl == 0 && !set(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return failure("join the group", url);
   return socket;
+}
+
+socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, std::size_t receive_buffer) {
+  unique_fd socket = udp_socket();
+  if (!socket) return failure("open a socket", url);
+  set_receive_buffer(socket.get(), receive_buffer);
+  if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(::if_nametoindex("lo"))))
+    return failure("open a socket", url);
+  sockaddr_in any_port = at;
+  any_port.sin_port = 0;
+  if (!bind_to(socket.get(), any_port)) return failure("bind a socket", url);
+  return socket;
+}
+
+bool is_of_this_host(const sockaddr_in& address) noexcept {
+  const unique_fd socket = udp_socket();
+  sockaddr_in any_port = address;
+  any_port.sin_port = 0;
+  return socket && bind_to(socket.get(), any_port);
 }
 
 sockaddr_in address_of(int socket) noexcept {

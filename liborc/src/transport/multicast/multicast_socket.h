@@ -26,6 +26,9 @@ using socket_or_error = std::variant<unique_fd, error>;
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
 // Where a sender's datagrams come from.
 [[nodiscard]] sockaddr_in address_of(int socket) noexcept;
+// Takes what subscriptions send to that address of ours, on any port. From this host only with a TTL of 0.
+[[nodiscard]] socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, std::size_t receive_buffer);
+[[nodiscard]] bool is_of_this_host(const sockaddr_in& address) noexcept;
 // Plain UDP on any port. Not blocking. `to`: exchanges datagrams with that address only.
 [[nodiscard]] socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer);
 

@@ -33,6 +33,8 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
                                                                const multicast_url& url) {
   if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
   if (spec.publication && !url.from) return error(errc::refused, "its endpoint does not say who sends");
+  if (url.from && url.ttl == 0 && !multicast::is_of_this_host(*url.from))
+    return error(errc::refused, "it does not leave its host (ttl=0)");
   auto group = multicast::open_receiver(url, multicast::channel_filter(spec.topic, std::nullopt));
   if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
   auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, direct_buffer);
@@ -81,6 +83,7 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   const bool connecting = state() == link_state::connecting;
   if (connecting) service();
   if (connecting || !in_order_ || channel_.ready().empty()) read_group(!in_order_);
+  if (emptied_ && channel_.owes_reports()) answer();  // which had to wait until it was
   const bool found = state() != link_state::connecting && channel_.ready().pop(out);
   after_reading();
   return found;
@@ -117,6 +120,10 @@ void multicast_subscriber_link::read_direct() noexcept {
   for (std::size_t n = 0; n < most_batches; ++n) {
     const std::size_t count = direct_batch_.receive(direct_.get());
     for (std::size_t i = 0; i < count; ++i) channel_.on_direct(direct_batch_[i].bytes, monotonic::now());
+    if (direct_batch_.was_refused()) {  // the publisher is gone; but what it sent before may be there
+      if (!channel_.is_open()) state_.store(link_state::lost, std::memory_order_relaxed);
+      continue;
+    }
     if (count < multicast::receiving_batch::most) break;
   }
 }
@@ -131,12 +138,6 @@ void multicast_subscriber_link::service() noexcept {
       continue;
     }
     read_direct();
-    // Nobody has that port any more (ICMP): the publisher is gone.
-    int problem = 0;
-    socklen_t size = sizeof problem;
-    if (!channel_.is_open() && ::getsockopt(direct_.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 &&
-        problem == ECONNREFUSED)
-      state_.store(link_state::lost, std::memory_order_relaxed);
   }
   keep_in_touch(monotonic::now());
   answer();

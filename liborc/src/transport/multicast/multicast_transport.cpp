@@ -1,6 +1,7 @@
 #include "transport/multicast/multicast_transport.h"
 
 #include "transport/multicast/multicast_publisher_link.h"
+#include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/multicast_subscriber_link.h"
 
 namespace orc::detail {
@@ -15,7 +16,15 @@ link_or_error<subscriber_link> multicast_transport::subscribe(const subscription
                                                               const wire::endpoint& address) const {
   auto url = multicast_url::parse(address.address);
   if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
-  return multicast_subscriber_link::open(spec, std::get<multicast_url>(url));
+  auto& there = std::get<multicast_url>(url);
+  // Interfaces have other names on other hosts, and memory is this program's own.
+  const auto here = multicast_url::parse(spec.multicast);
+  if (const auto* const own = std::get_if<multicast_url>(&here)) {
+    if (there.from && !multicast::is_of_this_host(*there.from)) there.interface = own->interface;
+    there.receive_buffer = own->receive_buffer;
+    there.reassembly = own->reassembly;
+  }
+  return multicast_subscriber_link::open(spec, there);
 }
 
 }  // namespace orc::detail

@@ -11,6 +11,7 @@ namespace orc::detail {
 namespace {
 
 constexpr std::string_view scheme = "udpm://";
+constexpr std::string_view usual_address = "239.255.76.67:7667";
 
 [[nodiscard]] error wrong(std::string_view text, const std::string& why) {
   return {errc::bad_argument, "the multicast URL " + std::string(text) + " " + why + "; one is " +
@@ -64,7 +65,9 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
   const auto rest = text.substr(scheme.size());
   const auto mark = std::min(rest.find('?'), rest.size());
   multicast_url url;
-  if (!read_address(rest.substr(0, mark), url.group, url.port)) return wrong(text, "has no IPv4 address and port");
+  const auto address =
+      mark == 0 && rest.size() > 0 ? std::string_view(usual_address) : rest.substr(0, mark);  // "udpm://?ttl=1"
+  if (!read_address(address, url.group, url.port)) return wrong(text, "has no IPv4 address and port");
   if (!IN_MULTICAST(ntohl(url.group.s_addr)))
     return wrong(text, "has no multicast address (224.0.0.0 to 239.255.255.255)");
   for (auto parameters = rest.substr(std::min(mark + 1, rest.size())); !parameters.empty();) {

@@ -53,6 +53,9 @@ struct orc_datagram {
   std::span<const std::byte> inside = {};
 };
 
+// Bytes that one report may ask for, and that are sent to it.
+inline constexpr std::size_t most_repaired = 256 * 1024;
+
 // In front of the datagram that a repair carries.
 inline constexpr std::size_t repair_header = orc_datagram::header + 8;
 inline constexpr std::size_t longest_orc_datagram = orc_datagram::header + 10 + 4 * orc_datagram::most_gaps;

@@ -2,6 +2,7 @@
 // Bounded in messages, bytes and time. Pure: no I/O, the clock comes as an argument.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,6 +20,11 @@ struct source {
   std::uint16_t port = 0;
   auto operator<=>(const source&) const = default;
 };
+
+// The largest message that fits into so many bytes, with what is noted of its fragments.
+[[nodiscard]] constexpr std::size_t largest_within(std::size_t bytes) noexcept {
+  return bytes - std::min(bytes, std::size_t{65536} * 8);
+}
 
 // Not thread-safe.
 class reassembly {

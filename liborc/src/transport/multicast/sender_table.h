@@ -25,6 +25,9 @@ struct sender {
   std::optional<std::uint32_t> other_channel;  // number of the last message of this sender that was for another channel
   std::size_t awaited = 0;                     // fragments that were asked for and have not come
   bool wants_report = false;
+  bool ignored = false;         // heard another way
+  std::uint64_t unwanted = 0;   // sequence of a sample that there is no room for
+  monotonic::time_point taken;  // when its newest sample was
 
   // The sequence that a number stands for, of which the datagrams carry the lower half.
   [[nodiscard]] std::uint64_t sequence_of(std::uint32_t number) const noexcept {
