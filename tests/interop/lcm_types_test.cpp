@@ -45,5 +45,4 @@ TEST_CASE("lcm types: a sample goes to an ORC program and comes back, its finger
   CHECK(got->size == sent.size());
   CHECK(got->crc == crc32(sent.data(), sent.size()));
   CHECK(typed.line().value_or("nothing") == "equal");
-  CHECK(typed.end() == 0);
 }

@@ -60,6 +60,16 @@ peer::peer(kind which, const std::string& verb, std::vector<std::string> words, 
   if (const auto said = line(); said != "ready") throw std::runtime_error("a peer is not ready: " + said.value_or(""));
 }
 
+peer::~peer() {
+  if (process_.pid() < 0) return;  // moved from
+  try {
+    process_.close_input();
+    CHECK(process_.wait_for_end() == 0);
+  } catch (const std::exception& error) {
+    FAIL_CHECK("a peer: " << error.what());
+  }
+}
+
 std::optional<received> peer::next(std::chrono::milliseconds within) {
   const auto text = line(within);
   return text ? parse(*text) : std::nullopt;
@@ -69,11 +79,6 @@ std::vector<received> peer::rest(std::chrono::milliseconds quiet_for) {
   std::vector<received> all;
   while (auto one = next(quiet_for)) all.push_back(std::move(*one));
   return all;
-}
-
-int peer::end() {
-  process_.close_input();
-  return process_.wait_for_end();
 }
 
 peer send(kind which, const std::string& url, const std::string& channel, const stream& what,

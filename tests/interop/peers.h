@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +39,10 @@ class peer {
  public:
   // `verb` and `words` as peer.h says; `in_front`: `ip netns exec …`. Returns when it is ready.
   peer(kind which, const std::string& verb, std::vector<std::string> words, std::vector<std::string> in_front = {});
+  // Ends it in order, so that what a sanitizer has to say is heard: a status other than 0 is a failure.
+  ~peer();
+  peer(peer&&) noexcept = default;
+  peer& operator=(peer&&) = delete;
 
   // The next message; nothing when none comes in time.
   [[nodiscard]] std::optional<received> next(std::chrono::milliseconds within = patience);
@@ -49,15 +52,12 @@ class peer {
   [[nodiscard]] std::optional<std::string> line(std::chrono::milliseconds within = patience) {
     return process_.read_line(within);
   }
-  // Ends its input; its exit status.
-  int end();
-  [[nodiscard]] child_process& process() { return process_; }
 
  private:
   child_process process_;
 };
 
-// Sends until it is destroyed.
+// `count` messages, 0: until it is destroyed.
 struct stream {
   std::uint32_t life = 1;
   std::size_t size = 0;
