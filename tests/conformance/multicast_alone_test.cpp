@@ -1,5 +1,6 @@
 // Multicast without a broker, as LCM works: whoever sends on a topic's name is heard.
 #include "orc.h"
+#include "support/broker_process.h"
 #include "support/budget.h"
 #include "support/catch.h"
 #include "support/payload.h"
@@ -157,5 +158,33 @@ TEST_CASE("multicast: with forward error correction the samples are the same", "
     REQUIRE(got);
     CHECK(holds(got, sample));
     CHECK(got.sequence() == ++sequence);
+  }
+}
+
+TEST_CASE("multicast: a large sample that was sent before there was a broker arrives", "[conformance]") {
+  broker_process address_broker(broker_process::at::nowhere);
+  auto impatient = address_broker.options("early");
+  impatient.broker_timeout_ms = 10;
+  orc::broker sender(impatient);
+  CHECK(sender.register_topic("early", {.transports = {orc::transport::multicast}}).code() == orc::errc::no_broker);
+  const auto sample = patterned(100'000);
+  REQUIRE(sender.send_msg("early", sample.data(), sample.size()));
+  address_broker.start();
+  orc::broker receiver(address_broker.options("receiver"));
+  REQUIRE(receiver.request_topic("early", wanted_within));
+  const auto got = receiver.recv_msg("early", patience_ms);
+  REQUIRE(got);
+  CHECK(holds(got, sample));
+  CHECK(got.missed() == 0);
+}
+
+TEST_CASE("multicast alone: a request listens when it returns", "[conformance]") {
+  orc::broker sender(alone());
+  REQUIRE(sender.register_topic("at_once"));
+  for (int n = 0; n < 20; ++n) {
+    orc::broker receiver(alone());
+    REQUIRE(receiver.request_topic("at_once"));
+    REQUIRE(sender.send_msg("at_once", &n, sizeof n));
+    REQUIRE(receiver.recv_msg("at_once", 900));  // before the publication announces itself again
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "transport/multicast/big_endian.h"
 
 namespace {
 
@@ -206,4 +207,64 @@ TEST_CASE("channel receiver: nonsense is counted", "[unit]") {
   l.gets(own(datagram_kind::announce, 1));  // not to one alone
   l.hears(own(datagram_kind::status, 1));   // not to the group
   CHECK(l.receiver.malformed() == 4);
+}
+
+TEST_CASE("channel receiver: a fragment without a channel is no message, though it says that it is all of it",
+          "[unit]") {
+  listener l({});
+  bytes_t d(lcm::fragment_header);
+  put_big_endian(d.data(), lcm::magic_fragment);
+  put_big_endian(d.data() + 8, std::uint32_t{4});   // size
+  put_big_endian(d.data() + 16, std::uint16_t{1});  // fragment 1 of 2, at 0
+  put_big_endian(d.data() + 18, std::uint16_t{2});
+  d.resize(d.size() + 4);
+  l.hears(d);
+  CHECK(l.takes().empty());
+}
+
+TEST_CASE("channel receiver: incomplete messages expire without a further datagram", "[unit]") {
+  listener l({});
+  const lcm::layout cut(1, 3000, 1000);
+  datagram_head head;
+  lcm::write_head(head, cut, 0, 5, 3000, "c");
+  bytes_t d(head.bytes.begin(), head.bytes.begin() + static_cast<std::ptrdiff_t>(head.size));
+  d.resize(d.size() + cut.payload_of(0).size);
+  l.hears(d);
+  CHECK(l.receiver.bytes() > 0);
+  l.now += std::chrono::seconds(5);
+  l.receiver.remind(l.now, false);
+  CHECK(l.receiver.bytes() == 0);
+}
+
+TEST_CASE("channel receiver: a sample that there is no room for is not asked for again", "[unit]") {
+  listener l(publication);
+  l.hears(own(datagram_kind::announce, 0));
+  const lcm::layout cut(1, 2'000'000, 60'000);
+  datagram_head head;
+  lcm::write_head(head, cut, 0, 1, 2'000'000, "c");
+  bytes_t d(head.bytes.begin(), head.bytes.begin() + static_cast<std::ptrdiff_t>(head.size));
+  d.resize(d.size() + cut.payload_of(0).size);
+  l.hears(d);
+  l.gets(own(datagram_kind::status, 1));
+  const auto report = l.reports();
+  REQUIRE(report);
+  CHECK(report->wanted == 0);
+}
+
+TEST_CASE("channel receiver: what a broker tells of is left to it, unless there is none", "[unit]") {
+  channel_receiver receiver({.channel = "c", .publication = {}, .subscription = subscription, .most_bytes = 1 << 20});
+  orc_datagram d{};
+  d.registered = true;
+  d.publication = publication;
+  d.channel = "c";
+  std::array<std::byte, longest_orc_datagram> bytes;
+  const std::size_t size = encode(d, bytes);
+  const monotonic::time_point now{std::chrono::hours(1)};
+  receiver.on_group({bytes.data(), size}, here, 1, now);
+  CHECK(!receiver.connected());
+  receiver.on_group(message(1, "registered"), here, 1, now);
+  sample s;
+  CHECK(!receiver.ready().pop(s));
+  receiver.on_group(message(1, "of LCM"), there, 1, now);
+  CHECK(receiver.ready().pop(s));
 }

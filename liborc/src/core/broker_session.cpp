@@ -52,7 +52,7 @@ broker_session::broker_session(void* context, const participant_options& options
 int broker_session::fd() noexcept { return search_.socket() ? search_.socket().fd() : -1; }
 
 void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
-  if (alone_) return confirm_all(topics);
+  if (alone_) return confirm_all(now, topics);
   if (!up_) {
     const std::string before = search_.endpoint();
     search_.step(now);
@@ -193,14 +193,17 @@ void broker_session::on_state(std::uint64_t request, const wire::topic_state& st
 }
 
 // Nobody has to be told.
-void broker_session::confirm_all(const topic_lists& topics) {
+void broker_session::confirm_all(monotonic::time_point now, const topic_lists& topics) {
   const auto confirm = [](announcement& a) {
     if (a.due({})) a.confirmed();
   };
   for (const auto& each : topics.publications) {
     if (each->is_open()) confirm(each->announcement());
   }
-  for (const auto& each : topics.subscriptions) confirm(each->announcement());
+  for (const auto& each : topics.subscriptions) {
+    if (each->announcement().due({})) each->step(now);  // it listens when request_topic returns
+    confirm(each->announcement());
+  }
 }
 
 void broker_session::say_hello() {

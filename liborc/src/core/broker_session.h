@@ -69,7 +69,7 @@ class broker_session {
   void on_welcome(const wire::welcome& welcome, bool unsolicited, const topic_lists& topics);
   void on_error(std::uint64_t request, const wire::error& error, const topic_lists& topics);
   void on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics);
-  void confirm_all(const topic_lists& topics);
+  void confirm_all(monotonic::time_point now, const topic_lists& topics);
   void say_hello();
   void renew_all(const topic_lists& topics);
   void declare(monotonic::time_point now, const topic_lists& topics);
