@@ -79,6 +79,7 @@ TEST_CASE("orc doctor: a host without a multicast route, and the command that ma
   std::string why;
   const auto hosts = two_hosts::make(why);
   if (!hosts) return skip(why);
+  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
   const broker_process broker(broker_process::at::nowhere);
   const patient robot(broker);
   const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));
@@ -110,6 +111,7 @@ TEST_CASE("orc doctor: what is to leave the host gets a route over the network")
   std::string why;
   const auto hosts = two_hosts::make(why);
   if (!hosts) return skip(why);
+  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
   const broker_process broker(broker_process::at::nowhere);
   const patient robot(broker);
   const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));
@@ -127,6 +129,7 @@ TEST_CASE("orc doctor: an interface that is down, and one that is not there") {
   std::string why;
   const auto hosts = two_hosts::make(why);
   if (!hosts) return skip(why);
+  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
   const broker_process broker(broker_process::at::nowhere);
   const patient robot(broker);
   const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));

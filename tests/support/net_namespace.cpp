@@ -97,6 +97,10 @@ bool two_hosts::bring_up(host which, std::string& why) const {
          run_command({"ip", "-n", it, "route", "add", "224.0.0.0/4", "dev", it}, why);
 }
 
+bool two_hosts::remove_multicast_route(host which, std::string& why) const {
+  return run_command({"ip", "-n", name(which), "route", "del", "224.0.0.0/4"}, why);
+}
+
 bool two_hosts::throttle(host which, int bytes_per_second, std::string& why) {
   return run_command({"ip", "netns", "exec", name(which), "tc", "qdisc", "add", "dev", name(which), "root", "tbf",
                       "rate", std::to_string(bytes_per_second) + "bps", "burst", "4kb", "limit", "16kb"},

@@ -26,6 +26,8 @@ class two_hosts {
   [[nodiscard]] std::vector<std::string> on(host which) const;
   // Limits what `which` sends to the other one. False, with the reason in `why`, where tbf is missing.
   [[nodiscard]] bool throttle(host which, int bytes_per_second, std::string& why);
+  // Takes away the route that sends multicast over the cable.
+  [[nodiscard]] bool remove_multicast_route(host which, std::string& why) const;
   // The cable, when it was made as a bad_link.
   [[nodiscard]] bad_link& link() { return *link_; }
 
