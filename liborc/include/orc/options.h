@@ -18,9 +18,9 @@ enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, mul
 [[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
 
 // A set of transports. Empty: whatever fits of inproc, ipc and tcp (the default everywhere). shm and multicast are used
-// where they are named, by the publisher's side: {shm, ipc, tcp} offers all three, and each subscriber takes the best it
-// can reach, in the order inproc, shm, ipc, tcp, multicast. A request that names multicast also hears programs that the
-// broker does not know, such as LCM's.
+// where they are named, by the publisher's side: {shm, ipc, tcp} offers all three, and each subscriber takes the best
+// it can reach, in the order inproc, shm, ipc, tcp, multicast. A request that names multicast also hears programs that
+// the broker does not know, such as LCM's.
 class transport_set {
  public:
   constexpr transport_set() noexcept = default;

@@ -66,7 +66,7 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
   const auto mark = std::min(rest.find('?'), rest.size());
   multicast_url url;
   const auto address =
-      mark == 0 && rest.size() > 0 ? std::string_view(usual_address) : rest.substr(0, mark);  // "udpm://?ttl=1"
+      mark == 0 && !rest.empty() ? std::string_view(usual_address) : rest.substr(0, mark);  // "udpm://?ttl=1"
   if (!read_address(address, url.group, url.port)) return wrong(text, "has no IPv4 address and port");
   if (!IN_MULTICAST(ntohl(url.group.s_addr)))
     return wrong(text, "has no multicast address (224.0.0.0 to 239.255.255.255)");
