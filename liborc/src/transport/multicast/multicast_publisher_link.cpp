@@ -1,8 +1,6 @@
 #include "transport/multicast/multicast_publisher_link.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <array>
@@ -52,7 +50,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   told.from = multicast::address_of(link->reports_.get());
   link->where_ = {wire::transport::multicast, told.text()};
   link->reports_at_ = ntohs(told.from->sin_port);
-  if (!link->watch_events()) return out_of_descriptors();
+  if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
   link->announce();
   return link;
 }
@@ -66,19 +64,6 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       fec_(static_cast<unsigned>(url.fec)),
       largest_(
           std::min(lcm::layout::largest(channel_.size(), datagram_bytes), multicast::largest_within(url.reassembly))) {}
-
-bool multicast_publisher_link::watch_events() noexcept {
-  timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  events_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!timer_ || !events_) return false;
-  for (const int fd : {reports_.get(), timer_.get()}) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
-  }
-  return true;
-}
 
 // ---- out ----
 
@@ -185,10 +170,7 @@ void multicast_publisher_link::go_on(sample* last) noexcept {
 void multicast_publisher_link::watch_for_room(bool wanted) noexcept {
   if (wanted == watched_for_room_) return;
   watched_for_room_ = wanted;
-  epoll_event event{};
-  event.events = EPOLLOUT;
-  event.data.fd = out_.get();
-  ::epoll_ctl(events_.get(), wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, out_.get(), &event);
+  events_.watch_for_room(out_.get(), wanted);
 }
 
 void multicast_publisher_link::announce() noexcept {
@@ -232,18 +214,9 @@ bool multicast_publisher_link::behind() const noexcept {
 
 void multicast_publisher_link::service(sample* last) noexcept {
   if (last != nullptr) newest_ = std::max(newest_, last->sequence);
-  epoll_event ready[3];
-  const int count = ::epoll_wait(events_.get(), ready, 3, 0);
-  for (int i = 0; i < count; ++i) {
-    if (ready[i].data.fd == timer_.get()) {
-      std::uint64_t expirations = 0;
-      (void)!::read(timer_.get(), &expirations, sizeof expirations);
-    } else if (ready[i].data.fd == reports_.get()) {
-      receive_reports(last);
-    } else {
-      go_on(last);
-    }
-  }
+  const auto ready = events_.take();
+  if (ready.input) receive_reports(last);
+  if (ready.room) go_on(last);
   const auto now = monotonic::now();
   if (now >= next_beat_) beat(now);
   // Without a broker this is how subscribers find it.
@@ -389,12 +362,7 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
 
 void multicast_publisher_link::beat_at(monotonic::time_point when) noexcept {
   next_beat_ = when;
-  const bool never = when == monotonic::time_point::max();
-  const auto at = never ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(when.time_since_epoch());
-  itimerspec setting{};
-  setting.it_value.tv_sec = static_cast<time_t>(at.count() / 1'000'000'000);
-  setting.it_value.tv_nsec = static_cast<long>(at.count() % 1'000'000'000);
-  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &setting, nullptr);
+  events_.wake_at(when);
 }
 
 }  // namespace orc::detail

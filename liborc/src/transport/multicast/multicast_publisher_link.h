@@ -14,6 +14,7 @@
 #include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/fec_code.h"
 #include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/link_events.h"
 #include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
 #include "transport/transport.h"
@@ -33,7 +34,7 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_; }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
-  [[nodiscard]] int fd() const noexcept override { return events_.get(); }
+  [[nodiscard]] int fd() const noexcept override { return events_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
@@ -59,7 +60,6 @@ class multicast_publisher_link final : public publisher_link {
   };
 
   multicast_publisher_link(const publication_spec& spec, const multicast_url& url, std::size_t datagram_bytes);
-  [[nodiscard]] bool watch_events() noexcept;
 
   // Out.
   void transmit(sample& s) noexcept;
@@ -94,8 +94,7 @@ class multicast_publisher_link final : public publisher_link {
   std::uint16_t reports_at_ = 0;  // port
   unique_fd out_;                 // connected to the group
   unique_fd reports_;             // from subscriptions, and what is for one of them
-  unique_fd timer_;
-  unique_fd events_;
+  multicast::link_events events_;
 
   std::uint64_t newest_ = 0;
   std::size_t newest_datagrams_ = 0;

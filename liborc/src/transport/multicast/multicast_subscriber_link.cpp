@@ -1,8 +1,6 @@
 #include "transport/multicast/multicast_subscriber_link.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <array>
@@ -42,7 +40,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
   link->group_ = std::move(std::get<unique_fd>(group));
   link->direct_ = std::move(std::get<unique_fd>(direct));
-  if (!link->watch_events()) return out_of_descriptors();
+  if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
   if (spec.publication) {
     link->channel_.expect(source_of(*url.from), spec.newest);
     link->keep_in_touch(monotonic::now());
@@ -60,19 +58,6 @@ multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& sp
                 .depth = spec.delivery.depth,
                 .alone = spec.alone,
                 .most_bytes = url.reassembly}) {}
-
-bool multicast_subscriber_link::watch_events() noexcept {
-  timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  events_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!timer_ || !events_) return false;
-  for (const int fd : {direct_.get(), timer_.get()}) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
-  }
-  return true;
-}
 
 multicast_subscriber_link::~multicast_subscriber_link() {
   if (!events_) return;
@@ -129,16 +114,7 @@ void multicast_subscriber_link::read_direct() noexcept {
 }
 
 void multicast_subscriber_link::service() noexcept {
-  epoll_event ready[2];
-  const int count = ::epoll_wait(events_.get(), ready, 2, 0);
-  for (int i = 0; i < count; ++i) {
-    if (ready[i].data.fd == timer_.get()) {
-      std::uint64_t expirations = 0;
-      (void)!::read(timer_.get(), &expirations, sizeof expirations);
-      continue;
-    }
-    read_direct();
-  }
+  if (events_.take().input) read_direct();
   keep_in_touch(monotonic::now());
   answer();
   after_reading();
@@ -161,7 +137,7 @@ void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcep
   if (!retry) return;
   retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, longest_retry);
   next_retry_ = now + retry_;
-  set_timer(retry_);
+  events_.wake_at(next_retry_);
 }
 
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
@@ -174,14 +150,6 @@ void multicast_subscriber_link::send(const source& to, const multicast::orc_data
   const bool connected = !channel_.is_open();  // the socket is
   (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT,
                  connected ? nullptr : reinterpret_cast<const sockaddr*>(&address), connected ? 0 : sizeof address);
-}
-
-void multicast_subscriber_link::set_timer(monotonic::duration after) noexcept {
-  const auto ns = std::chrono::nanoseconds(after).count();
-  itimerspec setting{};
-  setting.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
-  setting.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-  ::timerfd_settime(timer_.get(), 0, &setting, nullptr);
 }
 
 void multicast_subscriber_link::after_reading() noexcept {

@@ -10,6 +10,7 @@
 #include "core/unique_fd.h"
 #include "transport/multicast/channel_receiver.h"
 #include "transport/multicast/datagram_batch.h"
+#include "transport/multicast/link_events.h"
 #include "transport/multicast/multicast_url.h"
 #include "transport/transport.h"
 
@@ -23,7 +24,7 @@ class multicast_subscriber_link final : public subscriber_link {
   [[nodiscard]] bool try_recv(sample& out, pick which) noexcept override;
   [[nodiscard]] bool has_more() const noexcept override { return more_; }
   [[nodiscard]] int fd() const noexcept override { return group_.get(); }
-  [[nodiscard]] int control_fd() const noexcept override { return events_.get(); }
+  [[nodiscard]] int control_fd() const noexcept override { return events_.fd(); }
   void service() noexcept override;
   [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
@@ -32,22 +33,19 @@ class multicast_subscriber_link final : public subscriber_link {
 
  private:
   multicast_subscriber_link(const subscription_spec& spec, const multicast_url& url);
-  [[nodiscard]] bool watch_events() noexcept;
   void read_group(bool all) noexcept;
   void read_direct() noexcept;
   void on_connected() noexcept;
   void answer() noexcept;
   void keep_in_touch(monotonic::time_point now) noexcept;
   void send(const multicast::source& to, const multicast::orc_datagram& d) noexcept;
-  void set_timer(monotonic::duration after) noexcept;
   void after_reading() noexcept;
 
   const bool in_order_;
   const multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
-  unique_fd timer_;
-  unique_fd events_;
+  multicast::link_events events_;
 
   multicast::channel_receiver channel_;
   multicast::receiving_batch group_batch_;
