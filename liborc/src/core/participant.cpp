@@ -135,8 +135,7 @@ result participant::request_topic(std::string_view topic, const request_options&
     if (s && !s->was_made_with(options)) return again("release_topic");
     if (!s) {
       const auto allowed = options.transports.empty() ? options_.transports : options.transports;
-      const bool open =
-          alone() ? allowed.empty() || allowed.contains(transport::multicast) : allowed.contains(transport::multicast);
+      const bool open = allowed.contains(transport::multicast) || (alone() && allowed.empty());
       if (alone() && !open) return without_multicast(std::string(topic));
       s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell(),
                                          options_.multicast, open, alone());

@@ -21,12 +21,6 @@ template <typename Links, typename Value>
   return total;
 }
 
-[[nodiscard]] result too_large(std::size_t size, const publisher_link& link) {
-  return {errc::bad_argument, "a sample of " + std::to_string(size) + " bytes is too large for " +
-                                  std::string(wire::name_of(link.where().transport)) + ": " +
-                                  std::to_string(link.largest_sample()) + " at most"};
-}
-
 }  // namespace
 
 result without_multicast(const std::string& topic) {
@@ -123,9 +117,7 @@ result publication::publish(sample_buffer&& buffer) noexcept {
   sample replaced;  // freed after the lock is
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
-  for (const auto& link : links_) {
-    if (size > link->largest_sample()) return too_large(size, *link);
-  }
+  if (size > largest_) return too_large(size);
   const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
   sample fresh{std::move(buffer), sequence, realtime_ns()};
   if (is_unique(fresh.buffer)) write_header(fresh.buffer, {fresh.sequence, fresh.stamp_ns});
@@ -134,6 +126,14 @@ result publication::publish(sample_buffer&& buffer) noexcept {
   keeper_ = nullptr;
   count(size);
   return {};
+}
+
+result publication::too_large(std::size_t size) const {
+  const auto narrow =
+      std::find_if(links_.begin(), links_.end(), [&](const auto& link) { return link->largest_sample() == largest_; });
+  return {errc::bad_argument, "a sample of " + std::to_string(size) + " bytes is too large for " +
+                                  std::string(wire::name_of((*narrow)->where().transport)) + ": " +
+                                  std::to_string(largest_) + " at most"};
 }
 
 std::size_t publication::readers() const noexcept {
@@ -183,6 +183,15 @@ bool publication::offers(transport t) const noexcept {
   return options_.transports.empty() || options_.transports.contains(t);
 }
 
+bool publication::offers_at(const network_place& place, transport t) const noexcept {
+  const bool named = options_.transports.contains(t);
+  if (place.alone) return t == transport::multicast && offers(t);
+  // A tcp port is opened for others only, or when asked for.
+  if (t == transport::tcp) return named || (place.offer_tcp && offers(t));
+  if (t == transport::shm || t == transport::multicast) return named;
+  return offers(t);
+}
+
 bool publication::has_link(wire::transport name) const noexcept {
   const std::lock_guard lock(mutex_);  // a user may be closing the publication
   return std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link->where().transport == name; });
@@ -206,14 +215,7 @@ result publication::open(const network_place& place) {
   std::vector<std::unique_ptr<publisher_link>> opened;
   for (const auto& kind : *transports_) {
     const auto name = static_cast<transport>(kind->name());
-    // A tcp port is opened for others only, or when asked for.
-    if (!offers(name) || has_link(kind->name())) continue;
-    if (name == transport::tcp && !place.offer_tcp && !options_.transports.contains(name)) continue;
-    if (place.alone && name != transport::multicast) continue;
-    // Only where they are asked for.
-    if ((name == transport::shm || (name == transport::multicast && !place.alone)) &&
-        !options_.transports.contains(name))
-      continue;
+    if (!offers_at(place, name) || has_link(kind->name())) continue;
     if ((name == transport::ipc || name == transport::shm) && place.directory.empty())
       return {place.directory_problem.code(), place.directory_problem.message()};
     auto made = kind->advertise(spec_at(place));
@@ -231,6 +233,7 @@ result publication::open(const network_place& place) {
   for (auto& link : opened) {
     link->service(last());
     if (link->where().transport == wire::transport::inproc && last() != nullptr) link->commit(last_);
+    largest_ = std::min(largest_, link->largest_sample());
     links_.push_back(std::move(link));
   }
   opened_ = true;

@@ -69,6 +69,7 @@ class publication {
 
  private:
   [[nodiscard]] bool offers(transport t) const noexcept;
+  [[nodiscard]] bool offers_at(const network_place& place, transport t) const noexcept;
   [[nodiscard]] bool has_link(wire::transport name) const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_place& place) const;
   [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
@@ -76,6 +77,7 @@ class publication {
   void count(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
+  [[nodiscard]] result too_large(std::size_t size) const;
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
@@ -88,6 +90,7 @@ class publication {
 
   mutable std::mutex mutex_;  // the links and the last sample
   std::vector<std::unique_ptr<publisher_link>> links_;
+  std::size_t largest_ = SIZE_MAX;  // bytes that all of them take
   sample last_;
   publisher_link* keeper_ = nullptr;  // has the last sample instead of last_
   std::atomic<bool> closed_{false};

@@ -42,7 +42,6 @@ class channel_receiver {
   void on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
                 monotonic::time_point now) noexcept;
   void on_direct(std::span<const std::byte> bytes, monotonic::time_point now) noexcept;
-  void count_malformed() noexcept { ++malformed_; }
 
   // Whoever sends was heard through the group.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
@@ -58,6 +57,7 @@ class channel_receiver {
 
   // Complete samples that were not taken yet: one place when the newest wins.
   [[nodiscard]] sample_ring& ready() noexcept { return ready_; }
+  [[nodiscard]] const sample_ring& ready() const noexcept { return ready_; }
 
   // ---- reports ----
   // True: somebody waits for one.
@@ -84,6 +84,7 @@ class channel_receiver {
   }
 
  private:
+  void count_malformed() noexcept { ++malformed_; }
   [[nodiscard]] sender* sender_at(const source& from) noexcept;
   void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;

@@ -115,16 +115,22 @@ bool multicast_publisher_link::protect(const sample& s) noexcept {
 }
 
 std::size_t multicast_publisher_link::datagrams_of(const sample& s) const noexcept {
-  return fec_ != 0 ? plan_.datagrams() : lcm::layout(channel_.size(), s.buffer.size(), datagram_bytes_).datagrams();
+  return fec_ != 0 ? plan_.datagrams() : layout_of(s).datagrams();
+}
+
+lcm::layout multicast_publisher_link::layout_of(const sample& s) const noexcept {
+  return {channel_.size(), s.buffer.size(), datagram_bytes_};
+}
+
+void multicast_publisher_link::add_plain(multicast::sending_batch& to, const lcm::layout& cut, const sample& s,
+                                         std::size_t i) noexcept {
+  const auto part = cut.payload_of(i);
+  lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
+  to.add({s.buffer.payload() + part.offset, part.size});
 }
 
 void multicast_publisher_link::add_datagram(multicast::sending_batch& to, const sample& s, std::size_t i) noexcept {
-  if (fec_ == 0) {
-    const lcm::layout cut(channel_.size(), s.buffer.size(), datagram_bytes_);
-    const auto part = cut.payload_of(i);
-    lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
-    return to.add({s.buffer.payload() + part.offset, part.size});
-  }
+  if (fec_ == 0) return add_plain(to, layout_of(s), s, i);
   const auto place = plan_.at(static_cast<std::uint32_t>(i));
   auto& head = to.head();
   head.size = multicast::encode_header({.channel = channel_,
@@ -219,7 +225,7 @@ void multicast_publisher_link::service(sample* last) noexcept {
   if (ready.room) go_on(last);
   const auto now = monotonic::now();
   if (now >= next_beat_) beat(now);
-  // Without a broker this is how subscribers find it.
+  // Without a broker this is how subscribers find it; with one, how others know whom to leave to it.
   if (now - last_announce_ >= status_interval) announce();
 }
 
@@ -301,7 +307,7 @@ void multicast_publisher_link::forget(const wire::id& subscription, const sockad
 }
 
 void multicast_publisher_link::repair(const orc_datagram& report, const sockaddr_in& to, sample& last) noexcept {
-  const lcm::layout cut(channel_.size(), last.buffer.size(), datagram_bytes_);
+  const lcm::layout cut = layout_of(last);
   std::array<std::byte, multicast::longest_orc_datagram> wrapper;
   const std::size_t wrapper_size = multicast::encode({.kind = datagram_kind::repair,
                                                       .publication = publication_,
@@ -317,11 +323,10 @@ void multicast_publisher_link::repair(const orc_datagram& report, const sockaddr
   for (std::size_t g = 0; g < report.gap_count; ++g) {
     const std::size_t first = report.gaps[g].first;
     for (std::size_t i = first; i < std::min(first + report.gaps[g].count, cut.datagrams()); ++i) {
-      const auto part = cut.payload_of(i);
-      if (repaired_ != 0 && repaired_ + part.size > most_repaired) return send();
-      repaired_ += part.size;
-      lcm::write_head(batch.head(), cut, i, static_cast<std::uint32_t>(last.sequence), last.buffer.size(), channel_);
-      batch.add({last.buffer.payload() + part.offset, part.size});
+      const std::size_t size = cut.payload_of(i).size;
+      if (repaired_ != 0 && repaired_ + size > most_repaired) return send();
+      repaired_ += size;
+      add_plain(batch, cut, last, i);
       if (batch.full()) send();
     }
   }
@@ -342,12 +347,12 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
   const std::size_t before = readers_.size();
   std::erase_if(readers_, [&](const reader& each) { return now - each.heard > silence; });
   if (readers_.size() != before) reader_count_.store(readers_.size(), std::memory_order_relaxed);
+  // Not in the middle of a stream: what a reader lacks then will be followed by something newer.
+  const auto paused_at = last_commit_ + pause();
   auto next = monotonic::time_point::max();
   int asked = 0;
   for (reader& each : readers_) {
     const bool told = each.asked == newest_;
-    // Not in the middle of a stream: what it lacks then will be followed by something newer.
-    const auto paused_at = last_commit_ + pause();
     if (!told && each.ask_at > paused_at) each.ask_at = paused_at;
     if (!told && now < paused_at && now - each.asked_at < status_interval)
       each.ask_at = std::max(paused_at, now + look_interval);

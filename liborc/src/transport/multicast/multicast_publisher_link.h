@@ -63,6 +63,8 @@ class multicast_publisher_link final : public publisher_link {
 
   // Out.
   void transmit(sample& s) noexcept;
+  [[nodiscard]] lcm::layout layout_of(const sample& s) const noexcept;
+  void add_plain(multicast::sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) noexcept;
   // Of a sample: how many datagrams it is, and one of them. With forward error correction its parity has been made.
   [[nodiscard]] std::size_t datagrams_of(const sample& s) const noexcept;
   void add_datagram(multicast::sending_batch& to, const sample& s, std::size_t i) noexcept;

@@ -19,7 +19,7 @@ using multicast::source;
 constexpr auto first_retry = std::chrono::milliseconds(20);
 constexpr auto longest_retry = std::chrono::milliseconds(500);
 constexpr std::size_t most_batches = 64;  // per call: who floods us must not keep the lock
-constexpr std::size_t direct_buffer = 1024 * 1024;
+constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 [[nodiscard]] source source_of(const sockaddr_in& address) noexcept {
   return {address.sin_addr.s_addr, address.sin_port};
@@ -31,15 +31,14 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
                                                                const multicast_url& url) {
   if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
   if (spec.publication && !url.from) return error(errc::refused, "its endpoint does not say who sends");
-  if (url.from && url.ttl == 0 && !multicast::is_of_this_host(*url.from))
-    return error(errc::refused, "it does not leave its host (ttl=0)");
   auto group = multicast::open_receiver(url, multicast::channel_filter(spec.topic, std::nullopt));
   if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
-  auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, direct_buffer);
+  auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, wanted_direct_buffer);
   if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
   link->group_ = std::move(std::get<unique_fd>(group));
   link->direct_ = std::move(std::get<unique_fd>(direct));
+  link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
   if (spec.publication) {
     link->channel_.expect(source_of(*url.from), spec.newest);
@@ -70,7 +69,7 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   if (connecting || !in_order_ || channel_.ready().empty()) read_group(!in_order_);
   if (emptied_ && channel_.owes_reports()) answer();  // which had to wait until it was
   const bool found = state() != link_state::connecting && channel_.ready().pop(out);
-  after_reading();
+  tell_malformed();
   return found;
 }
 
@@ -88,9 +87,8 @@ void multicast_subscriber_link::read_group(bool all) noexcept {
       if (state() == link_state::connecting && channel_.connected()) on_connected();
     }
     emptied_ = count < multicast::receiving_batch::most;
-    if (emptied_ || (!all && !channel_.ready().empty())) break;
+    if (emptied_ || (!all && !channel_.ready().empty())) return;
   }
-  after_reading();
 }
 
 void multicast_subscriber_link::on_connected() noexcept {
@@ -117,7 +115,7 @@ void multicast_subscriber_link::service() noexcept {
   if (events_.take().input) read_direct();
   keep_in_touch(monotonic::now());
   answer();
-  after_reading();
+  tell_malformed();
 }
 
 void multicast_subscriber_link::answer() noexcept {
@@ -125,8 +123,7 @@ void multicast_subscriber_link::answer() noexcept {
   // What is here already need not be repaired.
   if (state() == link_state::connected) read_group(true);
   if (!emptied_) return;
-  channel_.report(multicast::receive_buffer_of(direct_.get()),
-                  [this](const source& to, const multicast::orc_datagram& d) { send(to, d); });
+  channel_.report(direct_buffer_, [this](const source& to, const multicast::orc_datagram& d) { send(to, d); });
 }
 
 // Whoever sends forgets subscribers that do not report.
@@ -152,8 +149,7 @@ void multicast_subscriber_link::send(const source& to, const multicast::orc_data
                  connected ? nullptr : reinterpret_cast<const sockaddr*>(&address), connected ? 0 : sizeof address);
 }
 
-void multicast_subscriber_link::after_reading() noexcept {
-  more_ = !channel_.ready().empty() || !emptied_;
+void multicast_subscriber_link::tell_malformed() noexcept {
   malformed_.store(channel_.malformed(), std::memory_order_relaxed);
 }
 

@@ -22,7 +22,7 @@ class multicast_subscriber_link final : public subscriber_link {
   ~multicast_subscriber_link() override;
 
   [[nodiscard]] bool try_recv(sample& out, pick which) noexcept override;
-  [[nodiscard]] bool has_more() const noexcept override { return more_; }
+  [[nodiscard]] bool has_more() const noexcept override { return !channel_.ready().empty() || !emptied_; }
   [[nodiscard]] int fd() const noexcept override { return group_.get(); }
   [[nodiscard]] int control_fd() const noexcept override { return events_.fd(); }
   void service() noexcept override;
@@ -39,19 +39,19 @@ class multicast_subscriber_link final : public subscriber_link {
   void answer() noexcept;
   void keep_in_touch(monotonic::time_point now) noexcept;
   void send(const multicast::source& to, const multicast::orc_datagram& d) noexcept;
-  void after_reading() noexcept;
+  void tell_malformed() noexcept;
 
   const bool in_order_;
   const multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
+  std::size_t direct_buffer_ = 0;  // bytes that the kernel granted it
   multicast::link_events events_;
 
   multicast::channel_receiver channel_;
   multicast::receiving_batch group_batch_;
   multicast::receiving_batch direct_batch_;
   bool emptied_ = true;  // the group's socket, when it was read last
-  bool more_ = false;
   monotonic::duration retry_{};
   monotonic::time_point next_retry_;
   std::atomic<link_state> state_{link_state::connecting};

@@ -17,10 +17,12 @@ link_or_error<subscriber_link> multicast_transport::subscribe(const subscription
   auto url = multicast_url::parse(address.address);
   if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
   auto& there = std::get<multicast_url>(url);
+  const bool elsewhere = there.from && !multicast::is_of_this_host(*there.from);
+  if (elsewhere && there.ttl == 0) return error(errc::refused, "it does not leave its host (ttl=0)");
   // Interfaces have other names on other hosts, and memory is this program's own.
   const auto here = multicast_url::parse(spec.multicast);
   if (const auto* const own = std::get_if<multicast_url>(&here)) {
-    if (there.from && !multicast::is_of_this_host(*there.from)) there.interface = own->interface;
+    if (elsewhere) there.interface = own->interface;
     there.receive_buffer = own->receive_buffer;
     there.reassembly = own->reassembly;
   }
