@@ -16,6 +16,8 @@
 #include <memory>
 #include <utility>
 
+#include "transport/multicast/multicast_url.h"
+
 namespace orc::cli {
 
 namespace {
@@ -53,13 +55,6 @@ sockaddr_in address_of(in_addr host, std::uint16_t port) noexcept {
   address.sin_addr = host;
   address.sin_port = htons(port);
   return address;
-}
-
-// False: there is none of that name.
-bool find(const std::string& interface, ip_mreqn& to) noexcept {
-  if (interface.empty() || ::inet_pton(AF_INET, interface.c_str(), &to.imr_address) == 1) return true;
-  to.imr_ifindex = static_cast<int>(::if_nametoindex(interface.c_str()));
-  return to.imr_ifindex != 0;
 }
 
 struct arrival {
@@ -106,7 +101,7 @@ probe_result ended(probe_step step, int why) { return {step, why, "", 0}; }
 probe_result multicast_round_trip(in_addr group, const std::string& interface) {
   ip_mreqn by{};
   by.imr_multiaddr = group;
-  if (!find(interface, by)) return ended(probe_step::find_interface, ENODEV);
+  if (!detail::find_interface(interface, by)) return ended(probe_step::find_interface, ENODEV);
   const udp_socket in;
   const udp_socket out;
   const int on = 1;

@@ -4,20 +4,15 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "transport/multicast/multicast_url.h"
 #include "wire/control.h"
+#include "wire/environment.h"
 #include "wire/run_dir.h"
 
 namespace orc::detail {
 
 namespace {
-
-[[nodiscard]] std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
   constexpr std::string_view blanks = " \t";

@@ -3,19 +3,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
+
+#include "wire/environment.h"
 
 namespace orc::detail {
 namespace {
 
 constexpr const char* system_dir = "/run/orc";
 constexpr std::string_view ipc_scheme = "ipc://";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // The XDG specification: relative paths are to be ignored.
 std::string xdg_dir() {

@@ -30,14 +30,14 @@
 #include <string_view>
 
 #include "transport/multicast/fec_plan.h"
+#include "transport/multicast/lcm_datagram.h"
 
 namespace orc::detail::multicast {
 
 struct fec_packet {
   static constexpr std::uint32_t magic = 0x4f524346;
   static constexpr std::size_t fixed_bytes = 36;
-  static constexpr std::size_t longest_channel = 63;
-  static constexpr std::size_t most_header_bytes = fixed_bytes + longest_channel;
+  static constexpr std::size_t most_header_bytes = fixed_bytes + lcm::longest_channel;
 
   std::string_view channel;
   std::uint64_t sequence = 0;

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -37,13 +36,11 @@ template <typename Value>
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-// The interface that the URL names. False: there is none of that name.
-[[nodiscard]] bool interface_of(const multicast_url& url, ip_mreqn& to) noexcept {
+// The group, on the interface that the URL names. False: there is none of that name.
+[[nodiscard]] bool membership_of(const multicast_url& url, ip_mreqn& to) noexcept {
   to = {};
   to.imr_multiaddr = url.group;
-  if (url.interface.empty() || ::inet_pton(AF_INET, url.interface.c_str(), &to.imr_address) == 1) return true;
-  to.imr_ifindex = static_cast<int>(::if_nametoindex(url.interface.c_str()));
-  return to.imr_ifindex != 0;
+  return find_interface(url.interface, to);
 }
 
 [[nodiscard]] error no_interface(const multicast_url& url) {
@@ -66,11 +63,18 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+[[nodiscard]] bool bind_to_any_port(int socket, in_addr host) noexcept {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr = host;
+  return bind_to(socket, address);
+}
+
 }  // namespace
 
 socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
   ip_mreqn by{};
-  if (!interface_of(url, by)) return no_interface(url);
+  if (!membership_of(url, by)) return no_interface(url);
   unique_fd socket = udp_socket();
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), url.receive_buffer);
@@ -92,7 +96,7 @@ bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept {
 
 socket_or_error open_sender(const multicast_url& url) {
   ip_mreqn by{};
-  if (!interface_of(url, by)) return no_interface(url);
+  if (!membership_of(url, by)) return no_interface(url);
   unique_fd socket = udp_socket();
   const sockaddr_in group = url.group_address();
   if (!socket || (!url.interface.empty() && !set(socket.get(), IPPROTO_IP, IP_MULTICAST_IF, by)) ||
@@ -110,17 +114,13 @@ socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, st
   set_receive_buffer(socket.get(), receive_buffer);
   if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(::if_nametoindex("lo"))))
     return failure("open a socket", url);
-  sockaddr_in any_port = at;
-  any_port.sin_port = 0;
-  if (!bind_to(socket.get(), any_port)) return failure("bind a socket", url);
+  if (!bind_to_any_port(socket.get(), at.sin_addr)) return failure("bind a socket", url);
   return socket;
 }
 
 bool is_of_this_host(const sockaddr_in& address) noexcept {
   const unique_fd socket = udp_socket();
-  sockaddr_in any_port = address;
-  any_port.sin_port = 0;
-  return socket && bind_to(socket.get(), any_port);
+  return socket && bind_to_any_port(socket.get(), address.sin_addr);
 }
 
 sockaddr_in address_of(int socket) noexcept {
@@ -134,9 +134,7 @@ socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t re
   unique_fd socket = udp_socket();
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  if (!to && !bind_to(socket.get(), any)) return out_of_descriptors();
+  if (!to && !bind_to_any_port(socket.get(), {})) return out_of_descriptors();
   if (to && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*to), sizeof *to) != 0)
     return error(errc::system_error, "cannot reach " + to_string(*to) + ": " + std::strerror(errno));
   return socket;

@@ -1,10 +1,12 @@
 #include "transport/multicast/multicast_url.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
+
+#include "wire/environment.h"
 
 namespace orc::detail {
 
@@ -83,15 +85,11 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
 }
 
 multicast_url::setting multicast_url::from_environment() {
-  const auto value = [](const char* name) {
-    const char* const text = std::getenv(name);
-    return std::string(text == nullptr ? "" : text);
-  };
   constexpr const char* own = "ORC_MULTICAST";
   constexpr const char* of_lcm = "LCM_DEFAULT_URL";
-  if (auto text = value(own); !text.empty()) return {std::move(text), own};
+  if (auto text = environment(own); !text.empty()) return {std::move(text), own};
   // LCM's may also name what is no network ("file://…").
-  if (auto text = value(of_lcm); text.starts_with(scheme)) return {std::move(text), of_lcm};
+  if (auto text = environment(of_lcm); text.starts_with(scheme)) return {std::move(text), of_lcm};
   return {};
 }
 
@@ -111,6 +109,12 @@ sockaddr_in multicast_url::group_address() const noexcept {
   address.sin_addr = group;
   address.sin_port = htons(port);
   return address;
+}
+
+bool find_interface(const std::string& name, ip_mreqn& to) noexcept {
+  if (name.empty() || ::inet_pton(AF_INET, name.c_str(), &to.imr_address) == 1) return true;
+  to.imr_ifindex = static_cast<int>(::if_nametoindex(name.c_str()));
+  return to.imr_ifindex != 0;
 }
 
 std::string to_string(const sockaddr_in& address) {

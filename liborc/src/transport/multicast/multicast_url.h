@@ -45,6 +45,10 @@ struct multicast_url {
   [[nodiscard]] sockaddr_in group_address() const noexcept;
 };
 
+// Fills in which interface `name`, a name or an IPv4 address, is; empty: the kernel's route decides. False: there is
+// none.
+[[nodiscard]] bool find_interface(const std::string& name, ip_mreqn& to) noexcept;
+
 // "192.0.2.1:7667"
 [[nodiscard]] std::string to_string(const sockaddr_in& address);
 
