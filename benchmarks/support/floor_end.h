@@ -46,18 +46,7 @@ class floor_memory {
 
 class floor_end {
  public:
-  class message {
-   public:
-    message() noexcept = default;
-    message(const std::byte* data, std::size_t size) noexcept : data_(data), size_(size) {}
-    explicit operator bool() const noexcept { return data_ != nullptr; }
-    [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
-   private:
-    const std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-  };
+  using message = message_view;
 
   floor_end(floor_memory& memory, int out) noexcept
       : out_(memory.way(out)), in_(memory.way(1 - out)), seen_(in_.word.load()) {}

@@ -35,6 +35,20 @@ enum class send_mode { copy, move, loan };
 
 inline constexpr std::size_t mark_size = sizeof(std::uint64_t);
 
+// A received sample for an end that keeps the bytes itself, until the next one.
+class message_view {
+ public:
+  message_view() noexcept = default;
+  message_view(const std::byte* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  explicit operator bool() const noexcept { return data_ != nullptr; }
+  [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 template <class End>
 bool echo(End& end, wait_mode wait, send_mode mode) {
   for (;;) {

@@ -23,18 +23,7 @@ namespace orc::bench {
 
 class udp_end {
  public:
-  class message {
-   public:
-    message() noexcept = default;
-    message(const std::byte* data, std::size_t size) noexcept : data_(data), size_(size) {}
-    explicit operator bool() const noexcept { return data_ != nullptr; }
-    [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
-   private:
-    const std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-  };
+  using message = message_view;
 
   // Sends to `group` at port `out`, receives what is sent to it at port `in`.
   udp_end(const std::string& group, std::uint16_t out, std::uint16_t in) {

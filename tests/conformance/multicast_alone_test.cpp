@@ -11,13 +11,6 @@ using namespace orc::test;
 
 namespace {
 
-orc::participant_options alone(const std::string& url = test_group()) {
-  orc::participant_options options;
-  options.broker = "none";
-  options.multicast = url;
-  return options;
-}
-
 constexpr orc::request_options wanted_within{.connected_within_ms = patience_ms};
 
 }  // namespace

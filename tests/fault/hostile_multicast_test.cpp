@@ -66,13 +66,6 @@ class stranger {
   unique_fd socket_;
 };
 
-orc::participant_options alone() {
-  orc::participant_options options;
-  options.broker = "none";
-  options.multicast = test_group();
-  return options;
-}
-
 // A publication and a subscription that go on while `attack` is called again and again.
 template <typename Attack>
 void exchange_during(Attack attack, int rounds) {

@@ -17,6 +17,31 @@ namespace {
   return text;
 }
 
+// A host of two whose multicast has no route, and the doctor who looks at it. False where the machine does not allow
+// it.
+class bare_host {
+ public:
+  bare_host() : hosts_(two_hosts::make(why_not_)) {
+    if (!hosts_) return;
+    REQUIRE(hosts_->remove_multicast_route(two_hosts::host::a, why_not_));
+    there_ = "ORC_BROKER=none " + words(hosts_->on(two_hosts::host::a));
+  }
+  explicit operator bool() const { return hosts_ != nullptr; }
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  [[nodiscard]] const patient& robot() const { return robot_; }
+  // What to put in front of a command line to run it there.
+  [[nodiscard]] const std::string& there() const { return there_; }
+  // The interface to the other host, which is called as the namespace.
+  [[nodiscard]] std::string network() const { return hosts_->on(two_hosts::host::a).back(); }
+
+ private:
+  std::string why_not_;
+  std::unique_ptr<two_hosts> hosts_;
+  const broker_process broker_{broker_process::at::nowhere};
+  const patient robot_{broker_};
+  std::string there_;
+};
+
 constexpr const char* group = "239.255.76.67";
 [[nodiscard]] std::string url(int port, const std::string& parameters = "?ttl=0") {
   return std::string("udpm://") + group + ":" + std::to_string(port) + parameters;
@@ -76,13 +101,10 @@ TEST_CASE("orc doctor: a receive buffer beyond the kernel's limit") {
 }
 
 TEST_CASE("orc doctor: a host without a multicast route, and the command that makes one") {
-  std::string why;
-  const auto hosts = two_hosts::make(why);
-  if (!hosts) return skip(why);
-  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
-  const broker_process broker(broker_process::at::nowhere);
-  const patient robot(broker);
-  const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));
+  const bare_host host;
+  if (!host) return skip(host.why_not());
+  const patient& robot = host.robot();
+  const std::string& there = host.there();
   const std::string stays = "--multicast '" + url(7667) + "'";
 
   const auto before = robot.examine(stays, there);
@@ -108,17 +130,14 @@ TEST_CASE("orc doctor: a host without a multicast route, and the command that ma
 }
 
 TEST_CASE("orc doctor: what is to leave the host gets a route over the network") {
-  std::string why;
-  const auto hosts = two_hosts::make(why);
-  if (!hosts) return skip(why);
-  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
-  const broker_process broker(broker_process::at::nowhere);
-  const patient robot(broker);
-  const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));
+  const bare_host host;
+  if (!host) return skip(host.why_not());
+  const patient& robot = host.robot();
+  const std::string& there = host.there();
   const std::string leaves = "--multicast '" + url(7667, "?ttl=1") + "'";
   const auto before = robot.examine(leaves, there);
   INFO(before.out);
-  const std::string network = hosts->on(two_hosts::host::a).back();  // the interface is called as the namespace
+  const std::string network = host.network();
   CHECK_THAT(fix_of(before, "multicast route"), contains("dev " + network));
   CHECK(before["multicast " + network].level == "ok");
   REQUIRE(robot.mend(before, "multicast route", there));
@@ -126,13 +145,10 @@ TEST_CASE("orc doctor: what is to leave the host gets a route over the network")
 }
 
 TEST_CASE("orc doctor: an interface that is down, and one that is not there") {
-  std::string why;
-  const auto hosts = two_hosts::make(why);
-  if (!hosts) return skip(why);
-  REQUIRE(hosts->remove_multicast_route(two_hosts::host::a, why));
-  const broker_process broker(broker_process::at::nowhere);
-  const patient robot(broker);
-  const std::string there = "ORC_BROKER=none " + words(hosts->on(two_hosts::host::a));
+  const bare_host host;
+  if (!host) return skip(host.why_not());
+  const patient& robot = host.robot();
+  const std::string& there = host.there();
   REQUIRE(robot.orc().run(there + " ip link set lo down").exit_code == 0);
   const std::string stays = "--multicast '" + url(7667) + "'";
   const auto down = robot.examine(stays, there);

@@ -66,7 +66,7 @@ TEST_CASE("multicast announcement: one that comes late does not bring older samp
   for (const int conflate : {0, 1}) {
     INFO("conflate " << conflate);
     const std::string channel = "late" + std::to_string(conflate);
-    orc::broker participant({.broker = "none", .transports = {orc::transport::multicast}, .multicast = test_group()});
+    orc::broker participant(alone());
     REQUIRE(participant.request_topic(channel, {.conflate = conflate}));
     const fake_sender publication(channel);
     // Until it listens.
