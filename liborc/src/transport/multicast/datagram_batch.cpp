@@ -60,15 +60,17 @@ receiving_batch::receiving_batch() : memory_(new std::byte[most * largest]) {
 }
 
 std::size_t receiving_batch::receive(int socket) noexcept {
-  for (std::size_t i = 0; i < most; ++i) {
-    messages_[i].msg_hdr.msg_namelen = sizeof slots_[i].from;
-    messages_[i].msg_hdr.msg_controllen = slots_[i].control.size();
+  // The kernel wrote into those that it filled.
+  for (; used_ != 0; --used_) {
+    messages_[used_ - 1].msg_hdr.msg_namelen = sizeof slots_[used_ - 1].from;
+    messages_[used_ - 1].msg_hdr.msg_controllen = slots_[used_ - 1].control.size();
   }
   int count = 0;
   do count = ::recvmmsg(socket, messages_.data(), most, MSG_DONTWAIT, nullptr);
   while (count < 0 && errno == EINTR);
   refused_ = count < 0 && errno == ECONNREFUSED;
-  return count < 0 ? 0 : static_cast<std::size_t>(count);
+  used_ = count < 0 ? 0 : static_cast<std::size_t>(count);
+  return used_;
 }
 
 receiving_batch::received receiving_batch::operator[](std::size_t i) const noexcept {

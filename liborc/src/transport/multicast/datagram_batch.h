@@ -71,6 +71,7 @@ class receiving_batch {
     alignas(cmsghdr) std::array<std::byte, 64> control;
   };
   bool refused_ = false;
+  std::size_t used_ = most;  // may not be as they were
   std::unique_ptr<std::byte[]> memory_;
   std::array<slot, most> slots_{};
   std::array<mmsghdr, most> messages_{};
