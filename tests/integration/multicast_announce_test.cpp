@@ -7,6 +7,7 @@
 
 #include "core/unique_fd.h"
 #include "orc.h"
+#include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/payload.h"
 #include "support/test_group.h"
@@ -83,4 +84,40 @@ TEST_CASE("multicast announcement: one that comes late does not bring older samp
     REQUIRE(second);
     CHECK(text_of(second) == "six");
   }
+}
+
+TEST_CASE("multicast: a request hears strangers, then the publication that is registered, then strangers again",
+          "[integration]") {
+  const broker_process map;
+  auto options = map.options();
+  options.multicast = test_group();
+  const orc::transport_set over{orc::transport::multicast};
+  orc::broker reader(options);
+  REQUIRE(reader.request_topic("switch", {.transports = over}));
+  const fake_sender stranger("switch");
+  std::uint32_t number = 0;
+  const auto hears = [&](const std::string& what) {
+    return wait_until([&] {
+      stranger.say(++number, "stranger");
+      const auto got = reader.recv_msg("switch", 20);
+      return got && text_of(got) == what;
+    });
+  };
+  CHECK(hears("stranger"));
+
+  orc::broker writer(options);
+  REQUIRE(writer.register_topic("switch", {.transports = over}));
+  REQUIRE(reader.subscriber("switch").wait_connected(patience_ms));
+  REQUIRE(wait_until([&] { return writer.publisher("switch").readers() == 1; }));
+  REQUIRE(writer.send_msg("switch", "registered", 10));
+  REQUIRE(hears("registered"));
+  // From now on nobody else is heard.
+  for (int i = 0; i < 50; ++i) {
+    stranger.say(++number, "stranger");
+    const auto got = reader.recv_msg("switch", 1);
+    CHECK_FALSE((got && text_of(got) == "stranger"));
+  }
+
+  REQUIRE(writer.unregister_topic("switch"));
+  CHECK(hears("stranger"));
 }

@@ -60,3 +60,43 @@ TEST_CASE("two hosts: LCM programs take the fragments that ORC cuts to fit the n
     }
   }
 }
+
+// What the kernel keeps on this host it keeps for members of the group: without one, TTL 0 would be left to the cable.
+TEST_CASE("two hosts: TTL 0 stays on its host although nobody listens there", "[interop]") {
+  using host = two_hosts::host;
+  std::string why;
+  const auto hosts = two_hosts::make(why);
+  if (!hosts) return skip(why);
+  const std::string group = "udpm://239.255.76.67:7667?ttl=";
+  for (const kind to : {kind::orc, kind::lcm}) {
+    INFO("orc to " << to_string(to));
+    peer on_b(to, "receive", {group + "0", "ALONE"}, hosts->on(host::b));
+    const peer local = send(kind::orc, group + "0", "ALONE", {.life = 1, .size = 800, .hz = 200}, hosts->on(host::a));
+    const peer global = send(kind::orc, group + "1", "ALONE", {.life = 2, .size = 800, .hz = 50}, hosts->on(host::a));
+    for (int i = 0; i < 20; ++i) {
+      const auto got = on_b.next();
+      REQUIRE(got);
+      CHECK(got->life == 2);
+    }
+  }
+}
+
+TEST_CASE("two hosts: an interface that the URL names needs no multicast route", "[interop]") {
+  using host = two_hosts::host;
+  std::string why;
+  const auto hosts = two_hosts::make(why);
+  if (!hosts) return skip(why);
+  const auto url_on = [&](host which) {
+    REQUIRE(hosts->remove_multicast_route(which, why));
+    return "udpm://239.255.76.67:7667?ttl=1&interface=" + hosts->on(which).back();
+  };
+  const std::string url_a = url_on(host::a);
+  const std::string url_b = url_on(host::b);
+  peer on_b(kind::orc, "receive", {url_b, "NAMED"}, hosts->on(host::b));
+  const peer on_a = send(kind::orc, url_a, "NAMED", {.size = 5000, .hz = 50}, hosts->on(host::a));
+  for (int i = 0; i < 5; ++i) {
+    const auto got = on_b.next();
+    REQUIRE(got);
+    CHECK(is_told(*got, 5000));
+  }
+}

@@ -219,25 +219,26 @@ void subscription::step(monotonic::time_point now) {
   if (closed_) return;
   if (now >= listen_openly_at_) listen_openly();
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
-  if (!link_) return;
-  if (link_->control_fd() >= 0) {
+  if (link_ && link_->control_fd() >= 0) {
     link_->service();
     watch_alerts();
     if (link_->has_more()) dry_ = false;
     if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
   }
-  if (gone_at_ && now - *gone_at_ >= link_outlives_publication) {
+  const bool ended = !link_ || link_->state() == link_state::lost || link_->state() == link_state::refused;
+  if (gone_at_ && (ended || now - *gone_at_ >= link_outlives_publication)) {
     save_samples();
     drop_link();
     if (!open_address_.empty()) listen_openly();
     return;
   }
-  if (link_->state() == link_state::lost || link_->state() == link_state::refused) {
+  if (!link_) return;
+  if (ended) {
     save_samples();
     drop_link();
     // One that ends as soon as it is there must not keep both sides busy.
     const bool short_lived = now - linked_at_ < link_selector::patience;
-    if (!gone_at_) look_for_link(short_lived ? now + link_selector::patience : now);
+    look_for_link(short_lived ? now + link_selector::patience : now);
     return;
   }
   if (link_->fd() >= 0 && attendance_.should_drain(now, waiting_ != 0 || user_fd_)) drain_link(now);
