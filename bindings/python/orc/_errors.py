@@ -1,0 +1,147 @@
+"""What can go wrong, for both backends. Names and texts are those of `orc::errc` (liborc/include/orc/result.h)."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional, Type
+
+
+class Error(Exception):
+    """Base of all errors of ORC. `code` is the name of the C++ errc; `str(error)` says what was tried and what to do."""
+
+    code: str = "system_error"
+    text: str = "a system call failed"
+
+    def __init__(self, text: Optional[str] = None) -> None:
+        super().__init__(text or type(self).text)
+
+
+class NoBroker(Error):
+    """Nobody answered in time. The declaration stays and takes effect when a broker answers."""
+
+    code = "no_broker"
+    text = "no address broker answers: start one with orc-broker, or set ORC_BROKER"
+
+
+class BadName(Error, ValueError):
+    """Not a topic name."""
+
+    code = "bad_name"
+    text = "a topic name has 1 to 255 bytes of A-Z a-z 0-9 _ . / -"
+
+
+class BadArgument(Error, ValueError):
+    """An option or argument makes no sense."""
+
+    code = "bad_argument"
+    text = "an argument makes no sense"
+
+
+class NameTaken(Error):
+    """A live publication of another participant holds the topic; the text names it."""
+
+    code = "name_taken"
+    text = "a live publication of another participant holds the topic"
+
+
+class NotRegistered(Error, LookupError):
+    """This participant did not register the topic."""
+
+    code = "not_registered"
+    text = "this participant did not register the topic"
+
+
+class NotRequested(Error, LookupError):
+    """This participant did not request the topic."""
+
+    code = "not_requested"
+    text = "this participant did not request the topic"
+
+
+class Refused(Error):
+    """The broker or the peer said no."""
+
+    code = "refused"
+    text = "the other side refused"
+
+
+class NoMemory(Error, MemoryError):
+    """Out of memory."""
+
+    code = "no_memory"
+    text = "out of memory"
+
+
+class NoDescriptors(Error):
+    """Out of file descriptors."""
+
+    code = "no_descriptors"
+    text = "out of file descriptors: raise the limit (ulimit -n)"
+
+
+class NoPermission(Error, PermissionError):
+    """The system forbids it."""
+
+    code = "no_permission"
+    text = "no permission"
+
+
+class SystemFailure(Error):
+    """A system call failed."""
+
+    code = "system_error"
+    text = "a system call failed"
+
+
+class Closed(Error):
+    """Unregistered, released or closed, also by another thread while the call waited."""
+
+    code = "closed"
+    text = "the topic was unregistered or released, or the participant ended"
+
+
+class Forked(Error):
+    """Made before fork(): the child must make its own Broker."""
+
+    code = "forked"
+    text = "made before fork(): a child process must make its own participant"
+
+
+class TooManyMessages(Error):
+    """The program holds max_messages of this subscription: it has to release one first."""
+
+    code = "too_many_messages"
+    text = "the program holds as many messages of this subscription as it may: drop one, or raise max_messages"
+
+
+class TimedOut(Error, TimeoutError):
+    """The time that the caller allowed has passed."""
+
+    code = "timed_out"
+    text = "the time allowed has passed"
+
+
+by_code: Dict[str, Type[Error]] = {
+    kind.code: kind
+    for kind in (
+        NoBroker,
+        BadName,
+        BadArgument,
+        NameTaken,
+        NotRegistered,
+        NotRequested,
+        Refused,
+        NoMemory,
+        NoDescriptors,
+        NoPermission,
+        SystemFailure,
+        Closed,
+        Forked,
+        TooManyMessages,
+        TimedOut,
+    )
+}
+
+
+def make(code: str, text: str = "") -> Error:
+    """The exception for a C++ error code by its name, with its text or the one sentence of the code."""
+    return by_code.get(code, SystemFailure)(text or None)

@@ -1,0 +1,31 @@
+"""Plain values of the API, for both backends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+
+@dataclass(frozen=True)
+class TypeInfo:
+    """What the bytes of a topic are; shown by the tools, never interpreted by ORC (liborc/include/orc/options.h)."""
+
+    name: str = ""
+    """"geometry.Pose"; at most 255 bytes."""
+    encoding: str = ""
+    """"flatbuffers", "protobuf", "cdr", "json", …; at most 255 bytes."""
+    hash: int = 0
+    """Of the schema, unsigned 64 bits; 0: none."""
+    schema: bytes = b""
+    """At most 32 KiB."""
+
+
+@dataclass(frozen=True)
+class LinkInfo:
+    """What links a subscription to its publication now (liborc/include/orc/subscriber.h)."""
+
+    connected: bool
+    transport: Optional[str]
+    """"inproc", "ipc", "tcp", "shm" or "multicast" when connected, else None."""
+    reason: str
+    """Why this transport, and why none of those preferred to it."""
