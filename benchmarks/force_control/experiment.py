@@ -1,0 +1,105 @@
+"""The runs: repetitions of each reference, direct and over ORC in turn; the same under load; a killed controller."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from . import processes
+from .reference import CONSTANT, SINUSOID, STEP
+from .run_config import RunConfig
+
+Record = npt.NDArray[Any]
+DIRECT = "direct"
+TRACKED = (STEP, SINUSOID)
+KILL_AT_S, RESTART_AT_S = 4.0, 6.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for on the command line."""
+
+    broker_program: Path
+    transports: tuple[str, ...]
+    repetitions: int
+    load_repetitions: int
+    kill: bool
+    seed: int
+    base: RunConfig  # with the options that all runs share
+    say: Callable[[str], None]
+
+
+@dataclass
+class Results:
+    """The robot's records: [reference][who], one per repetition. Who is DIRECT or the transport."""
+
+    idle: dict[str, dict[str, list[Record]]] = field(default_factory=dict)
+    load: dict[str, dict[str, list[Record]]] = field(default_factory=dict)
+    kill: dict[str, Record] = field(default_factory=dict)  # by transport
+
+
+def perform(plan: Plan) -> Results:
+    """All runs, one after the other, in real time. RuntimeError when a process fails."""
+    with processes.broker(plan.broker_program) as endpoint, tempfile.TemporaryDirectory() as scratch:
+        base = replace(plan.base, broker=endpoint, out=str(Path(scratch) / "record.npz"))
+        results = Results()
+        results.idle = _tracking(plan, base, plan.repetitions, nullcontext)
+        results.load = _tracking(plan, base, plan.load_repetitions, processes.cpu_load)
+        for transport in plan.transports if plan.kill else ():
+            plan.say(f"kill and restart the controller, {transport}")
+            results.kill[transport] = _killed(
+                replace(base, reference=CONSTANT.name, seed=plan.seed, transport=transport)
+            )
+        return results
+
+
+def _tracking(
+    plan: Plan, base: RunConfig, repetitions: int, load: Callable[[], AbstractContextManager[None]]
+) -> dict[str, dict[str, list[Record]]]:
+    who_all = (DIRECT, *plan.transports)
+    records: dict[str, dict[str, list[Record]]] = {r.name: {who: [] for who in who_all} for r in TRACKED}
+    for repetition in range(repetitions):
+        for reference in TRACKED:
+            for who in _rotated(who_all, repetition):
+                plan.say(
+                    f"{'' if load is nullcontext else 'under load, '}{repetition + 1}/{repetitions}, "
+                    f"{reference.name}, {who}"
+                )
+                config = replace(
+                    base,
+                    reference=reference.name,
+                    seed=plan.seed + repetition,
+                    transport="" if who == DIRECT else who,
+                )
+                with load():
+                    records[reference.name][who].append(_run(config))
+    return records
+
+
+def _rotated(items: Sequence[str], by: int) -> Iterator[str]:
+    """So that nobody always goes first."""
+    return (items[(i + by) % len(items)] for i in range(len(items)))
+
+
+def _run(config: RunConfig) -> Record:
+    with processes.controller(config) if config.transport else nullcontext(), processes.robot(config) as robot:
+        return robot.record()
+
+
+def _killed(config: RunConfig) -> Record:
+    with processes.robot(config) as robot:
+        with processes.controller(config) as controller:
+            robot.wait_moving()
+            moving = time.monotonic()
+            time.sleep(KILL_AT_S)
+            controller.kill()
+        time.sleep(max(0.0, moving + RESTART_AT_S - time.monotonic()))
+        with processes.controller(config):
+            return robot.record()

@@ -1,0 +1,49 @@
+"""Process 2: the controller behind ORC, callback-like as in the paper: it waits for a state and answers it.
+
+`python -m force_control.node CONFIG` runs until it is ended by a signal.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import orc
+
+from . import realtime
+from .controller import ForceController
+from .messages import COMMAND, COMMAND_TOPIC, STATE, STATE_TOPIC, decode
+from .reference import REFERENCES
+from .run_config import RunConfig
+
+PRIORITY = 70  # below the robot's
+
+
+def serve(config: RunConfig) -> None:
+    """Answers each state with a command until the process ends."""
+    controller = ForceController(REFERENCES[config.reference].force)
+    command = np.zeros(1, COMMAND)
+    command_bytes = command.view(np.uint8)
+    with orc.Broker(config.broker, name="force_controller", transports=config.transport) as broker:
+        commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize)
+        states = broker.request_topic(STATE_TOPIC)
+        for line in realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus):
+            print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
+        while True:
+            message = states.recv_msg(-1)
+            state = None if message is None else decode(message, STATE)
+            if state is None:
+                continue
+            command["torque_nm"] = controller.torque(
+                float(state["time_s"][0]), state["q"][0], state["dq"][0], float(state["force_n"][0])
+            )
+            command["sequence"] = state["sequence"]
+            commands.send_msg(command_bytes)
+            del message, state
+
+
+if __name__ == "__main__":
+    try:
+        serve(RunConfig.from_json(sys.argv[1]))
+    except KeyboardInterrupt:
+        pass

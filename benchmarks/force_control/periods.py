@@ -1,0 +1,3 @@
+"""The robot's control period, the Panda's."""
+
+PERIOD_S = 0.001
