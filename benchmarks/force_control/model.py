@@ -31,7 +31,7 @@ VISCOUS = np.array((1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3))  # N m s/rad
 class Disturbance:
     """What differs from one repetition to the next; drawn from a seed, so that both controllers meet the same."""
 
-    start: Array  # joint angles minus HOME, rad
+    start: Array  # joint angles minus HOME, rad; the wrist then turns until the plate is flat
     payload_kg: float  # that the gravity compensation does not know of
     friction: float  # Coulomb, of joints 1 to 4; a third of it in the wrist
     force_noise: float  # standard deviation of the measured force, N, white
@@ -50,7 +50,7 @@ class Panda:
     """The simulated arm: where it is, and what a period under a torque does to it. Belongs to one thread."""
 
     def __init__(self, disturbance: Disturbance) -> None:
-        start = HOME + disturbance.start
+        start = _flat(HOME + disturbance.start)
         at = flange(start)
         self.table_z = _lowest(at.position[2], at.rotation[2, 2]) - START_GAP
         self._model = _compile(disturbance, self.table_z)
@@ -73,6 +73,14 @@ class Panda:
     def gap(self) -> float:
         """From the table to the lowest point of the plate's rim, m; slightly negative in contact."""
         return _lowest(self._plate.xpos[2], self._plate.xmat[8]) - self.table_z
+
+
+def _flat(q: Array) -> Array:
+    """The posture near q whose flange faces straight down."""
+    for _ in range(5):
+        at = flange(q)
+        q = q + np.linalg.pinv(at.jacobian[3:5]) @ (-at.rotation[1, 2], at.rotation[0, 2])
+    return q
 
 
 def _lowest(height: float, upright: float) -> float:

@@ -107,7 +107,7 @@ def run(robot: Robot, link: Link, deadline_us: int) -> None:
                 robot.move(None, False, np.nan, made_up=True)
         if robot.done:
             break
-        command = link.answer(robot.observe(), due_ns + deadline_us * 1000)
+        command = link.answer(robot.observe(), woken_ns + deadline_us * 1000)
         held_ns = time.monotonic_ns()
         fresh = link.answered == robot.sequence
         if moving:
