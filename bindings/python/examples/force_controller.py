@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""A controller, after the template of the ORC paper (Listing 1): wait for the state, compute, command.
+
+Start a broker (`orc-broker`), this, and a robot that publishes 7 joint angles (float64, rad) on robot_position:
+
+    orc topic pub robot_position -r 1000 --hex $(printf '0%.0s' {1..112})
+    orc topic echo robot_control --hex
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import orc
+
+JOINTS = 7
+SILENCE_MS = 100  # after which the robot is said to be silent
+
+
+def control(q: np.ndarray) -> np.ndarray:
+    """Torques (7,), N m, from joint angles (7,), rad: your controller goes here."""
+    return -2.0 * q
+
+
+def serve(broker: orc.Broker, position: str, command: str) -> None:
+    """Answers every position with a command, for ever. The newest position counts; those it was too slow for do not."""
+    commands = broker.register_topic(command)
+    positions = broker.request_topic(position)  # may be registered later
+    silent = False
+    while True:
+        message = positions.recv_msg(SILENCE_MS)
+        if message is None:
+            if not silent:
+                print(f"waiting for {position}", flush=True)
+            silent = True
+            continue
+        silent = False
+        if len(message) != 8 * JOINTS:
+            print(f"{len(message)} bytes are no {JOINTS} joint angles", flush=True)
+            continue
+        if message.missed:
+            print(f"skipped {message.missed}", flush=True)
+        commands.send_msg(control(np.frombuffer(message)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--broker", default="", help="endpoint of the broker (default: $ORC_BROKER, else this user's)")
+    parser.add_argument("--position", default="robot_position", help="topic to read (default: %(default)s)")
+    parser.add_argument("--command", default="robot_control", help="topic to write (default: %(default)s)")
+    options = parser.parse_args()
+    with orc.Broker(options.broker, name="force_controller") as broker:
+        try:
+            serve(broker, options.position, options.command)
+        except KeyboardInterrupt:
+            print("ended", flush=True)
+
+
+if __name__ == "__main__":
+    main()
