@@ -1,0 +1,79 @@
+"""ORC, Open Robot Communication: the newest sample of each topic, for force controllers.
+
+    import orc
+
+    with orc.Broker() as broker:
+        command = broker.register_topic("arm/command")
+        state = broker.request_topic("arm/state")
+        while (message := state.recv_msg(-1)) is not None:
+            command.send_msg(control(numpy.frombuffer(message)))
+
+`orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`, on pyzmq: ipc and tcp), which is used where the
+extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h); times are in ms where a name says
+`_ms`, in ns where it says `_ns`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from orc._errors import (
+    BadArgument,
+    BadName,
+    Closed,
+    Error,
+    Forked,
+    NameTaken,
+    NoBroker,
+    NoDescriptors,
+    NoMemory,
+    NoPermission,
+    NotRegistered,
+    NotRequested,
+    Refused,
+    SystemFailure,
+    TimedOut,
+    TooManyMessages,
+)
+from orc._types import LinkInfo, TypeInfo
+from orc._waiting import Callback
+
+# An extension that is there but does not load is an error to see, not a reason for the other backend.
+if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
+    from orc._broker import Broker, Message, Publisher, Subscriber
+
+    backend = "native"
+else:
+    from orc.pure import Broker, Message, Publisher, Subscriber
+
+    backend = "pure"
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BadArgument",
+    "BadName",
+    "Broker",
+    "Callback",
+    "Closed",
+    "Error",
+    "Forked",
+    "LinkInfo",
+    "Message",
+    "NameTaken",
+    "NoBroker",
+    "NoDescriptors",
+    "NoMemory",
+    "NoPermission",
+    "NotRegistered",
+    "NotRequested",
+    "Publisher",
+    "Refused",
+    "Subscriber",
+    "SystemFailure",
+    "TimedOut",
+    "TooManyMessages",
+    "TypeInfo",
+    "backend",
+]

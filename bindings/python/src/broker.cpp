@@ -1,0 +1,200 @@
+#include "broker.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "buffers.h"
+#include "errors.h"
+#include "gil.h"
+#include "options.h"
+#include "publisher.h"
+#include "session.h"
+#include "subscriber.h"
+
+namespace orc::python {
+
+namespace {
+
+// The Python object; the session may outlive it.
+struct participant {
+  std::shared_ptr<session> running;
+
+  [[nodiscard]] publisher_handle publisher(std::string_view topic) const {
+    auto broker = running->broker();
+    errc why = errc::not_registered;
+    auto end = without_gil([&]() noexcept {
+      auto found = broker->publisher(topic);
+      if (!found && broker->send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
+      broker.reset();
+      return found;
+    });
+    if (!end) fail(why);
+    return {running, std::move(end), std::string(topic)};
+  }
+
+  [[nodiscard]] orc::subscriber receiver(std::string_view topic) const {
+    auto broker = running->broker();
+    errc why = errc::not_requested;
+    auto end = without_gil([&]() noexcept {
+      auto found = broker->subscriber(topic);
+      if (!found && broker->recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
+      broker.reset();
+      return found;
+    });
+    if (!end) fail(why);
+    return end;
+  }
+};
+
+publisher_handle register_topic(participant& self, const std::string& topic, nb::handle transports,
+                                std::size_t expected_size, std::size_t history, bool lock, bool huge_pages,
+                                const std::string& multicast, nb::handle type) {
+  topic_options options{.transports = to_transports(transports),
+                        .expected_size = expected_size,
+                        .history = history,
+                        .memory = {.lock = lock, .huge_pages = huge_pages},
+                        .multicast = multicast,
+                        .type = to_type_info(type)};
+  check(self.running->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
+  return self.publisher(topic);
+}
+
+subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
+                                nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
+                                int spin_us) {
+  const int within_ms = to_int(connected_within_ms, "connected_within_ms");
+  const request_options options{.conflate = conflate,
+                                .depth = depth,
+                                .connected_within_ms = within_ms < -1 ? within_ms : 0,  // liborc tells what is wrong
+                                .transports = to_transports(transports),
+                                .max_messages = max_messages,
+                                .spin_us = spin_us};
+  const auto since = std::chrono::steady_clock::now();
+  check(self.running->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); }));
+  subscriber_handle made{self.running, self.receiver(topic), topic};
+  if (within_ms == 0) return made;
+  const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
+  const auto left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent.count());
+  if (!made.wait_connected(static_cast<int>(left)))
+    fail(errc::timed_out, "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" +
+                              made.end.link().reason + "); the request stays");
+  return made;
+}
+
+nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms,
+                           message (orc::subscriber::*how)(int) noexcept) {
+  const int timeout = to_int(timeout_ms, "timeout_ms");
+  auto from = self.receiver(topic);
+  return receive(from, timeout, how);
+}
+
+void send_by_name(participant& self, std::string_view topic, nb::handle data) {
+  const readable_bytes bytes(data);
+  auto broker = self.running->broker();
+  const errc code = without_gil([&]() noexcept {
+    const errc sent = broker->send_msg(topic, bytes.data(), bytes.size()).code();
+    broker.reset();
+    return sent;
+  });
+  if (code != errc::ok) fail(code);
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const auto& running = nb::inst_ptr<participant>(self)->running;
+  if (running && running.use_count() == 1) Py_VISIT(running->sink().callable());
+  return 0;
+}
+
+int clear(PyObject* self) noexcept {
+  if (!nb::inst_ready(self)) return 0;
+  const auto& running = nb::inst_ptr<participant>(self)->running;
+  if (running && running.use_count() == 1) running->sink().clear();
+  return 0;
+}
+
+}  // namespace
+
+void bind_broker(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                         {0, nullptr}};
+  nb::class_<participant>(m, "Broker", nb::type_slots(slots),
+                          "A program's session with ORC (liborc/include/orc/broker.h). Any thread.")
+      .def(
+          "__init__",
+          [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
+             std::string advertise, nb::handle transports, std::string multicast, nb::object log) {
+            participant_options options{.broker = std::move(broker),
+                                        .name = std::move(name),
+                                        .broker_timeout_ms = to_int(broker_timeout_ms, "broker_timeout_ms"),
+                                        .advertise = std::move(advertise),
+                                        .transports = to_transports(transports),
+                                        .multicast = std::move(multicast)};
+            auto sink = std::make_shared<log_sink>(std::move(log));
+            new (self) participant{std::make_shared<session>(std::move(options), std::move(sink))};
+          },
+          nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
+          nb::arg("advertise") = "", nb::arg("transports") = nb::tuple(), nb::arg("multicast") = "", nb::arg("log"))
+      .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
+           nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false,
+           nb::arg("huge_pages") = false, nb::arg("multicast") = "", nb::arg("type") = nb::none())
+      .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
+           nb::arg("depth") = 64, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
+           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0)
+      .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
+           "Publisher.send_msg by name. NotRegistered when the topic was not registered.")
+      .def(
+          "recv_msg",
+          [](participant& self, std::string_view topic, nb::handle timeout_ms) {
+            return receive_by_name(self, topic, timeout_ms, &orc::subscriber::recv);
+          },
+          nb::arg("topic"), nb::arg("timeout_ms"),
+          "Subscriber.recv_msg by name. NotRequested when the topic was not requested.")
+      .def(
+          "recv_next",
+          [](participant& self, std::string_view topic, nb::handle timeout_ms) {
+            return receive_by_name(self, topic, timeout_ms, &orc::subscriber::recv_next);
+          },
+          nb::arg("topic"), nb::arg("timeout_ms"), "Subscriber.recv_next by name. NotRequested likewise.")
+      .def(
+          "loan",
+          [](participant& self, std::string_view topic, std::size_t size) {
+            return new lent(self.publisher(topic), size);
+          },
+          nb::arg("topic"), nb::arg("size"), "Publisher.loan by name. NotRegistered likewise.")
+      .def("publisher", &participant::publisher, nb::arg("topic"),
+           "The handle of a topic that was registered. NotRegistered.")
+      .def(
+          "subscriber",
+          [](participant& self, std::string_view topic) {
+            return subscriber_handle{self.running, self.receiver(topic), std::string(topic)};
+          },
+          nb::arg("topic"), "The handle of a topic that was requested. NotRequested.")
+      .def(
+          "unregister_topic",
+          [](participant& self, const std::string& topic) {
+            check(self.running->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
+          },
+          nb::arg("topic"),
+          "Withdraws a topic; waits for the broker's answer, at most a second. NotRegistered.")
+      .def(
+          "release_topic",
+          [](participant& self, const std::string& topic) {
+            check(self.running->call([topic](orc::broker& broker) { return broker.release_topic(topic); }));
+          },
+          nb::arg("topic"), "Withdraws a request; who waits on it gets Closed. NotRequested.")
+      .def_prop_ro(
+          "broker_endpoint",
+          [](const participant& self) {
+            const auto broker = self.running->broker();
+            return without_gil([&]() noexcept { return broker->broker_endpoint(); });
+          },
+          "Endpoint of the broker that answered last; empty when none did yet.")
+      .def(
+          "close", [](participant& self) { self.running->close(); },
+          "Ends the publications and subscriptions and tells the broker, within a second. Later calls: Closed.");
+}
+
+}  // namespace orc::python

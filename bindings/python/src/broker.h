@@ -1,0 +1,10 @@
+// The participant: set-up calls, and the four calls by name.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace orc::python {
+
+void bind_broker(nanobind::module_& m);
+
+}  // namespace orc::python

@@ -1,0 +1,47 @@
+#include "errors.h"
+
+#include <nanobind/nanobind.h>
+
+namespace orc::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+[[nodiscard]] const char* name_of(errc code) noexcept {
+  switch (code) {
+    case errc::ok: break;
+    case errc::nothing_new: return "nothing_new";
+    case errc::timed_out: return "timed_out";
+    case errc::no_broker: return "no_broker";
+    case errc::bad_name: return "bad_name";
+    case errc::bad_argument: return "bad_argument";
+    case errc::name_taken: return "name_taken";
+    case errc::not_registered: return "not_registered";
+    case errc::not_requested: return "not_requested";
+    case errc::refused: return "refused";
+    case errc::no_memory: return "no_memory";
+    case errc::no_descriptors: return "no_descriptors";
+    case errc::no_permission: return "no_permission";
+    case errc::system_error: return "system_error";
+    case errc::closed: return "closed";
+    case errc::forked: return "forked";
+    case errc::too_many_messages: return "too_many_messages";
+  }
+  return "ok";
+}
+
+}  // namespace
+
+void fail(errc code, const std::string& text) {
+  const std::string sentence = text.empty() ? std::string(describe(code)) : text;
+  const nb::object error = nb::module_::import_("orc._errors").attr("make")(name_of(code), nb::cast(sentence.c_str()));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
+
+void check(const result& outcome) {
+  if (!outcome) fail(outcome.code(), outcome.error().message());
+}
+
+}  // namespace orc::python

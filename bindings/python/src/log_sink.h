@@ -1,0 +1,35 @@
+// Where a participant's log goes: a Python callable, called on liborc's thread.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "orc/log.h"
+
+namespace orc::python {
+
+class log_sink {
+ public:
+  // With the GIL.
+  explicit log_sink(nanobind::object callable) : callable_(std::move(callable)) {}
+  // clear() was called before: the last owner may be a thread without the GIL.
+  ~log_sink() { (void)callable_.release(); }
+  log_sink(const log_sink&) = delete;
+  log_sink& operator=(const log_sink&) = delete;
+
+  // From any thread, without the GIL. Nothing once the interpreter is ending.
+  void write(log_level level, std::string_view text) noexcept;
+
+  // With the GIL.
+  void clear() noexcept { callable_.reset(); }
+  [[nodiscard]] PyObject* callable() const noexcept { return callable_.ptr(); }
+
+  // Whether this thread is in write().
+  [[nodiscard]] static bool in_a_call() noexcept;
+
+ private:
+  nanobind::object callable_;
+};
+
+}  // namespace orc::python

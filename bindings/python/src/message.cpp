@@ -1,0 +1,82 @@
+#include "message.h"
+
+#include "gil.h"
+
+namespace orc::python {
+
+namespace {
+
+constexpr const char* released_text = "the message was released";
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  return nb::inst_ptr<received>(self)->get(self, view, flags);
+}
+
+void release_buffer(PyObject* self, Py_buffer*) noexcept { nb::inst_ptr<received>(self)->let_go(); }
+
+const message& alive(const received& self) {
+  if (self.released()) throw nb::value_error(released_text);
+  return self.sample();
+}
+
+}  // namespace
+
+void received::release() {
+  if (views_ != 0) {
+    PyErr_Format(PyExc_BufferError, "the message has %zd views (memoryviews, arrays): drop them first", views_);
+    throw nb::python_error();
+  }
+  sample_ = message();
+}
+
+int received::get(PyObject* self, Py_buffer* view, int flags) noexcept {
+  static char nothing = 0;
+  if (released()) {
+    PyErr_SetString(PyExc_ValueError, released_text);
+    view->obj = nullptr;
+    return -1;
+  }
+  void* const bytes = sample_.size() != 0 ? const_cast<void*>(sample_.data()) : &nothing;
+  if (PyBuffer_FillInfo(view, self, bytes, static_cast<Py_ssize_t>(sample_.size()), 1, flags) != 0) return -1;
+  ++views_;
+  return 0;
+}
+
+void bind_message(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
+                         {0, nullptr}};
+  nb::class_<received>(m, "Message", nb::type_slots(slots), nb::is_final(),
+                       "A received sample: a read-only buffer of its bytes, as bytes(m), memoryview(m) and "
+                       "numpy.frombuffer(m) take it.\n\nOver shm the bytes are the publisher's slot itself, which it "
+                       "does not use again before the message and all views of it are gone. One thread at a time.")
+      .def("__len__", [](const received& self) { return alive(self).size(); })
+      .def("__bool__", [](const received&) { return true; })
+      .def("__repr__",
+           [](const received& self) {
+             if (self.released()) return nb::steal<nb::str>(PyUnicode_FromString("<orc.Message released>"));
+             return nb::steal<nb::str>(PyUnicode_FromFormat("<orc.Message sequence=%llu, %zd bytes>",
+                                                            static_cast<unsigned long long>(self.sample().sequence()),
+                                                            static_cast<Py_ssize_t>(self.sample().size())));
+           })
+      .def_prop_ro(
+          "sequence", [](const received& self) { return alive(self).sequence(); },
+          "Per publication, starting at 1; a publisher that restarts begins again at 1.")
+      .def_prop_ro(
+          "stamp_ns", [](const received& self) { return alive(self).stamp_ns(); },
+          "When it was sent, ns since the epoch by the sending host's clock.")
+      .def_prop_ro(
+          "missed", [](const received& self) { return alive(self).missed(); },
+          "Samples of the publication that were skipped since the previous one this subscription returned.")
+      .def_prop_ro(
+          "age_ns", [](const received& self) { return alive(self).age_ns(); },
+          "Now minus stamp_ns. Across hosts as good as their clocks agree.")
+      .def("release", &received::release,
+           "Gives the place back at once; afterwards every use is ValueError. BufferError while views of it exist.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__exit__", [](received& self, nb::handle, nb::handle, nb::handle) { self.release(); },
+          nb::arg("exc_type").none(), nb::arg("exc_value").none(), nb::arg("traceback").none());
+}
+
+}  // namespace orc::python

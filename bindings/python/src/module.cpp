@@ -1,0 +1,36 @@
+// The extension orc._native: liborc for orc/__init__.py, which adds what is better said in Python.
+#include <nanobind/nanobind.h>
+
+#include "broker.h"
+#include "interpreter.h"
+#include "message.h"
+#include "orc.h"
+#include "publisher.h"
+#include "subscriber.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+// The bindings rely on the GIL: loans and messages have no locks of their own.
+void refuse_free_threading() {
+  const nb::module_ sys = nb::module_::import_("sys");
+  if (!nb::hasattr(sys, "_is_gil_enabled") || nb::cast<bool>(sys.attr("_is_gil_enabled")())) return;
+  PyErr_SetString(PyExc_ImportError,
+                  "orc does not support Python without the GIL: use the ordinary build, or set PYTHON_GIL=1");
+  throw nb::python_error();
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  refuse_free_threading();
+  nb::set_leak_warnings(false);  // what lives at the end was closed by atexit
+  m.doc() = "liborc (liborc/include/orc/*.h) for the package orc.";
+  m.attr("version") = orc::version();
+  orc::python::interpreter::watch_end();
+  orc::python::bind_message(m);
+  orc::python::bind_publisher(m);
+  orc::python::bind_subscriber(m);
+  orc::python::bind_broker(m);
+}

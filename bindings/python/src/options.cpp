@@ -1,0 +1,53 @@
+#include "options.h"
+
+#include <nanobind/stl/string.h>
+
+#include "buffers.h"
+#include "errors.h"
+
+namespace orc::python {
+
+namespace {
+
+[[nodiscard]] transport transport_named(const std::string& name) {
+  for (const auto each : {transport::inproc, transport::ipc, transport::tcp, transport::shm, transport::multicast})
+    if (to_string(each) == name) return each;
+  fail(errc::bad_argument, "there is no transport " + name + "; there are inproc, shm, ipc, tcp and multicast");
+}
+
+template <typename T>
+[[nodiscard]] T member(nb::handle type, const char* name) {
+  T value{};
+  if (!nb::try_cast<T>(type.attr(name), value)) {
+    PyErr_Format(PyExc_TypeError, "TypeInfo.%s has the wrong type, or is out of range", name);
+    throw nb::python_error();
+  }
+  return value;
+}
+
+}  // namespace
+
+transport_set to_transports(nb::handle names) {
+  nb::object list = nb::borrow(names);
+  const bool is_text = PyUnicode_Check(names.ptr());
+  if (is_text) list = names.attr("split")(",");
+  transport_set set;
+  for (const nb::handle each : list) {
+    std::string name;
+    if (!nb::try_cast<std::string>(each, name)) throw nb::type_error("transports are names: str");
+    if (is_text) name = nb::cast<std::string>(each.attr("strip")());
+    if (!is_text || !name.empty()) set.insert(transport_named(name));
+  }
+  return set;
+}
+
+type_info to_type_info(nb::handle type) {
+  if (type.is_none()) return {};
+  const readable_bytes schema(type.attr("schema"));
+  return {.name = member<std::string>(type, "name"),
+          .encoding = member<std::string>(type, "encoding"),
+          .hash = member<std::uint64_t>(type, "hash"),
+          .schema = std::string(static_cast<const char*>(schema.data()), schema.size())};
+}
+
+}  // namespace orc::python

@@ -1,0 +1,16 @@
+// Options as Python has them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "orc.h"
+
+namespace orc::python {
+
+// An iterable of names, or one string with commas between them. Raises BadArgument, TypeError.
+[[nodiscard]] transport_set to_transports(nanobind::handle names);
+
+// orc.TypeInfo or None. Raises TypeError.
+[[nodiscard]] type_info to_type_info(nanobind::handle type);
+
+}  // namespace orc::python

@@ -1,0 +1,73 @@
+#include "publisher.h"
+
+#include <nanobind/stl/string.h>
+
+#include "buffers.h"
+#include "errors.h"
+#include "gil.h"
+
+namespace orc::python {
+
+namespace {
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  return nb::inst_ptr<lent>(self)->get(self, view, flags);
+}
+
+void release_buffer(PyObject* self, Py_buffer*) noexcept { nb::inst_ptr<lent>(self)->let_go(); }
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<lent>(self)->view());
+  return 0;
+}
+
+int clear(PyObject* self) noexcept {
+  if (nb::inst_ready(self)) nb::inst_ptr<lent>(self)->clear();
+  return 0;
+}
+
+void bind_loan(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                         {0, nullptr}};
+  nb::class_<lent>(m, "Loan", nb::type_slots(slots), nb::is_final(),
+                   "Memory on loan: `with publisher.loan(size) as view:` gives a writable memoryview; leaving the block "
+                   "sends it, leaving by an exception sends nothing.\n\nBufferError, and nothing is sent, when other "
+                   "views of the memory outlive the block. One thread at a time.")
+      .def("__enter__", [](nb::handle self) { return nb::inst_ptr<lent>(self)->enter(self); })
+      .def(
+          "__exit__",
+          [](lent& self, nb::handle type, nb::handle, nb::handle) { self.exit(!type.is_none()); },
+          nb::arg("exc_type").none(), nb::arg("exc_value").none(), nb::arg("traceback").none());
+}
+
+}  // namespace
+
+void publisher_handle::send_msg(nb::handle data) {
+  const readable_bytes bytes(data);
+  const errc code = without_gil([&]() noexcept { return end.send(bytes.data(), bytes.size()).code(); });
+  if (code != errc::ok) fail(code);
+}
+
+void bind_publisher(nb::module_& m) {
+  bind_loan(m);
+  nb::class_<publisher_handle>(
+      m, "Publisher",
+      "The sending end of a topic (liborc/include/orc/publisher.h). Any thread. Closed after unregister_topic.")
+      .def_ro("topic", &publisher_handle::topic, "The topic's name.")
+      .def("send_msg", &publisher_handle::send_msg, nb::arg("data"),
+           "Hands one sample, any C-contiguous buffer, to the links and returns; waits for nobody.\n\n"
+           "TypeError (no buffer), ValueError or BufferError (not contiguous), NoMemory, Closed, Forked.")
+      .def(
+          "loan", [](const publisher_handle& self, std::size_t size) { return new lent(self, size); }, nb::arg("size"),
+          "Memory for a sample of `size` bytes, to fill in place. NoMemory, Closed, Forked.")
+      .def_prop_ro(
+          "readers",
+          [](const publisher_handle& self) { return without_gil([&]() noexcept { return self.end.readers(); }); },
+          "Links up now.");
+}
+
+}  // namespace orc::python

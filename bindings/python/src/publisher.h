@@ -1,0 +1,49 @@
+// The sending end of a topic, and loans of its memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "orc.h"
+#include "session.h"
+
+namespace orc::python {
+
+// With the GIL.
+struct publisher_handle {
+  std::shared_ptr<session> owner;
+  orc::publisher end;
+  std::string topic;
+
+  void send_msg(nanobind::handle data);
+};
+
+// Memory on loan as a context manager: entering gives a writable memoryview, leaving sends.
+class lent {
+ public:
+  lent(publisher_handle from, std::size_t size);
+
+  [[nodiscard]] nanobind::object enter(nanobind::handle self);
+  // Sends unless the body raised.
+  void exit(bool raised);
+
+  // The buffer protocol's.
+  int get(PyObject* self, Py_buffer* view, int flags) noexcept;
+  void let_go() noexcept { --views_; }
+  // The garbage collector's: the memoryview refers to this.
+  [[nodiscard]] PyObject* view() const noexcept { return view_.ptr(); }
+  void clear() noexcept { view_.reset(); }
+
+ private:
+  publisher_handle from_;
+  orc::loan memory_;
+  nanobind::object view_;
+  Py_ssize_t views_ = 0;
+  bool open_ = false;
+};
+
+void bind_publisher(nanobind::module_& m);
+
+}  // namespace orc::python

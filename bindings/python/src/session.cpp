@@ -1,0 +1,96 @@
+#include "session.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <system_error>
+
+#include "errors.h"
+#include "gil.h"
+#include "interpreter.h"
+
+namespace orc::python {
+
+namespace {
+
+// One call of liborc waits no longer, so that a thread that nobody waits for any more ends soon.
+constexpr int longest_call_ms = 2000;
+constexpr std::chrono::milliseconds between_signals{20};
+
+class answer {
+ public:
+  void give(result outcome) {
+    const std::lock_guard lock(mutex_);
+    outcome_ = std::move(outcome);
+    given_.notify_all();
+  }
+  [[nodiscard]] std::optional<result> wait(std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    given_.wait_for(lock, longest, [this] { return outcome_.has_value(); });
+    return outcome_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::optional<result> outcome_;
+};
+
+[[nodiscard]] result call_beside(const std::shared_ptr<orc::broker>& broker, const session::set_up& wanted) {
+  const auto told = std::make_shared<answer>();
+  try {
+    interpreter::run_beside([told, broker, wanted] { told->give(wanted(*broker)); });
+  } catch (const std::system_error& problem) {
+    return {errc::system_error, std::string("no thread for the call: ") + problem.what()};
+  }
+  for (;;) {
+    const auto outcome = without_gil([&]() noexcept { return told->wait(between_signals); });
+    if (outcome) return *outcome;
+    raise_signals();
+  }
+}
+
+}  // namespace
+
+session::session(participant_options options, std::shared_ptr<log_sink> sink)
+    : broker_timeout_ms_(options.broker_timeout_ms), sink_(std::move(sink)) {
+  if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
+  if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > longest_call_ms) options.broker_timeout_ms = longest_call_ms;
+  options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
+  without_gil([&]() noexcept { broker_ = std::make_shared<orc::broker>(std::move(options)); });
+  interpreter::add(this);
+}
+
+session::~session() {
+  close();
+  interpreter::remove(this);
+  sink_->clear();
+}
+
+void session::close() noexcept {
+  if (!broker_) return;
+  auto ended = std::exchange(broker_, nullptr);
+  if (log_sink::in_a_call()) {
+    // Garbage collection ran in a log callback, perhaps on the very thread that the participant would wait for.
+    interpreter::run_beside([kept = std::move(ended)] {});
+  } else {
+    without_gil([&]() noexcept { ended.reset(); });
+  }
+}
+
+const std::shared_ptr<orc::broker>& session::broker() const {
+  if (!broker_) fail(errc::closed);
+  return broker_;
+}
+
+result session::call(const set_up& wanted) const {
+  using clock = std::chrono::steady_clock;
+  const auto ends = clock::now() + std::chrono::milliseconds(broker_timeout_ms_);
+  for (;;) {
+    result outcome = call_beside(broker(), wanted);
+    const bool goes_on = broker_timeout_ms_ == -1 || (broker_timeout_ms_ > longest_call_ms && clock::now() < ends);
+    if (outcome.code() != errc::no_broker || !goes_on) return outcome;
+  }
+}
+
+}  // namespace orc::python

@@ -1,0 +1,101 @@
+#include "subscriber.h"
+
+#include <nanobind/stl/string.h>
+
+#include "buffers.h"
+#include "errors.h"
+#include "gil.h"
+
+namespace orc::python {
+
+namespace {
+
+[[nodiscard]] nb::object link_of(const subscriber_handle& self) {
+  const link_info now = without_gil([&]() noexcept { return self.end.link(); });
+  const nb::object transport =
+      now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
+  return nb::module_::import_("orc._types").attr("LinkInfo")(now.connected, transport, nb::cast(now.reason));
+}
+
+[[nodiscard]] int descriptor_of(subscriber_handle& self) {
+  errc why = errc::ok;
+  const int found = without_gil([&]() noexcept {
+    const int made = self.end.fd();
+    if (made < 0) why = self.end.wait_connected(0).code();
+    return made;
+  });
+  if (found < 0) fail(why == errc::closed || why == errc::forked ? why : errc::no_descriptors);
+  return found;
+}
+
+}  // namespace
+
+nb::object receive(orc::subscriber& from, int timeout_ms, message (orc::subscriber::*how)(int) noexcept) {
+  patience left(timeout_ms);
+  for (;;) {
+    const int slice = left.slice();
+    message sample = without_gil([&]() noexcept { return (from.*how)(slice); });
+    if (sample) return nb::cast(received(std::move(sample)), nb::rv_policy::move);
+    const errc why = sample.status();
+    if (why == errc::nothing_new) return nb::none();
+    if (why == errc::bad_argument) fail(why, "timeout_ms is -1 (for ever), 0 (poll) or more");
+    if (why != errc::timed_out) fail(why);
+    raise_signals();
+    if (!left.goes_on()) return nb::none();
+  }
+}
+
+bool subscriber_handle::wait_connected(int timeout_ms) {
+  patience left(timeout_ms);
+  for (;;) {
+    const int slice = left.slice();
+    const errc code = without_gil([&]() noexcept { return end.wait_connected(slice).code(); });
+    if (code == errc::ok) return true;
+    if (code == errc::bad_argument) fail(code, "timeout_ms is -1 (for ever), 0 (poll) or more");
+    if (code != errc::timed_out) fail(code);
+    raise_signals();
+    if (!left.goes_on()) return false;
+  }
+}
+
+void bind_subscriber(nb::module_& m) {
+  nb::class_<subscriber_handle>(
+      m, "Subscriber",
+      "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread; of several that wait each sample goes "
+      "to one. Closed after release_topic.")
+      .def(nb::init<const subscriber_handle&>(), nb::arg("same"))
+      .def_ro("topic", &subscriber_handle::topic, "The topic's name.")
+      .def(
+          "recv_msg",
+          [](subscriber_handle& self, nb::handle timeout_ms) {
+            return receive(self.end, to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
+          },
+          nb::arg("timeout_ms"),
+          "The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most timeout_ms; 0: "
+          "poll, -1: for ever. None: nothing new, or timed out.\n\nClosed, Forked, TooManyMessages (shm), BadArgument.")
+      .def(
+          "recv_next",
+          [](subscriber_handle& self, nb::handle timeout_ms) {
+            return receive(self.end, to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next);
+          },
+          nb::arg("timeout_ms"),
+          "The sample after the last one returned, in order, or the oldest after it that is still there. Else as "
+          "recv_msg.")
+      .def("fileno", &descriptor_of,
+           "A descriptor that is readable when recv_msg(0) may have something, for poll or asyncio. It belongs to the "
+           "subscription: do not read, write or close it. NoDescriptors, Closed, Forked.")
+      .def_prop_ro(
+          "connected",
+          [](const subscriber_handle& self) { return without_gil([&]() noexcept { return self.end.connected(); }); },
+          "Whether a link is up.")
+      .def(
+          "wait_connected",
+          [](subscriber_handle& self, nb::handle timeout_ms) {
+            return self.wait_connected(to_int(timeout_ms, "timeout_ms"));
+          },
+          nb::arg("timeout_ms"),
+          "Waits until a link is up, at most timeout_ms (-1: for ever); False when it did not come. Closed, Forked.")
+      .def_prop_ro("link", &link_of, "What links the subscription to its publication now: orc.LinkInfo.");
+}
+
+}  // namespace orc::python
