@@ -1,0 +1,65 @@
+"""ORC in Python alone, on pyzmq: the same API and the same contract as `orc`, over ipc and tcp.
+
+A second, independent implementation of the protocol, written from schemas/PROTOCOL.md. For machines without the native
+extension. What differs from it: other transports and doing without a broker raise BadArgument; a sample passes through
+two more threads (this one's I/O thread and libzmq's), so its latency is some 100 µs more; libzmq holds a few samples of
+its own for a reader that lags (its batch of 8 KiB and the kernel's buffer), which are older than the newest one.
+"""
+
+try:
+    import flatbuffers as _flatbuffers  # type: ignore[import-untyped]  # noqa: F401
+    import zmq as _zmq  # noqa: F401
+except ImportError as error:
+    raise ImportError(f"orc.pure needs pyzmq and flatbuffers: pip install orc-middleware[pure] ({error})") from error
+
+from orc._errors import (
+    BadArgument,
+    BadName,
+    Closed,
+    Error,
+    Forked,
+    NameTaken,
+    NoBroker,
+    NoDescriptors,
+    NoMemory,
+    NoPermission,
+    NotRegistered,
+    NotRequested,
+    Refused,
+    SystemFailure,
+    TimedOut,
+    TooManyMessages,
+)
+from orc._types import LinkInfo, TypeInfo
+from orc._waiting import Callback
+from orc.pure.broker import Broker, Publisher, Subscriber
+from orc.pure.message import Message
+
+backend = "pure"
+
+__all__ = [
+    "BadArgument",
+    "BadName",
+    "Broker",
+    "Callback",
+    "Closed",
+    "Error",
+    "Forked",
+    "LinkInfo",
+    "Message",
+    "NameTaken",
+    "NoBroker",
+    "NoDescriptors",
+    "NoMemory",
+    "NoPermission",
+    "NotRegistered",
+    "NotRequested",
+    "Publisher",
+    "Refused",
+    "Subscriber",
+    "SystemFailure",
+    "TimedOut",
+    "TooManyMessages",
+    "TypeInfo",
+    "backend",
+]

@@ -1,0 +1,81 @@
+"""One thing that the broker is to know: repeated until it is answered, and again for each new broker."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from typing import Callable, Optional
+
+from .._errors import Error, NoBroker
+from . import messages
+
+
+class State(enum.Enum):
+    UNSENT = 1
+    SENT = 2
+    CONFIRMED = 3
+    REFUSED = 4
+
+
+class Announcement:
+    """`compose` makes the message when it is sent; `answered` is told of a good answer. Both run on the I/O thread."""
+
+    def __init__(
+        self, compose: Callable[[], messages.Body], answered: Optional[Callable[[messages.Body], None]] = None
+    ) -> None:
+        self.compose = compose
+        self._answered = answered
+        self._changed = threading.Condition()
+        self._state = State.UNSENT
+        self._error: Optional[Error] = None
+
+    def wait(self, seconds: Optional[float]) -> Optional[Error]:
+        """What the broker said: None for yes, NoBroker when it said nothing in time. From users' threads."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.settled, seconds)
+            return None if self._state is State.CONFIRMED else self._error or NoBroker()
+
+    @property
+    def unsent(self) -> bool:
+        return self._state is State.UNSENT
+
+    @property
+    def settled(self) -> bool:
+        return self._state in (State.CONFIRMED, State.REFUSED)
+
+    @property
+    def settled_badly(self) -> bool:
+        return self._state is State.REFUSED
+
+    def explain(self, why: Error) -> None:
+        """Why there is no answer yet: what `wait` returns instead of NoBroker."""
+        with self._changed:
+            if not self.settled:
+                self._error = why
+
+    def sent(self) -> None:
+        if self._state is State.UNSENT:
+            self._settle(State.SENT)
+
+    def expired(self) -> None:
+        """No answer in time."""
+        if self._state is State.SENT:
+            self._settle(State.UNSENT)
+
+    def again(self) -> None:
+        """The broker may have forgotten it, or must learn something new. What was refused stays refused."""
+        if self._state is not State.REFUSED:
+            self._settle(State.UNSENT)
+
+    def confirmed(self, answer: messages.Body) -> None:
+        if self._answered is not None:
+            self._answered(answer)
+        self._settle(State.CONFIRMED)
+
+    def refused(self, why: Error) -> None:
+        self._settle(State.REFUSED, why)
+
+    def _settle(self, state: State, why: Optional[Error] = None) -> None:
+        with self._changed:
+            self._state, self._error = state, why or self._error
+            self._changed.notify_all()

@@ -1,0 +1,56 @@
+"""Data-plane frames: samples and link messages (schemas/PROTOCOL.md, "Samples")."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple, Optional
+
+from .identity import NOBODY, Id
+
+HELLO, WELCOME, REFUSED, GOODBYE = 1, 2, 3, 4
+LONGEST_FROM_SUBSCRIBER = 4096
+
+_HEADER = struct.Struct("<Qq")
+_LINK = struct.Struct("<16x4sBBHQQQQIIQ")
+_MAGIC = b"ORCL"
+_VERSION = 1
+
+HEADER_BYTES = _HEADER.size
+
+
+class SampleHeader(NamedTuple):
+    sequence: int
+    stamp_ns: int
+
+
+class LinkMessage(NamedTuple):
+    kind: int
+    publication: Id
+    subscription: Id
+    depth: int  # hello: 0 newest wins, else samples to be kept in order
+    newest: int  # welcome, refused: newest sample so far; hello: newest one received; 0: none
+
+
+def pack_header(sequence: int, stamp_ns: int) -> bytes:
+    return _HEADER.pack(sequence, stamp_ns)
+
+
+def unpack_header(frame: memoryview) -> Optional[SampleHeader]:
+    """None for a frame that is too short. Sequence 0: a link message."""
+    return SampleHeader(*_HEADER.unpack_from(frame)) if len(frame) >= HEADER_BYTES else None
+
+
+def pack_link(message: LinkMessage) -> bytes:
+    kind, publication, subscription, depth, newest = message
+    return _LINK.pack(_MAGIC, kind, _VERSION, 0, *publication, *subscription, depth, 0, newest)
+
+
+def unpack_link(frame: memoryview) -> Optional[LinkMessage]:
+    """None for anything that is no link message of this version."""
+    if len(frame) != _LINK.size or bytes(frame[:16]) != bytes(16):
+        return None
+    magic, kind, version, _, p_hi, p_lo, s_hi, s_lo, depth, _, newest = _LINK.unpack(frame)
+    publication, subscription = Id(p_hi, p_lo), Id(s_hi, s_lo)
+    if magic != _MAGIC or version != _VERSION or not HELLO <= kind <= GOODBYE or NOBODY in (publication, subscription):
+        return None
+    return LinkMessage(kind, publication, subscription, depth, newest)

@@ -1,0 +1,153 @@
+"""A received sample.
+
+From Python 3.12 on a Message exports the bytes of the frame that libzmq received, without a copy (PEP 688). Before, a
+class written in Python cannot export a buffer of its own: there a Message is a `bytes` with attributes, one copy made
+when it is returned, and `memoryview(message)` of one that was released shows the bytes still.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from typing import TYPE_CHECKING, Callable
+
+import zmq
+
+from .link import HEADER_BYTES
+
+_RELEASED = "the message was released"
+
+
+class _Sample:
+    """What both kinds have: `sequence` (per publication, from 1), `stamp_ns` (CLOCK_REALTIME, sender), `missed`."""
+
+    sequence: int
+    stamp_ns: int
+    missed: int
+
+    @property
+    def age_ns(self) -> int:
+        """Now minus stamp_ns, in ns; across hosts as good as their clocks agree."""
+        return time.time_ns() - self.stamp_ns
+
+    def _describe(self, sequence: int, stamp_ns: int, missed: int) -> None:
+        self.sequence, self.stamp_ns, self.missed = sequence, stamp_ns, missed
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<orc.Message {self.sequence}>"
+
+    __str__ = __repr__
+
+
+if sys.version_info >= (3, 12) and not TYPE_CHECKING:
+
+    class Message(_Sample):
+        """A sample, read-only: `memoryview(message)`, `bytes(message)`, `numpy.frombuffer(message, …)`."""
+
+        @classmethod
+        def make(cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int) -> Message:
+            made = cls()
+            made._frame = frame
+            made._view = memoryview(frame.buffer)[HEADER_BYTES:].toreadonly()
+            made._describe(sequence, stamp_ns, missed)
+            return made
+
+        def __buffer__(self, flags: int) -> memoryview:
+            return self._alive()
+
+        def __len__(self) -> int:
+            return len(self._alive())
+
+        def __bytes__(self) -> bytes:
+            return bytes(self._alive())
+
+        def release(self) -> None:
+            """Gives the bytes back; a second time does nothing. BufferError while views of it exist."""
+            if self._view is not None:
+                self._view.release()
+                self._view = self._frame = None
+
+        def _alive(self) -> memoryview:
+            if self._view is None:
+                raise ValueError(_RELEASED)
+            return self._view
+
+        def __enter__(self) -> Message:
+            self._alive()
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.release()
+
+else:
+
+    class Message(_Sample, bytes):
+        """A sample, read-only: `memoryview(message)`, `bytes(message)`, `numpy.frombuffer(message, …)`."""
+
+        _released = False
+
+        @classmethod
+        def make(cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int) -> Message:
+            made = cls(memoryview(frame.buffer)[HEADER_BYTES:])
+            made._describe(sequence, stamp_ns, missed)
+            return made
+
+        def __len__(self) -> int:
+            return len(self._alive())
+
+        def __bytes__(self) -> bytes:
+            return self._alive()[:]
+
+        __eq__ = object.__eq__
+        __hash__ = object.__hash__
+
+        def release(self) -> None:
+            """Ends it; a second time does nothing. BufferError while views of it exist."""
+            if not self._released and self._is_viewed():
+                raise BufferError("views of the message exist")
+            self._released = True
+
+        def _is_viewed(self) -> bool:
+            return sys.getrefcount(self) > _UNSHARED and any(
+                type(holder).__name__ == "managedbuffer" for holder in gc.get_referrers(self)
+            )
+
+        def _alive(self) -> bytes:
+            if self._released:
+                raise ValueError(_RELEASED)
+            return super().__getitem__(slice(None))
+
+        def __enter__(self) -> Message:
+            self._alive()
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.release()
+
+
+_UNSHARED = 6  # references in `with subscriber.recv_msg(…) as message:`; with more, somebody may have a view
+
+
+class Loan:
+    """`with publisher.loan(size) as memory:` fills it in place; leaving sends it, leaving by an exception does not."""
+
+    def __init__(self, size: int, send: Callable[[bytearray], None]) -> None:
+        self._frame = bytearray(HEADER_BYTES + size)
+        self._send = send
+        self._view = memoryview(self._frame)[HEADER_BYTES:]
+
+    def __enter__(self) -> memoryview:
+        return self._view
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        frame = self._frame
+        try:
+            self._view.release()
+        except BufferError:  # something still sees it, and could change it
+            frame = bytearray(frame)
+        if kind is None:
+            self._send(frame)

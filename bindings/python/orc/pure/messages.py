@@ -1,0 +1,204 @@
+"""The control plane's messages as values (schemas/orc_protocol.fbs). Absent tables are None, absent strings empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, Optional, Union
+
+from .identity import Id
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    transport: int
+    address: str
+
+
+@dataclass(frozen=True)
+class TypeDescription:
+    name: str = ""
+    encoding: str = ""
+    hash: int = 0
+    schema: bytes = b""
+
+
+@dataclass(frozen=True)
+class Hello:
+    participant: Id
+    name: str
+    host: str
+    pid: int
+    start_time: int
+    library: str
+
+
+@dataclass(frozen=True)
+class RegisterTopic:
+    topic: str
+    publication: Id
+    endpoints: List[Endpoint]
+    type: Optional[TypeDescription] = None
+
+
+@dataclass(frozen=True)
+class UnregisterTopic:
+    topic: str
+    publication: Id
+
+
+@dataclass(frozen=True)
+class RequestTopic:
+    topic: str
+    subscription: Id
+
+
+@dataclass(frozen=True)
+class ReleaseTopic:
+    topic: str
+    subscription: Id
+
+
+@dataclass(frozen=True)
+class PublicationCounters:
+    publication: Id
+    sampled_ns: int
+    sent: int
+    bytes: int
+    dropped: int
+    readers: int
+
+
+@dataclass(frozen=True)
+class SubscriptionCounters:
+    subscription: Id
+    sampled_ns: int
+    received: int
+    bytes: int
+    missed: int
+    malformed: int
+    age_ns: int
+    transport: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    publications: List[PublicationCounters]
+    subscriptions: List[SubscriptionCounters]
+
+
+@dataclass(frozen=True)
+class Goodbye:
+    pass
+
+
+@dataclass(frozen=True)
+class Alive:
+    pass
+
+
+@dataclass(frozen=True)
+class ListTopics:
+    after: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class DescribeTopic:
+    topic: str
+
+
+@dataclass(frozen=True)
+class Welcome:
+    epoch: int
+    lease_ms: int
+    heartbeat_ms: int
+    remote: bool
+    version: str
+
+
+@dataclass(frozen=True)
+class Ack:
+    pass
+
+
+@dataclass(frozen=True)
+class Error:
+    code: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Publication:
+    publication: Id
+    participant: Id
+    participant_name: str
+    host: str
+    pid: int
+    endpoints: List[Endpoint]
+    type: Optional[TypeDescription]
+    counters: Optional[PublicationCounters]
+    received_ago_ms: int
+
+
+@dataclass(frozen=True)
+class Subscription:
+    subscription: Id
+    participant: Id
+    participant_name: str
+    host: str
+    pid: int
+    counters: Optional[SubscriptionCounters]
+    received_ago_ms: int
+
+
+@dataclass(frozen=True)
+class TopicState:
+    topic: str
+    publication: Optional[Publication]
+    subscriptions: List[Subscription]
+    subscription_count: int
+
+
+@dataclass(frozen=True)
+class TopicList:
+    topics: List[TopicState]
+    more: bool
+    participants: int
+    epoch: int
+    uptime_ms: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class Probe:
+    pass
+
+
+Body = Union[
+    Hello,
+    RegisterTopic,
+    UnregisterTopic,
+    RequestTopic,
+    ReleaseTopic,
+    Heartbeat,
+    Goodbye,
+    Alive,
+    ListTopics,
+    DescribeTopic,
+    Welcome,
+    Ack,
+    Error,
+    TopicState,
+    TopicList,
+    Probe,
+]
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """`request` is echoed in an answer; 0 in what the broker pushes."""
+
+    request: int
+    body: Body
+    version: int = 1

@@ -1,0 +1,95 @@
+"""What callers may say, checked as C++ does (liborc/include/orc/options.h)."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from typing import Iterable, Optional, Tuple, Union
+
+from .._errors import BadArgument, BadName
+from .._types import TypeInfo
+from . import messages, wire
+
+Transports = Union[str, Iterable[str]]
+LONGEST_QUEUE = 65_536
+_ALL = ("inproc", "ipc", "tcp", "shm", "multicast")
+_OURS = ("ipc", "tcp")
+_NAME = re.compile(r"[A-Za-z0-9_./-]{1,255}\Z")
+_LARGEST_INT = 2**31 - 1
+
+
+def topic_name(topic: str) -> str:
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic's name is a str, not {type(topic).__name__}")
+    if not _NAME.match(topic):
+        raise BadName()
+    return topic
+
+
+def text(name: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a str, not {type(value).__name__}")
+    return value
+
+
+def number(name: str, value: int, least: int, most: int) -> int:
+    value = operator.index(value)
+    if not least <= value <= most:
+        raise BadArgument(f"{name} is {least} to {most}, not {value}")
+    return value
+
+
+def milliseconds(name: str, value: int) -> int:
+    """-1: for ever. OverflowError beyond C++'s int."""
+    value = operator.index(value)
+    if abs(value) > _LARGEST_INT:
+        raise OverflowError(f"{name} does not fit into an int")
+    if value < -1:
+        raise BadArgument(f"{name} is -1 or more, not {value}")
+    return value
+
+
+def transports(named: Transports) -> Tuple[str, ...]:
+    """Those of orc.pure; BadArgument for others."""
+    names = named.split(",") if isinstance(named, str) else list(named)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("transports are str, such as 'ipc'")
+    chosen = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in chosen:
+        if name not in _ALL:
+            raise BadArgument(f"no transport is called {name!r}; there are {', '.join(_ALL)}")
+        if name not in _OURS:
+            raise BadArgument(f"{name} needs the native backend; orc.pure has ipc and tcp")
+    return chosen
+
+
+def transports_of_environment() -> Tuple[str, ...]:
+    """$ORC_TRANSPORTS as far as orc.pure goes: the variable is for all programs of a machine."""
+    named = [name.strip() for name in os.environ.get("ORC_TRANSPORTS", "").split(",") if name.strip()]
+    ours = [name for name in named if name in _OURS]
+    return transports(ours if ours else named)
+
+
+def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
+    if info is None:
+        return None
+    if not isinstance(info, TypeInfo):
+        raise TypeError(f"type is an orc.TypeInfo, not {type(info).__name__}")
+    schema = info.schema.encode() if isinstance(info.schema, str) else bytes(info.schema)
+    if len(schema) > wire.LONGEST_SCHEMA:
+        raise BadArgument(f"the schema has {len(schema)} bytes; {wire.LONGEST_SCHEMA} are allowed")
+    number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
+    if info == TypeInfo():
+        return None
+    return messages.TypeDescription(text("TypeInfo.name", info.name), info.encoding, info.hash, schema)
+
+
+def payload(data: object) -> memoryview:
+    """Any C-contiguous buffer. TypeError for what is none, BufferError for what is not contiguous."""
+    if isinstance(data, str):
+        raise TypeError("a sample is bytes: encode the str, e.g. text.encode()")
+    view = memoryview(data)  # type: ignore[arg-type]
+    if not view.c_contiguous:
+        raise BufferError("the buffer is not C-contiguous: copy it, e.g. numpy.ascontiguousarray(array)")
+    return view

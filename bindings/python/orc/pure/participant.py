@@ -1,0 +1,173 @@
+"""Everything that a Broker owns: the I/O thread, the session, and the topics. Shared by it and its handles."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from typing import Dict, Optional, Tuple
+
+from .. import _errors as errors
+from . import identity, messages, places
+from .publication import Publication
+from .reactor import Reactor
+from .session import Log, Session
+from .subscription import Subscription
+
+_TICK_S = 0.1
+_CLOSE_S = 0.9
+_WITHDRAWAL_S = 1.0
+
+
+class Participant:
+    """All calls from any thread; none of them waits under a lock. `usable` before each: Closed, Forked."""
+
+    def __init__(self, broker: str, name: str, broker_timeout_ms: int, advertise: str, log: Log) -> None:
+        self._pid = os.getpid()
+        self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
+        self._advertise, self._log = advertise, log
+        self._setup = threading.Lock()
+        self._closed = False
+        self._parted = threading.Event()
+        self.publications: Dict[str, Publication] = {}
+        self.subscriptions: Dict[str, Subscription] = {}
+        self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
+        self.session = Session(self._reactor, broker, name or identity.program_name(), log)
+        directory = places.socket_directory(self.session.offered_for)
+        if directory is not None:
+            places.sweep(directory)
+        self._reactor.post(self.session.start)
+        self._reactor.post(self._tick)
+
+    @property
+    def forked(self) -> bool:
+        return os.getpid() != self._pid
+
+    def usable(self) -> None:
+        if self.forked:
+            raise errors.Forked()
+        if self._closed:
+            raise errors.Closed()
+
+    def register(
+        self, topic: str, transports: Tuple[str, ...], described: Optional[messages.TypeDescription]
+    ) -> Publication:
+        with self._setup:
+            self.usable()
+            found = self.publications.get(topic)
+            if found is None:
+                made = Publication(
+                    self._reactor, self.session, topic, transports, described, self._advertise, self._log
+                )
+                found = self.publications[topic] = made
+                self._reactor.post(lambda: self.session.publish(made))
+        error = found.announcement.wait(self._patience)
+        if error is not None:
+            if not isinstance(error, errors.NoBroker):
+                self._forget_publication(found)
+            raise error
+        return found
+
+    def request(self, topic: str, transports: Tuple[str, ...], depth: int, connected_within_ms: int) -> Subscription:
+        deadline = time.monotonic() + connected_within_ms / 1000
+        with self._setup:
+            self.usable()
+            found = self.subscriptions.get(topic)
+            if found is None:
+                made = Subscription(self._reactor, self.session, topic, transports, depth, self._log)
+                found = self.subscriptions[topic] = made
+                self._reactor.post(lambda: self.session.subscribe(made))
+        error = found.announcement.wait(self._patience)
+        if error is not None:
+            if not isinstance(error, errors.NoBroker):
+                self._forget_subscription(found)
+            raise error
+        if connected_within_ms != 0:
+            left_ms = -1 if connected_within_ms < 0 else max(0, int((deadline - time.monotonic()) * 1000))
+            if not found.wait_connected(left_ms):
+                raise errors.TimedOut(f"{topic}: no link within {connected_within_ms} ms: {found.link.reason}")
+        return found
+
+    def unregister(self, topic: str) -> None:
+        self.usable()
+        publication = self.publications.get(topic)
+        if publication is None:
+            raise errors.NotRegistered()
+        self._forget_publication(publication)
+        patience = _WITHDRAWAL_S if self._patience is None else min(self._patience, _WITHDRAWAL_S)
+        if self.session.broker_endpoint:
+            publication.withdrawal.wait(patience)
+
+    def release(self, topic: str) -> None:
+        self.usable()
+        subscription = self.subscriptions.get(topic)
+        if subscription is None:
+            raise errors.NotRequested()
+        self._forget_subscription(subscription)
+
+    def close(self) -> None:
+        """Returns within a second. Harmless after fork, and a second time."""
+        if self.forked:
+            return
+        with self._setup:
+            first, self._closed = not self._closed, True
+            publications, subscriptions = list(self.publications.values()), list(self.subscriptions.values())
+        if not first:
+            return
+        for subscription in subscriptions:
+            subscription.close()
+        for publication in publications:
+            publication.close()
+        self._reactor.post(lambda: self._part(publications, subscriptions))
+        if not self._reactor.inside():
+            self._parted.wait(_CLOSE_S)
+            self._reactor.stop(1.0)
+
+    def _forget_publication(self, publication: Publication) -> None:
+        with self._setup:
+            if self.publications.get(publication.topic) is publication:
+                del self.publications[publication.topic]
+        publication.close()
+        self._reactor.post(lambda: self.session.unpublish(publication, publication.withdrawal))
+        self._reactor.post(lambda: publication.part(lambda: None))
+
+    def _forget_subscription(self, subscription: Subscription) -> None:
+        with self._setup:
+            if self.subscriptions.get(subscription.topic) is subscription:
+                del self.subscriptions[subscription.topic]
+        subscription.close()
+        self._reactor.post(subscription.part)
+        self._reactor.post(lambda: self.session.unsubscribe(subscription, subscription.withdrawal))
+
+    def _tick(self) -> None:
+        if not self._closed:
+            now = time.monotonic()
+            for subscription in list(self.subscriptions.values()):
+                subscription.tick(now)
+            self._reactor.after(_TICK_S, self._tick)
+
+    def _part(self, publications: list[Publication], subscriptions: list[Subscription]) -> None:
+        for subscription in subscriptions:
+            subscription.part()
+        self.session.close()
+        left = len(publications)
+
+        def parted() -> None:
+            nonlocal left
+            left -= 1
+            if left <= 0:
+                self._parted.set()
+
+        for publication in publications:
+            publication.part(parted)
+        if not publications:
+            parted()
+
+
+class Owner:
+    """What a Broker and its handles hold: when the last of them is gone, or the program ends, the participant ends."""
+
+    def __init__(self, participant: Participant) -> None:
+        self.participant = participant
+        self._end = weakref.finalize(self, participant.close)

@@ -1,0 +1,291 @@
+"""The sending end of a topic: a ROUTER, its readers, and the last value (schemas/PROTOCOL.md, "Samples").
+
+`publish` runs on users' threads and only queues; the I/O thread sends. ROUTER_MANDATORY with SNDHWM 1 is what makes
+newest-wins per reader: a send that would block says EAGAIN for that reader alone, which then is *behind*. libzmq tells
+through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from typing import Callable, Dict, List, Optional, Tuple, Union
+
+import zmq
+
+from .._errors import Closed
+from . import link, messages, places
+from .announcement import Announcement
+from .identity import Id, draw_id
+from .monitor import Monitor
+from .reactor import Reactor, receive
+from .reader import Reader, Sample
+from .session import Log, Session
+
+IPC, TCP = 2, 3
+_MOST_READERS = 4096
+_BATCH = 256
+_PARTING_S = 0.3
+_CHECK_S = 0.05
+_ZERO_COPY_BYTES = 65_536
+
+
+class Publication:
+    def __init__(
+        self,
+        reactor: Reactor,
+        session: Session,
+        topic: str,
+        transports: Tuple[str, ...],
+        described: Optional[messages.TypeDescription],
+        advertise: str,
+        log: Log,
+    ) -> None:
+        self.topic = topic
+        self.id = draw_id()
+        self.announcement = Announcement(self._compose)
+        self.withdrawal = Announcement(lambda: messages.UnregisterTopic(topic, self.id))
+        self._reactor, self._session, self._log = reactor, session, log
+        self._transports, self._described, self._advertise = transports, described, advertise
+        self._lock = threading.Lock()
+        self._readers: Dict[bytes, Reader] = {}
+        self._newest: Optional[Sample] = None
+        self._sequence = 0
+        self._bytes = 0
+        self._dropped = 0
+        self._queued = False
+        self._closed = False
+        self._router: Optional[zmq.Socket[bytes]] = None
+        self._monitor: Optional[Monitor] = None
+        self._bound: Dict[str, str] = {}
+        self._file: Optional[str] = None
+        self._parted: Optional[Callable[[], None]] = None
+        self._part_by = 0.0
+        self._checks = 0
+
+    # From users' threads.
+
+    def publish(self, payload: memoryview) -> None:
+        """Copies the bytes once and queues them. Never blocks. Closed."""
+        with self._lock:
+            head = self._number()
+            self._queue(b"".join((head, payload)))
+
+    def publish_filled(self, frame: bytearray) -> None:
+        """The same without a copy: the payload is behind 16 bytes for the header, and is never changed again."""
+        with self._lock:
+            head = self._number()
+            frame[: len(head)] = head
+            self._queue(frame)
+
+    def _number(self) -> bytes:
+        if self._closed:
+            raise Closed()
+        self._sequence += 1
+        return link.pack_header(self._sequence, time.time_ns())
+
+    def _queue(self, frame: Union[bytes, bytearray]) -> None:
+        size = len(frame) - link.HEADER_BYTES
+        sample = Sample(self._sequence, zmq.Frame(frame, copy=False, copy_threshold=_ZERO_COPY_BYTES), size)
+        self._newest = sample
+        self._bytes += size
+        for reader in self._readers.values():
+            reader.push(sample)
+        queued, self._queued = self._queued, True
+        if not queued:
+            self._reactor.post(self._serve)
+
+    @property
+    def readers(self) -> int:
+        return len(self._readers)
+
+    def close(self) -> None:
+        """From now on `publish` raises Closed. `part` does the rest."""
+        with self._lock:
+            self._closed = True
+
+    # On the I/O thread.
+
+    def counters(self) -> messages.PublicationCounters:
+        with self._lock:
+            dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
+            return messages.PublicationCounters(
+                self.id, time.monotonic_ns(), self._sequence, self._bytes, dropped, len(self._readers)
+            )
+
+    def part(self, parted: Callable[[], None]) -> None:
+        """Ends it; readers that are behind get up to 300 ms. `parted` is called then."""
+        self._parted, self._part_by = parted, time.monotonic() + _PARTING_S
+        self._reactor.after(_PARTING_S, self._serve)
+        self._reactor.post(self._serve)
+
+    def _compose(self) -> messages.RegisterTopic:
+        return messages.RegisterTopic(self.topic, self.id, self._offer(), self._described)
+
+    def _offer(self) -> List[messages.Endpoint]:
+        """Listens where the broker that is reached now lets subscribers look, and says where that is."""
+        broker = self._session.offered_for
+        offered = []
+        if not self._transports or "ipc" in self._transports:
+            offered += self._listen_ipc(broker)
+        if "tcp" in self._transports or (
+            not self._transports and (self._session.remote or broker.startswith("tcp://"))
+        ):
+            offered += self._listen_tcp(broker)
+        return offered
+
+    def _listen_ipc(self, broker: str) -> List[messages.Endpoint]:
+        directory = places.socket_directory(broker)
+        path = None if directory is None else directory / f"{self.id.hi:016x}"
+        if path is None or not places.fits(path):
+            self._log("warning", f"{self.topic}: no ipc, for there is no place for its socket beside {broker}")
+            return []
+        return self._listen(IPC, f"ipc://{path}", str(path))
+
+    def _listen_tcp(self, broker: str) -> List[messages.Endpoint]:
+        if not self._session.remote:
+            return self._listen(TCP, "tcp://127.0.0.1:*")
+        return self._listen(TCP, "tcp://0.0.0.0:*", address=places.own_address(broker, self._advertise))
+
+    def _listen(self, transport: int, where: str, path: str = "", address: str = "") -> List[messages.Endpoint]:
+        try:
+            if where not in self._bound:
+                router = self._make_router()
+                router.bind(where)
+                self._bound[where] = router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
+                if path:
+                    os.chmod(path, 0o660)
+        except (zmq.ZMQError, OSError) as error:
+            self._log("warning", f"{self.topic}: cannot listen at {where}: {error}")
+            return []
+        found = self._bound[where]
+        return [messages.Endpoint(transport, f"tcp://{address}:{found.rpartition(':')[2]}" if address else found)]
+
+    def _make_router(self) -> zmq.Socket[bytes]:
+        if self._router is None:
+            router = self._reactor.socket(zmq.ROUTER)
+            router.setsockopt(zmq.ROUTER_MANDATORY, 1)
+            router.setsockopt(zmq.SNDHWM, 1)
+            router.setsockopt(zmq.RCVHWM, 16)
+            router.setsockopt(zmq.MAXMSGSIZE, link.LONGEST_FROM_SUBSCRIBER)
+            router.setsockopt(zmq.HANDSHAKE_IVL, 5000)
+            router.setsockopt(zmq.TCP_KEEPALIVE, 1)
+            router.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 5)
+            router.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
+            router.setsockopt(zmq.TCP_KEEPALIVE_CNT, 5)
+            router.setsockopt(zmq.BACKLOG, 4096)
+            self._router = router
+            self._monitor = Monitor(self._reactor, router, self._connection_ended)
+            self._reactor.watch(router, self._serve)
+        return self._router
+
+    def _serve(self) -> None:
+        router = self._router
+        if router is not None:
+            more = self._take_in(router)
+            self._send_all(router)
+            if more or int(router.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+                self._reactor.post(self._serve)
+        if self._parted is not None and (time.monotonic() >= self._part_by or self._all_have_all()):
+            parted, self._parted = self._parted, None
+            self._end()
+            parted()
+
+    def _all_have_all(self) -> bool:
+        with self._lock:
+            return all(reader.idle for reader in self._readers.values())
+
+    def _end(self) -> None:
+        if self._monitor is not None:
+            self._monitor.close()
+        if self._router is not None:
+            self._reactor.close(self._router, int(_PARTING_S * 1000))
+            self._router = None
+        with self._lock:
+            self._readers.clear()
+
+    def _take_in(self, router: zmq.Socket[bytes]) -> bool:
+        """Whether there may be more to take."""
+        for _ in range(_BATCH):
+            parts = receive(router, 2)
+            if parts is None:
+                return False
+            message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
+            if message is not None:
+                self._received(router, parts[0].bytes, message)
+        return True
+
+    def _received(self, router: zmq.Socket[bytes], peer: bytes, message: link.LinkMessage) -> None:
+        if message.kind == link.GOODBYE:
+            self._forget(peer)
+        elif message.kind == link.HELLO:
+            known = self._readers.get(peer)
+            if message.publication != self.id or (known is None and len(self._readers) >= _MOST_READERS):
+                self._answer(router, peer, link.REFUSED, message.publication, message.subscription)
+            elif known is None:
+                self._join(peer, message)
+            elif known.subscription == message.subscription:
+                known.owes_welcome = True
+
+    def _join(self, peer: bytes, hello: link.LinkMessage) -> None:
+        with self._lock:
+            for other in [p for p, reader in self._readers.items() if reader.subscription == hello.subscription]:
+                self._dropped += self._readers.pop(other).dropped
+            reader = Reader(hello.subscription, min(hello.depth, 65_536), hello.newest)
+            if self._newest is not None and hello.newest < self._newest.sequence:
+                reader.push(self._newest)
+            self._readers[peer] = reader
+
+    def _forget(self, peer: bytes) -> None:
+        with self._lock:
+            gone = self._readers.pop(peer, None)
+            if gone is not None:
+                self._dropped += gone.dropped
+
+    def _connection_ended(self) -> None:
+        """A ROUTER does not say whose, but refuses to send to who is gone: soon all are welcomed once more, twice."""
+        checking, self._checks = self._checks > 0, 2
+        if not checking:
+            self._reactor.after(_CHECK_S, self._welcome_all)
+
+    def _welcome_all(self) -> None:
+        for reader in self._readers.values():
+            reader.owes_welcome = True
+        self._serve()
+        self._checks -= 1
+        if self._checks > 0:
+            self._reactor.after(_CHECK_S, self._welcome_all)
+
+    def _send_all(self, router: zmq.Socket[bytes]) -> None:
+        self._queued = False
+        for peer, reader in list(self._readers.items()):
+            try:
+                self._catch_up(router, peer, reader)
+            except zmq.Again:
+                continue  # behind
+            except zmq.ZMQError:
+                self._forget(peer)
+
+    def _catch_up(self, router: zmq.Socket[bytes], peer: bytes, reader: Reader) -> None:
+        if reader.owes_welcome:
+            newest = self._newest.sequence if self._newest is not None else 0
+            welcome = link.LinkMessage(link.WELCOME, self.id, reader.subscription, 0, newest)
+            router.send_multipart([peer, link.pack_link(welcome)], zmq.NOBLOCK)
+            reader.owes_welcome = False
+        while True:
+            with self._lock:
+                sample = reader.next()
+            if sample is None:
+                return
+            router.send(peer, zmq.NOBLOCK | zmq.SNDMORE)
+            router.send(sample.frame, zmq.NOBLOCK, copy=False)
+            with self._lock:
+                if reader.next() is sample:
+                    reader.pop()
+
+    def _answer(self, router: zmq.Socket[bytes], peer: bytes, kind: int, publication: Id, subscription: Id) -> None:
+        answer = link.pack_link(link.LinkMessage(kind, publication, subscription, 0, 0))
+        with contextlib.suppress(zmq.ZMQError):  # gone, or slow: it asks again
+            router.send_multipart([peer, answer], zmq.NOBLOCK)

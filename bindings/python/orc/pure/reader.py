@@ -1,0 +1,49 @@
+"""What a publication knows of one connected subscription."""
+
+from __future__ import annotations
+
+import collections
+from typing import Deque, NamedTuple, Optional
+
+import zmq
+
+from .identity import Id
+
+_MOST_QUEUED_BYTES = 64 * 1024 * 1024
+
+
+class Sample(NamedTuple):
+    sequence: int
+    frame: zmq.Frame
+    size: int  # of the payload
+
+
+class Reader:
+    """Queued is, when newest wins (depth 0), the newest sample if it lacks it, else all, to depth and 64 MiB."""
+
+    def __init__(self, subscription: Id, depth: int, newest: int) -> None:
+        self.subscription = subscription
+        self.depth = depth
+        self.owes_welcome = True
+        self.dropped = 0
+        self.last = newest  # sequence of the newest sample that was queued for it, or that it has
+        self._queue: Deque[Sample] = collections.deque()
+        self._bytes = 0
+
+    def push(self, sample: Sample) -> None:
+        self._queue.append(sample)
+        self._bytes += sample.size
+        self.last = sample.sequence
+        while len(self._queue) > max(1, self.depth) or (self._bytes > _MOST_QUEUED_BYTES and len(self._queue) > 1):
+            self.pop()
+            self.dropped += 1
+
+    def next(self) -> Optional[Sample]:
+        return self._queue[0] if self._queue else None
+
+    def pop(self) -> None:
+        self._bytes -= self._queue.popleft().size
+
+    @property
+    def idle(self) -> bool:
+        return not self._queue and not self.owes_welcome

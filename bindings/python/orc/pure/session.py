@@ -1,0 +1,286 @@
+"""The control plane: one connection to the address broker, and everything that it is to know (schemas/PROTOCOL.md).
+
+Declarative: what is declared is told to every broker that greets, after every reconnection, until it is withdrawn.
+All of it runs on the I/O thread, except `broker_endpoint`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import Callable, Dict, List, Optional, Protocol, Tuple, TypeVar
+
+import zmq
+
+from .._errors import Error, NameTaken, Refused
+from . import identity, messages, places, wire
+from .announcement import Announcement
+from .reactor import Reactor, receive
+
+Log = Callable[[str, str], object]
+_ANSWER_S = 1.0
+_TICK_S = 0.1
+_PER_HEARTBEAT = 64  # counters in one frame: with their texts it stays far below the longest frame
+_BATCH = 256
+_UNKNOWN_PARTICIPANT = 3
+_NAME_TAKEN = 4
+
+
+class Declared(Protocol):
+    """What a session needs of a publication or a subscription."""
+
+    topic: str
+    announcement: Announcement
+
+
+class DeclaredPublication(Declared, Protocol):
+    def counters(self) -> messages.PublicationCounters: ...
+
+
+class DeclaredSubscription(Declared, Protocol):
+    def counters(self) -> messages.SubscriptionCounters: ...
+
+    def apply(self, state: messages.TopicState, pushed: bool) -> None: ...
+
+
+D = TypeVar("D", bound=Declared)
+
+
+class Session:
+    def __init__(self, reactor: Reactor, broker: str, name: str, log: Log) -> None:
+        self._reactor = reactor
+        self._log = log
+        self._name = name
+        self._candidates = places.broker_candidates(broker)
+        self._participant = identity.draw_id()
+        self._requests = itertools.count(1)
+        self._open: Dict[int, Tuple[float, Announcement]] = {}
+        self._publications: Dict[str, DeclaredPublication] = {}
+        self._subscriptions: Dict[str, DeclaredSubscription] = {}
+        self._withdrawals: List[Announcement] = []
+        self._hello = Announcement(self._compose_hello)
+        self._socket: Optional[zmq.Socket[bytes]] = None
+        self._trying = ""
+        self._greeted = False
+        self._epoch = 0
+        self._heard = 0.0
+        self._beat = 0.0
+        self._heartbeat_s = 1.0
+        self._lease_s = 3.0
+        self._last_heartbeat = 0
+        self._closed = False
+        self.broker_endpoint = ""
+        self.remote = False
+
+    def start(self) -> None:
+        self._tick()
+
+    @property
+    def offered_for(self) -> str:
+        """The broker that is talked to now, else the one that will be tried first."""
+        return self._trying or self._candidates[0]
+
+    def publish(self, publication: DeclaredPublication) -> None:
+        self._publications[publication.topic] = publication
+        self._send_all()
+
+    def subscribe(self, subscription: DeclaredSubscription) -> None:
+        self._subscriptions[subscription.topic] = subscription
+        self._send_all()
+
+    def unpublish(self, publication: DeclaredPublication, withdrawal: Announcement) -> None:
+        self._withdraw(self._publications, publication, withdrawal)
+
+    def unsubscribe(self, subscription: DeclaredSubscription, withdrawal: Announcement) -> None:
+        self._withdraw(self._subscriptions, subscription, withdrawal)
+
+    def close(self) -> None:
+        """Goodbye: the broker forgets all of it at once."""
+        self._closed = True
+        if self._socket is not None:
+            if self._greeted:
+                self._send(messages.Goodbye())
+            self._reactor.close(self._socket, 200)
+            self._socket = None
+
+    def _withdraw(self, declared: Dict[str, D], thing: D, withdrawal: Announcement) -> None:
+        if declared.get(thing.topic) is thing:
+            del declared[thing.topic]
+        self._open = {n: entry for n, entry in self._open.items() if entry[1] is not thing.announcement}
+        if self._greeted:
+            self._withdrawals.append(withdrawal)
+            self._send_all()
+
+    # Connection
+
+    def _tick(self) -> None:
+        if self._closed:
+            return
+        now = time.monotonic()
+        self._expire(now)
+        if self._socket is None:
+            self._look_for_broker(now)
+        elif now - self._heard > self._lease_s + _ANSWER_S:
+            self._disconnect()
+        elif self._greeted and now >= self._beat:
+            self._beat = now + self._heartbeat_s
+            self._send_heartbeat()
+        self._send_all()
+        self._reactor.after(_TICK_S, self._tick)
+
+    def _look_for_broker(self, now: float) -> None:
+        alone = len(self._candidates) == 1
+        found = next((e for e in self._candidates if alone or places.answers(e)), None)
+        if found is None:
+            return
+        socket = self._reactor.socket(zmq.DEALER)
+        socket.setsockopt(zmq.PROBE_ROUTER, 1)
+        socket.setsockopt(zmq.IMMEDIATE, 1)
+        socket.setsockopt(zmq.MAXMSGSIZE, wire.LONGEST_FRAME)
+        socket.setsockopt(zmq.RECONNECT_IVL, 50)
+        socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
+        socket.setsockopt(zmq.IPV6, "[" in found)
+        socket.connect(found)
+        self._socket, self._trying, self._heard = socket, found, now
+        self._reactor.watch(socket, self._serve)
+
+    def _disconnect(self) -> None:
+        assert self._socket is not None
+        if self._greeted:
+            self._log("warning", f"the address broker at {self._trying} does not answer; streams go on without it")
+        self._reactor.close(self._socket)
+        self._socket, self._greeted, self._open = None, False, {}
+
+    def _serve(self) -> None:
+        for _ in range(_BATCH):
+            parts = receive(self._socket, 1) if self._socket is not None else None
+            if parts is None:
+                self._send_all()
+                return
+            if len(parts) == 1:
+                self._received(parts[0].bytes)
+        self._reactor.post(self._serve)
+
+    def _received(self, frame: bytes) -> None:
+        try:
+            envelope = wire.decode(frame)
+        except wire.WrongVersion as error:
+            self._explain(Refused(f"the broker at {self._trying} speaks another version: {error}"))
+            return
+        except wire.Malformed as error:
+            self._log("debug", f"a frame of the broker at {self._trying} was dropped: {error}")
+            return
+        self._heard = time.monotonic()
+        body = envelope.body
+        if isinstance(body, messages.Probe):
+            self._send(messages.Alive(), envelope.request)
+        elif envelope.request != 0:
+            self._answered(envelope.request, body)
+        elif isinstance(body, messages.Welcome):
+            self._welcomed(body)
+            self._start_over()
+        elif isinstance(body, messages.TopicState) and body.topic in self._subscriptions:
+            self._subscriptions[body.topic].apply(body, pushed=True)
+
+    def _answered(self, request: int, body: messages.Body) -> None:
+        _, asked = self._open.pop(request, (0.0, None))
+        if isinstance(body, messages.Error):
+            if body.code == _UNKNOWN_PARTICIPANT:
+                if not self._hello.settled_badly and (asked is not None or request == self._last_heartbeat):
+                    self._start_over()
+            elif asked is not None:
+                self._refused(asked, body)
+        elif asked is not None:
+            if isinstance(body, messages.Welcome):
+                self._welcomed(body)
+            asked.confirmed(body)
+
+    def _refused(self, asked: Announcement, body: messages.Error) -> None:
+        error: Error = NameTaken(body.text) if body.code == _NAME_TAKEN else Refused(body.text)
+        asked.refused(error)
+        if asked is self._hello:
+            self._participant = identity.draw_id()
+            self._explain(error)
+            self._reactor.after(_ANSWER_S, self._start_over)
+        elif asked not in self._withdrawals:
+            self._log("warning", body.text)
+
+    def _explain(self, error: Error) -> None:
+        self._log("error", str(error))
+        for thing in self._declared():
+            thing.explain(error)
+
+    def _welcomed(self, body: messages.Welcome) -> None:
+        if body.epoch != self._epoch:
+            self._withdrawals.clear()
+            self._log("info", f"broker at {self._trying}, {body.version or 'unnamed'}")
+        self._epoch, self.remote, self.broker_endpoint = body.epoch, body.remote, self._trying
+        self._heartbeat_s = min(max(body.heartbeat_ms, 50), 60_000) / 1000
+        self._lease_s = min(max(body.lease_ms, 100), 600_000) / 1000
+
+    def _start_over(self) -> None:
+        """Hello, and everything again: a new connection, a new broker, or one that has forgotten us."""
+        if self._closed or self._socket is None:
+            return
+        self._greeted = True
+        self._beat = time.monotonic() + self._heartbeat_s / 4
+        self._open.clear()
+        self._hello = Announcement(self._compose_hello)
+        for thing in self._declared():
+            thing.again()
+        self._send_all()
+
+    # Sending
+
+    def _declared(self) -> List[Announcement]:
+        things: List[Declared] = [*self._publications.values(), *self._subscriptions.values()]
+        return [thing.announcement for thing in things] + self._withdrawals
+
+    def _expire(self, now: float) -> None:
+        for request, (deadline, asked) in list(self._open.items()):
+            if now > deadline:
+                del self._open[request]
+                asked.expired()
+        self._withdrawals = [w for w in self._withdrawals if not w.settled]
+
+    def _send_all(self) -> None:
+        """Hello, withdrawals, declarations, in this order. Stops when the connection takes no more."""
+        if not self._greeted or self._closed or self._hello.settled_badly:
+            return
+        declared = self._declared()
+        for asked in [self._hello, *self._withdrawals, *declared]:
+            if asked.unsent:
+                request = self._send(asked.compose())
+                if request == 0:
+                    return
+                self._open[request] = (time.monotonic() + _ANSWER_S, asked)
+                asked.sent()
+
+    def _send(self, body: messages.Body, request: int = 0) -> int:
+        """The request id under which it went; 0 when it could not."""
+        if self._socket is None:
+            return 0
+        request = request or next(self._requests)
+        try:
+            self._socket.send(wire.encode(messages.Envelope(request, body)), zmq.NOBLOCK)
+        except zmq.Again:
+            return 0
+        self._reactor.post(self._serve)
+        return request
+
+    def _send_heartbeat(self) -> None:
+        publications = [p.counters() for p in self._publications.values()]
+        subscriptions = [s.counters() for s in self._subscriptions.values()]
+        while True:
+            part = messages.Heartbeat(publications[:_PER_HEARTBEAT], subscriptions[:_PER_HEARTBEAT])
+            self._last_heartbeat = self._send(part)
+            publications, subscriptions = publications[_PER_HEARTBEAT:], subscriptions[_PER_HEARTBEAT:]
+            if not publications and not subscriptions:
+                return
+
+    def _compose_hello(self) -> messages.Hello:
+        library = "orc.pure 0.1.0"
+        return messages.Hello(
+            self._participant, self._name, identity.host_identity(), os.getpid(), identity.start_time(), library
+        )

@@ -1,0 +1,359 @@
+"""The receiving end of a topic: which publication, which link, and the queue (schemas/PROTOCOL.md, "Order of events").
+
+Users' threads take samples out of the queue; everything else happens on the I/O thread.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import re
+import threading
+import time
+from typing import Deque, List, NamedTuple, Optional, Tuple
+
+import zmq
+
+from .. import _errors as errors
+from .._types import LinkInfo
+from . import link as frames
+from . import messages
+from .announcement import Announcement
+from .identity import Id, draw_id
+from .incoming import Incoming
+from .message import Message
+from .publication import IPC, TCP
+from .reactor import Reactor
+from .session import Log, Session
+
+_ATTEMPT_S = 1.0
+_YOUNG_S = 0.5
+_GRACE_S = 1.0
+_NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # a name may take seconds
+_NAMES = {IPC: "ipc", TCP: "tcp"}
+
+
+class _Arrived(NamedTuple):
+    publication: Id
+    header: frames.SampleHeader
+    frame: zmq.Frame
+
+
+class Subscription:
+    def __init__(
+        self, reactor: Reactor, session: Session, topic: str, transports: Tuple[str, ...], depth: int, log: Log
+    ) -> None:
+        self.topic = topic
+        self.id = draw_id()
+        self.announcement = Announcement(self._compose, self._answered)
+        self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
+        self._reactor, self._session, self._log = reactor, session, log
+        self._transports, self._depth = transports, depth
+        # Shared with users' threads, under the condition's lock.
+        self._changed = threading.Condition()
+        self._queue: Deque[_Arrived] = collections.deque()
+        self._returned: Tuple[Optional[Id], int] = (None, 0)
+        self._info = LinkInfo(False, None, "nobody publishes the topic yet")
+        self._closed = False
+        self._bell: Optional[Tuple[int, int]] = None
+        self._rung = False
+        self._received = self._bytes = self._missed = self._malformed = 0
+        self._age_ns = -1
+        # Of the I/O thread.
+        self._publication: Optional[messages.Publication] = None
+        self._link: Optional[Incoming] = None
+        self._former: Optional[Incoming] = None
+        self._attempt = 0
+        self._tried = ""
+        self._last: Tuple[Optional[Id], int] = (None, 0)
+
+    # From users' threads.
+
+    def receive(self, timeout_ms: int) -> Optional[Message]:
+        """The next of the queue; None when there is none in time. Closed."""
+        deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
+        taken: Optional[_Arrived] = None
+        before = self._returned
+        try:
+            with self._changed:
+                while not self._queue:
+                    if self._closed:
+                        raise errors.Closed()
+                    left = None if deadline is None else deadline - time.monotonic()
+                    if left is not None and left <= 0:
+                        self._quieten()
+                        return None
+                    self._changed.wait(left)
+                if self._closed:
+                    raise errors.Closed()
+                before = self._returned
+                taken = self._queue[0]
+                message = self._message(taken)
+                self._queue.popleft()
+                return message
+        except BaseException:
+            self._give_back(taken, before)
+            raise
+
+    def _message(self, taken: _Arrived) -> Message:
+        publication, last = self._returned
+        header = taken.header
+        missed = header.sequence - last - 1 if publication == taken.publication else 0
+        self._returned = (taken.publication, header.sequence)
+        self._missed += missed
+        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed)
+
+    def _give_back(self, taken: Optional[_Arrived], before: Tuple[Optional[Id], int]) -> None:
+        """Ctrl-C came on the way out: the sample is not lost, nor the wake-up for another thread that waits."""
+        with self._changed:
+            if taken is not None and self._returned == (taken.publication, taken.header.sequence) != before:
+                self._missed -= max(0, taken.header.sequence - before[1] - 1) if before[0] == taken.publication else 0
+                self._returned = before
+                newer_wins = self._depth == 0 and self._queue and self._queue[0] is not taken
+                if not newer_wins and (not self._queue or self._queue[0] is not taken):
+                    self._queue.appendleft(taken)
+            if self._queue:
+                self._changed.notify()
+
+    def wait_connected(self, timeout_ms: int) -> bool:
+        with self._changed:
+            seconds = None if timeout_ms < 0 else timeout_ms / 1000
+            self._changed.wait_for(lambda: self._info.connected or self._closed, seconds)
+            if self._closed:
+                raise errors.Closed()
+            return self._info.connected
+
+    @property
+    def link(self) -> LinkInfo:
+        return self._info
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def fileno(self) -> int:
+        """Readable while a sample may be there, and when it is closed. Belongs to the subscription."""
+        with self._changed:
+            if self._bell is None:
+                if self._closed:
+                    return -1
+                self._bell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+                if self._queue:
+                    self._ring()
+            return self._bell[0]
+
+    def close(self) -> None:
+        """Wakes everybody who waits: Closed."""
+        with self._changed:
+            self._closed = True
+            self._info = LinkInfo(False, None, "released")
+            self._queue.clear()
+            self._ring()
+            self._changed.notify_all()
+
+    def forget_bell(self) -> None:
+        """When nobody can poll it any more."""
+        if self._bell is not None:
+            for fd in self._bell:
+                os.close(fd)
+            self._bell = None
+
+    def _ring(self) -> None:
+        if self._bell is not None and not self._rung:
+            self._rung = True
+            os.write(self._bell[1], b"!")
+
+    def _quieten(self) -> None:
+        if self._rung and self._bell is not None and not self._closed:
+            self._rung = False
+            os.read(self._bell[0], 8)
+
+    # On the I/O thread.
+
+    def counters(self) -> messages.SubscriptionCounters:
+        with self._changed:
+            used = next((number for number, name in _NAMES.items() if name == self._info.transport), 0)
+            return messages.SubscriptionCounters(
+                self.id,
+                time.monotonic_ns(),
+                self._received,
+                self._bytes,
+                self._missed,
+                self._malformed,
+                self._age_ns,
+                used,
+                self._info.reason,
+            )
+
+    def part(self) -> None:
+        for connection in (self._link, self._former):
+            if connection is not None:
+                connection.close(goodbye=True)
+        self._link = self._former = self._publication = None
+
+    def tick(self, now: float) -> None:
+        """About ten times a second."""
+        current = self._link
+        if current is not None and not current.welcome and now - current.since > _ATTEMPT_S:
+            self._try_next(current, "no answer")
+        elif current is not None:
+            current.tick(now)
+        elif self._publication is not None and not self._closed:
+            self._connect()
+
+    def apply(self, state: messages.TopicState, pushed: bool) -> None:
+        """What the broker says. A broker that has just started knows of nobody: only an event says that one is gone."""
+        found = state.publication
+        if self._closed or (found is None and not pushed):
+            return
+        known = self._publication
+        self._publication = found
+        if found is None:
+            self._leave("nobody publishes the topic any more")
+        elif known is None or found.publication != known.publication:
+            self._leave("connecting to another publication")
+            self._attempt, self._tried = 0, ""
+            self._connect()
+        elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
+            self._connect()
+
+    def _compose(self) -> messages.RequestTopic:
+        return messages.RequestTopic(self.topic, self.id)
+
+    def _answered(self, body: messages.Body) -> None:
+        if isinstance(body, messages.TopicState):
+            self.apply(body, pushed=False)
+
+    def _candidates(self) -> List[messages.Endpoint]:
+        assert self._publication is not None
+        allowed = [t for t in (IPC, TCP) if not self._transports or _NAMES[t] in self._transports]
+        return [e for t in allowed for e in self._publication.endpoints if e.transport == t]
+
+    def _connect(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+        candidates = self._candidates()
+        if not candidates:
+            self._disconnected("the publication offers neither ipc nor tcp" if not self._transports else "not offered")
+            return
+        endpoint = candidates[self._attempt % len(candidates)]
+        missing = _missing(endpoint)
+        if missing:
+            self._note(endpoint, missing)
+            self._attempt += 1
+            return
+        assert self._publication is not None
+        publication = self._publication.publication
+        try:
+            self._link = Incoming(
+                self._reactor,
+                publication,
+                self.id,
+                self._depth,
+                endpoint.address,
+                lambda: self._last[1] if self._last[0] == publication else 0,
+                self._welcomed,
+                lambda refused: self._try_next(refused, "refused"),
+                self._ended,
+                self._arrived,
+                self._count_malformed,
+            )
+        except (zmq.ZMQError, errors.Error) as error:
+            self._note(endpoint, str(error))
+            self._attempt += 1
+
+    def _endpoint(self) -> messages.Endpoint:
+        candidates = self._candidates()
+        return candidates[self._attempt % len(candidates)]
+
+    def _note(self, endpoint: messages.Endpoint, what: str) -> None:
+        note = f"{_NAMES[endpoint.transport]}: {what}"
+        if note not in self._tried:
+            self._tried = f"{self._tried}{note}; "[-120:]
+        self._disconnected(self._tried.rstrip("; "))
+
+    def _try_next(self, given_up: Incoming, why: str) -> None:
+        given_up.close()
+        if given_up is self._link:
+            self._link = None
+            if self._publication is not None and self._candidates():
+                self._note(self._endpoint(), why)
+            self._attempt += 1
+
+    def _welcomed(self, connection: Incoming) -> None:
+        if connection is not self._link:
+            return
+        former, self._former = self._former, None
+        if former is not None:
+            former.finish()
+        used = _NAMES[self._endpoint().transport]
+        reason = f"{self._tried}{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
+        with self._changed:
+            self._info = LinkInfo(True, used, reason)
+            self._changed.notify_all()
+
+    def _ended(self, connection: Incoming) -> None:
+        if connection is self._former:
+            self._former = None
+        if connection is not self._link:
+            return
+        self._link = None
+        self._disconnected("the connection ended")
+        self._attempt, self._tried = 0, ""
+        if time.monotonic() - connection.since > _YOUNG_S:
+            self._reactor.post(lambda: self.tick(time.monotonic()))
+
+    def _leave(self, why: str) -> None:
+        """What is still on its way over the old link is taken until the new one stands, at most a second."""
+        leaving, self._link = self._link, None
+        if leaving is not None and leaving.welcome:
+            if self._former is not None:
+                self._former.close()
+            self._former = leaving
+            self._reactor.after(_GRACE_S, lambda: self._drop_former(leaving))
+        elif leaving is not None:
+            leaving.close()
+        self._disconnected(why)
+
+    def _drop_former(self, former: Incoming) -> None:
+        if self._former is former:
+            self._former = None
+            former.close(goodbye=True)
+
+    def _disconnected(self, why: str) -> None:
+        with self._changed:
+            if not self._closed:
+                self._info = LinkInfo(False, None, why)
+
+    def _count_malformed(self) -> None:
+        self._malformed += 1
+
+    def _arrived(self, connection: Incoming, frame: zmq.Frame, header: frames.SampleHeader) -> None:
+        publication = connection.publication
+        if self._last[0] == publication and header.sequence <= self._last[1]:
+            return
+        self._last = (publication, header.sequence)
+        with self._changed:
+            if self._closed:
+                return
+            self._received += 1
+            self._bytes += len(frame) - frames.HEADER_BYTES
+            self._age_ns = time.time_ns() - header.stamp_ns
+            while self._queue and len(self._queue) >= max(1, self._depth):
+                self._queue.popleft()
+            self._queue.append(_Arrived(publication, header, frame))
+            self._ring()
+            self._changed.notify()
+
+
+def _missing(endpoint: messages.Endpoint) -> str:
+    """Why an ipc endpoint cannot be used from here, without trying."""
+    if endpoint.transport != IPC:
+        return "" if _NUMERIC.match(endpoint.address) else "its address is no number"
+    if not endpoint.address.startswith("ipc:///"):
+        return "no path"
+    path = endpoint.address[len("ipc://") :]
+    if not os.path.exists(path):
+        return "its socket is not on this host"
+    return "" if os.access(path, os.W_OK) else "its socket is closed to this user"
