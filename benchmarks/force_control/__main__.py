@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -83,6 +84,12 @@ def main() -> int:
         _parser().error("--transport takes shm, ipc and tcp; --repetitions at least 1")
     if not options.broker.exists():
         _parser().error(f"{options.broker} is missing; build it with: tools/dev build")
+    try:
+        backend: str = importlib.import_module("orc").backend
+    except ImportError as error:
+        _parser().error(f"{error}; benchmarks/force_control/run makes an environment with all that is needed")
+    if backend == "pure" and "shm" in transports:
+        _parser().error("shm needs the native backend, and this is orc.pure: --transport ipc,tcp")
     if options.quick:
         transports, options.repetitions, options.load_repetitions = transports[:1], 1, 0
     plan = experiment.Plan(
@@ -100,13 +107,17 @@ def main() -> int:
         ),
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
-    results = experiment.perform(plan)
+    try:
+        results = experiment.perform(plan)
+    except RuntimeError as error:
+        print(f"force_control: {error}", file=sys.stderr)
+        return 1
     outcome = report.judge(results)
     options.out.mkdir(parents=True, exist_ok=True)
     plot.draw(results, options.out / "force_control.png")
     described = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
-    (options.out / "force_control.json").write_text(json.dumps(outcome.to_json(described), indent=1) + "\n")
-    print(outcome.text())
+    (options.out / "force_control.json").write_text(json.dumps(outcome.to_json({**described, "backend": backend}), indent=1) + "\n")
+    print(f"\norc, {backend} backend" + outcome.text())
     print(f"\n{options.out}/force_control.png\n{options.out}/force_control.json")
     return 0 if outcome.passed else 1
 
