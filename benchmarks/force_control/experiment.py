@@ -13,12 +13,14 @@ from typing import Any
 import numpy.typing as npt
 
 from . import processes
-from .reference import CONSTANT, SINUSOID, STEP
+from .metrics import longest_sleep_s
+from .reference import CONSTANT, REFERENCES, SINUSOID, STEP
 from .run_config import RunConfig
 
 Record = npt.NDArray[Any]
 DIRECT = "direct"
 TRACKED = (STEP, SINUSOID)
+LONGEST_SLEEP_S, ATTEMPTS = 0.005, 3
 KILL_AT_S, RESTART_AT_S = 4.0, 6.0
 
 
@@ -79,8 +81,20 @@ def _tracking(
                     transport="" if who == DIRECT else who,
                 )
                 with load():
-                    records[reference.name][who].append(_run(config))
+                    records[reference.name][who].append(_run_awake(config, plan.say))
     return records
+
+
+def _run_awake(config: RunConfig, say: Callable[[str], None]) -> Record:
+    """A run in which Linux let the robot live; the last attempt as it is. The same for both controllers."""
+    for attempt in range(1, ATTEMPTS + 1):
+        record = _run(config)
+        slept_s = longest_sleep_s(record, REFERENCES[config.reference])
+        if slept_s <= LONGEST_SLEEP_S:
+            break
+        again = "once more" if attempt < ATTEMPTS else "kept all the same"
+        say(f"  the robot's process was not woken for {slept_s * 1000:.0f} ms: {again}")
+    return record
 
 
 def _rotated(items: Sequence[str], by: int) -> Iterator[str]:

@@ -30,6 +30,20 @@ def tracking_error(record: Record, reference: Reference) -> float:
     return float(np.mean(np.abs(scored["force_n"] - wanted)))
 
 
+def longest_sleep_s(record: Record, reference: Reference) -> float:
+    """The longest time, while the reference is scored, that Linux did not wake the robot in although it slept in time.
+
+    A real arm does not sleep; that its stand-in did is nobody's tracking error. Periods that the link or the
+    controller overran are not counted here.
+    """
+    scored = record["time_s"] >= reference.scored[0]
+    longest = length = 0
+    for asleep in scored & record["made_up"] & ~record["overrun"]:
+        length = length + 1 if asleep else 0
+        longest = max(longest, length)
+    return longest * PERIOD_S
+
+
 @dataclass(frozen=True)
 class Spread:
     """Mean and standard deviation (that of a sample) of the runs."""
@@ -52,7 +66,8 @@ class Jitter:
     max_us: float
     periods: int
     late: int  # answered after their deadline or not at all: their period ran under an older command
-    made_up: int  # periods that Linux did not wake the robot for
+    made_up: int  # periods that Linux woke the robot too late for, or that one before overran
+    overrun: int  # of those the latter
     wake_p99_us: float  # how late the robot's periods began
     wake_max_us: float
 
@@ -71,6 +86,7 @@ class Jitter:
             periods=len(together),
             late=int(np.count_nonzero(~lived["fresh"])),
             made_up=len(together) - len(lived),
+            overrun=int(np.count_nonzero(together["overrun"])),
             wake_p99_us=float(wake_p99),
             wake_max_us=float(wake_max),
         )

@@ -34,14 +34,14 @@ def _label(who: str) -> str:
 
 
 def _responses(axis: Any, by_who: dict[str, list[Record]], reference: Reference) -> None:
-    for who, runs in by_who.items():
+    for thickness, (who, runs) in zip((3.0, 1.8, 1.0, 0.6), by_who.items()):
         force = np.array([run["force_n"] for run in runs])
         time_s = runs[0]["time_s"] - START_S
         mean, deviation = force.mean(axis=0), force.std(axis=0)
-        axis.plot(time_s, mean, color=COLOURS[who], lw=1.2, label=_label(who))
+        axis.plot(time_s, mean, color=COLOURS[who], lw=thickness, label=_label(who))
         axis.fill_between(time_s, mean - deviation, mean + deviation, color=COLOURS[who], alpha=0.2, lw=0)
     axis.plot(time_s, [reference.force(t + START_S) for t in time_s], "k--", lw=1, label="reference")
-    first, last = (-0.1, 0.6) if reference.name == "step" else (0.0, reference.scored[1] - START_S)
+    first, last = (-0.03, 0.2) if reference.name == "step" else (0.0, 1.5)
     seen = (time_s >= first) & (time_s <= last)
     axis.set(xlim=(first, last), ylim=(mean[seen].min() - 2, mean[seen].max() + 2))
     axis.set(title=f"{TITLES[reference.name]}, N = {len(runs)}", xlabel="time, s", ylabel="contact force, N")

@@ -12,6 +12,7 @@ RECORD = np.dtype(
         ("answer_us", "<f8"),  # from publishing the state to holding its command; nan: never held
         ("fresh", "?"),  # moved by the command that answers the state of this very period
         ("late_us", "<f8"),  # how late the period began
-        ("made_up", "?"),  # a period that Linux slept through
+        ("made_up", "?"),  # a period that began too late to be lived, and was made up for
+        ("overrun", "?"),  # made up for because a period before took too long, not because Linux woke the robot late
     ]
 )

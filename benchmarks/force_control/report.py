@@ -68,7 +68,10 @@ class Report:
                 f"{jitter.p50_us:>25.0f} {jitter.p99_us:>6.0f} {jitter.max_us:>7.0f}  "
                 f"{jitter.late / jitter.periods:>8.2%} {jitter.made_up / jitter.periods:>8.2%}"
             )
-        lines += ["late: periods moved by an older command; made up: periods that Linux did not wake the robot for", ""]
+        lines += [
+            "late: periods moved by an older command; made up: periods that Linux woke the robot too late for",
+            "",
+        ]
         for transport, kill in self.kills.items():
             lines.append(
                 f"controller killed at {kill.force_at_kill_n:.1f} N, ORC {transport}: released after "

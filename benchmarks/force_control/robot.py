@@ -75,7 +75,14 @@ class Robot:
         if step < self.steps:
             self.record["answer_us"][step] = (now_ns - published_ns) / 1000
 
-    def move(self, command: Array | None, fresh: bool, late_us: float, made_up: bool = False) -> None:
+    def make_up(self, overrun: bool) -> None:
+        """A period that began too late: the arm went on without a command."""
+        if not self.done:
+            self.move(None, False, np.nan, made_up=True, overrun=overrun)
+
+    def move(
+        self, command: Array | None, fresh: bool, late_us: float, made_up: bool = False, overrun: bool = False
+    ) -> None:
         """One period of the arm."""
         self._arm.step(self._guard.next(command, self._arm.q, self._arm.dq))
         self.record[self.steps] = (
@@ -88,6 +95,7 @@ class Robot:
             fresh,
             late_us,
             made_up,
+            overrun,
         )
         self.steps += 1
 
@@ -98,13 +106,14 @@ def run(robot: Robot, link: Link, deadline_us: int) -> None:
     give_up_ns = due_ns + round(PATIENCE_S * realtime.NS_PER_S)
     answers = 0
     while not robot.done:
+        overrun = time.monotonic_ns() >= due_ns
         realtime.sleep_until(due_ns)
         woken_ns = time.monotonic_ns()
         moving = answers >= WARM_UP
         for _ in range((woken_ns - due_ns) // PERIOD_NS):
             due_ns += PERIOD_NS
-            if moving and not robot.done:
-                robot.move(None, False, np.nan, made_up=True)
+            if moving:
+                robot.make_up(overrun)
         if robot.done:
             break
         command = link.answer(robot.observe(), woken_ns + deadline_us * 1000)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from force_control.messages import COMMAND, STATE, decode
-from force_control.metrics import Jitter, Spread, judge_kill, tracking_error
+from force_control.metrics import Jitter, Spread, judge_kill, longest_sleep_s, tracking_error
 from force_control.records import RECORD
 from force_control.reference import STEP
 
@@ -41,6 +41,16 @@ def test_jitter_counts_late_and_made_up_periods():
     jitter = Jitter.of([run])
     assert (jitter.p50_us, jitter.max_us) == (100.0, 1300.0)
     assert (jitter.periods, jitter.late, jitter.made_up) == (1000, 2, 5)
+
+
+def test_sleep_is_that_of_linux_in_the_scored_time():
+    run = record(STEP.duration_s, 20.0)
+    assert longest_sleep_s(run, STEP) == 0.0
+    run["made_up"][100:200] = True  # not scored yet
+    run["made_up"][3000:3007] = run["made_up"][3010:3013] = True
+    assert longest_sleep_s(run, STEP) == pytest.approx(0.007)
+    run["overrun"][3000:3007] = True
+    assert longest_sleep_s(run, STEP) == pytest.approx(0.003)
 
 
 def killed_run(alone, gap_m=-1e-5):
