@@ -2,7 +2,8 @@
 
 `publish` runs on users' threads and only queues; the I/O thread sends. ROUTER_MANDATORY with SNDHWM 1 is what makes
 newest-wins per reader: a send that would block says EAGAIN for that reader alone, which then is *behind*. libzmq tells
-through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then.
+through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then;
+and every 1 to 50 ms, because that news may be lost.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _MOST_READERS = 4096
 _BATCH = 256
 _PARTING_S = 0.3
 _CHECK_S = 0.05
+_RETRY_S = 0.001
+_LONGEST_RETRY_S = 0.05
 _ZERO_COPY_BYTES = 65_536
 
 
@@ -64,6 +67,8 @@ class Publication:
         self._parted: Optional[Callable[[], None]] = None
         self._part_by = 0.0
         self._checks = 0
+        self._retrying = False
+        self._retry_s = _RETRY_S
 
     # From users' threads.
 
@@ -185,8 +190,10 @@ class Publication:
         router = self._router
         if router is not None:
             more = self._take_in(router)
-            self._send_all(router)
-            if more or int(router.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+            behind, sent = self._send_all(router)
+            if behind:
+                self._try_again(sent)
+            if sent or more or int(router.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
                 self._reactor.post(self._serve)
         if self._parted is not None and (time.monotonic() >= self._part_by or self._all_have_all()):
             parted, self._parted = self._parted, None
@@ -258,15 +265,30 @@ class Publication:
         if self._checks > 0:
             self._reactor.after(_CHECK_S, self._welcome_all)
 
-    def _send_all(self, router: zmq.Socket[bytes]) -> None:
+    def _try_again(self, sent: bool) -> None:
+        """Any call into libzmq may swallow the news that a connection takes more again, hence this as well."""
+        self._retry_s = _RETRY_S if sent else min(2 * self._retry_s, _LONGEST_RETRY_S)
+        if not self._retrying:
+            self._retrying = True
+            self._reactor.after(self._retry_s, self._retry)
+
+    def _retry(self) -> None:
+        self._retrying = False
+        self._serve()
+
+    def _send_all(self, router: zmq.Socket[bytes]) -> Tuple[bool, bool]:
+        """Whether readers are behind now, and whether one of those got something."""
         self._queued = False
+        behind = sent = False
         for peer, reader in list(self._readers.items()):
+            before = reader.next()
             try:
                 self._catch_up(router, peer, reader)
             except zmq.Again:
-                continue  # behind
+                behind, sent = True, sent or reader.next() is not before
             except zmq.ZMQError:
                 self._forget(peer)
+        return behind, sent
 
     def _catch_up(self, router: zmq.Socket[bytes], peer: bytes, reader: Reader) -> None:
         if reader.owes_welcome:
