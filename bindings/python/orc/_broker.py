@@ -9,7 +9,6 @@ from typing import Callable, Iterable, Optional, Union
 
 from orc import _native
 from orc._native import Message, Publisher
-from orc._types import TypeInfo
 from orc._waiting import Waiting
 
 __all__ = ["Broker", "Message", "Publisher", "Subscriber"]
@@ -38,12 +37,15 @@ class Subscriber(_native.Subscriber):
 class Broker(_native.Broker):
     """A program's session with ORC (liborc/include/orc/broker.h, ORC paper, Listing 1). All calls from any thread.
 
-    broker: endpoint of the address broker; "": $ORC_BROKER, else the user's, the system's, tcp://127.0.0.1:5570; "none":
-    topics on multicast alone. name: for people, shown by `orc topic list`. broker_timeout_ms: how long a set-up call
-    waits for a broker that does not answer; -1: for ever. advertise: address that other hosts connect to. transports:
-    for topics and requests that name none, of "inproc", "ipc", "tcp", "shm", "multicast". multicast: URL of LCM's network.
-    log: called with level ("error", "warning", "info", "debug") and text from a thread of liborc; must be quick and not
-    call back; None: the logger "orc".
+    broker: endpoint of the address broker; "": $ORC_BROKER, else the user's, the system's, tcp://127.0.0.1:5570;
+    "none": topics on multicast alone.
+    name: for people, shown by `orc topic list`; "": the program's.
+    broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
+    advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker.
+    transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
+    multicast: URL of LCM's network.
+    log: called with a level ("error", "warning", "info", "debug") and a text from a thread of liborc; it must be quick
+    and not call back. None: the logger "orc".
 
     Never raises for a missing broker and does not wait for one. The topics end with close(), with the `with` block, or
     when the Broker and all its publishers and subscribers are gone. After fork() the child makes its own: Forked.

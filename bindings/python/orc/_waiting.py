@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from typing import Any, Callable, Deque, Dict, Generic, Optional, Protocol, TypeVar
 from collections import deque
+from typing import Any, Callable, Deque, Dict, Generic, Optional, Protocol, TypeVar
 
 from orc._errors import Closed, Error, TooManyMessages
 

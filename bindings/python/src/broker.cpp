@@ -138,8 +138,14 @@ void bind_broker(nb::module_& m) {
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
           nb::arg("advertise") = "", nb::arg("transports") = nb::tuple(), nb::arg("multicast") = "", nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
-           nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false,
-           nb::arg("huge_pages") = false, nb::arg("multicast") = "", nb::arg("type") = nb::none())
+           nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
+           nb::arg("multicast") = "", nb::arg("type") = nb::none(),
+           "Declares `topic` as published by this participant (ORC paper, III.A); waits for the broker's answer.\n\n"
+           "transports it is offered on; expected_size: of a typical sample in bytes (shm: reserved at once); history: "
+           "samples that recv_next can go back (shm); lock, huge_pages: shm's memory; multicast: URL; type: "
+           "orc.TypeInfo."
+           "\n\nNoBroker (it can be sent to all the same, see `publisher`, and is announced when a broker answers), "
+           "NameTaken, BadName, BadArgument, Refused, NoPermission, Closed, Forked.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 64, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
            nb::arg("max_messages") = 8, nb::arg("spin_us") = 0)
@@ -177,8 +183,7 @@ void bind_broker(nb::module_& m) {
           [](participant& self, const std::string& topic) {
             check(self.running->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
           },
-          nb::arg("topic"),
-          "Withdraws a topic; waits for the broker's answer, at most a second. NotRegistered.")
+          nb::arg("topic"), "Withdraws a topic; waits for the broker's answer, at most a second. NotRegistered.")
       .def(
           "release_topic",
           [](participant& self, const std::string& topic) {

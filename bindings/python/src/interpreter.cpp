@@ -23,7 +23,8 @@ struct helper {
   std::shared_ptr<std::atomic<bool>> done;
 };
 
-// Protected by the GIL. Never destroyed, and the child of a fork() starts with none: its parent's threads are not there.
+// Protected by the GIL. Never destroyed, and the child of a fork() starts with none: its parent's threads are not
+// there.
 struct registry {
   pid_t process = getpid();
   std::set<session*> sessions;

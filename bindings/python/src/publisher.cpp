@@ -33,14 +33,14 @@ void bind_loan(nb::module_& m) {
                          {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(&clear)},
                          {0, nullptr}};
-  nb::class_<lent>(m, "Loan", nb::type_slots(slots), nb::is_final(),
-                   "Memory on loan: `with publisher.loan(size) as view:` gives a writable memoryview; leaving the block "
-                   "sends it, leaving by an exception sends nothing.\n\nBufferError, and nothing is sent, when other "
-                   "views of the memory outlive the block. One thread at a time.")
+  nb::class_<lent>(
+      m, "Loan", nb::type_slots(slots), nb::is_final(),
+      "Memory on loan: `with publisher.loan(size) as view:` gives a writable memoryview; leaving the block "
+      "sends it, leaving by an exception sends nothing.\n\nBufferError, and nothing is sent, when other "
+      "views of the memory outlive the block. One thread at a time.")
       .def("__enter__", [](nb::handle self) { return nb::inst_ptr<lent>(self)->enter(self); })
       .def(
-          "__exit__",
-          [](lent& self, nb::handle type, nb::handle, nb::handle) { self.exit(!type.is_none()); },
+          "__exit__", [](lent& self, nb::handle type, nb::handle, nb::handle) { self.exit(!type.is_none()); },
           nb::arg("exc_type").none(), nb::arg("exc_value").none(), nb::arg("traceback").none());
 }
 

@@ -12,8 +12,7 @@ namespace {
 
 [[nodiscard]] nb::object link_of(const subscriber_handle& self) {
   const link_info now = without_gil([&]() noexcept { return self.end.link(); });
-  const nb::object transport =
-      now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
+  const nb::object transport = now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
   return nb::module_::import_("orc._types").attr("LinkInfo")(now.connected, transport, nb::cast(now.reason));
 }
 
@@ -59,10 +58,10 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
 }
 
 void bind_subscriber(nb::module_& m) {
-  nb::class_<subscriber_handle>(
-      m, "Subscriber",
-      "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread; of several that wait each sample goes "
-      "to one. Closed after release_topic.")
+  nb::class_<subscriber_handle>(m, "Subscriber",
+                                "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread; of "
+                                "several that wait each sample goes "
+                                "to one. Closed after release_topic.")
       .def(nb::init<const subscriber_handle&>(), nb::arg("same"))
       .def_ro("topic", &subscriber_handle::topic, "The topic's name.")
       .def(
@@ -71,7 +70,8 @@ void bind_subscriber(nb::module_& m) {
             return receive(self.end, to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
           },
           nb::arg("timeout_ms"),
-          "The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most timeout_ms; 0: "
+          "The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most timeout_ms; "
+          "0: "
           "poll, -1: for ever. None: nothing new, or timed out.\n\nClosed, Forked, TooManyMessages (shm), BadArgument.")
       .def(
           "recv_next",

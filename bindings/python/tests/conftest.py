@@ -13,10 +13,11 @@ from typing import Iterator
 
 import pytest
 
+from native_fixtures import backend_of, link, native
 from peers import Pair
 from support import REPOSITORY, BrokerProcess, run_python, start_python, wait_until
 
-__all__ = ["run_python", "start_python", "wait_until"]
+__all__ = ["backend_of", "link", "native", "run_python", "start_python", "wait_until"]
 
 
 def _native() -> ModuleType:

@@ -1,0 +1,102 @@
+"""The stubs say what the extension is, and a user's program passes mypy --strict."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any, Dict
+
+import pytest
+
+pytest.importorskip("mypy")
+
+USER = """
+import asyncio
+from typing import Optional
+
+import orc
+
+
+def control(broker: orc.Broker) -> None:
+    command: orc.Publisher = broker.register_topic("arm/command", transports=["shm", "ipc"], type=orc.TypeInfo("T"))
+    state: orc.Subscriber = broker.request_topic("arm/state", conflate=0, connected_within_ms=100)
+    message: Optional[orc.Message] = state.recv_msg(-1)
+    if message is None:
+        return
+    view = memoryview(message)
+    command.send_msg(view)
+    command.send_msg(message)
+    command.send_msg(bytearray(3))
+    age: int = message.age_ns + message.sequence + message.stamp_ns + message.missed
+    print(age, len(message), state.link.transport, command.readers)
+    with command.loan(8) as place:
+        place[0] = 1
+    with state.on_message(lambda m: print(m.sequence)) as callback:
+        callback.stop()
+
+
+async def monitor(state: orc.Subscriber) -> None:
+    first: orc.Message = await state.recv()
+    print(first.sequence)
+    async for message in state:
+        print(message.age_ns)
+
+
+try:
+    with orc.Broker("ipc:///tmp/x", name="me", log=print) as broker:
+        control(broker)
+        asyncio.run(monitor(broker.subscriber("arm/state")))
+except orc.NoBroker as error:
+    print(error.code)
+"""
+
+WRONG = {
+    "broker.send_msg(5, b'')": "arg-type",
+    "broker.request_topic('t').recv_msg('5')": "arg-type",
+    "broker.request_topic('t').recv_msg(5).sequence": "union-attr",
+    "broker.register_topic('t', expected_sice=5)": "call-arg",
+}
+
+# nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
+# from Python 3.12 on.
+NANOBIND = (
+    *("Broker", "Loan", "Message", "Publisher", "Subscriber"),
+    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher")),
+    "Message.__buffer__",
+)
+
+
+def _environment() -> Dict[str, str]:
+    import orc._errors
+
+    package = pathlib.Path(orc._errors.__file__).resolve().parents[1]
+    return {**os.environ, "MYPYPATH": "" if package.name == "site-packages" else str(package)}
+
+
+def _mypy(tmp_path: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(program)]
+    return subprocess.run(command, cwd=tmp_path, env=_environment(), capture_output=True, text=True)
+
+
+def test_the_stubs_agree_with_the_extension(native: Any, tmp_path: pathlib.Path) -> None:
+    allowed = tmp_path / "allowed"
+    allowed.write_text("".join(f"orc._native.{name}\n" for name in NANOBIND))
+    command = [sys.executable, "-m", "mypy.stubtest", "orc._native", "--ignore-unused-allowlist"]
+    command += ["--allowlist", str(allowed)]
+    done = subprocess.run(command, cwd=tmp_path, env=_environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_program_passes(native: Any, tmp_path: pathlib.Path) -> None:
+    done = _mypy(tmp_path, USER)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_mistake_is_found(native: Any, tmp_path: pathlib.Path, line: str) -> None:
+    done = _mypy(tmp_path, f"import orc\nbroker = orc.Broker()\n{line}\n")
+    assert done.returncode == 1 and f"[{WRONG[line]}]" in done.stdout, done.stdout + done.stderr
