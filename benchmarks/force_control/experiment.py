@@ -79,6 +79,7 @@ def _tracking(
                     reference=reference.name,
                     seed=plan.seed + repetition,
                     transport="" if who == DIRECT else who,
+                    verbose=load is nullcontext and repetition == 0 and reference is STEP,
                 )
                 with load():
                     records[reference.name][who].append(_run_awake(config, plan.say))

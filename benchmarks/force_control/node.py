@@ -27,8 +27,10 @@ def serve(config: RunConfig) -> None:
     with orc.Broker(config.broker, name="force_controller", transports=config.transport) as broker:
         commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize)
         states = broker.request_topic(STATE_TOPIC)
-        for line in realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus):
-            print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
+        refused = realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus)
+        if config.verbose:
+            for line in refused:
+                print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
         while True:
             message = states.recv_msg(-1)
             state = None if message is None else decode(message, STATE)

@@ -122,7 +122,7 @@ def run(robot: Robot, link: Link, deadline_us: int) -> None:
         if moving:
             robot.move(command, fresh, (woken_ns - due_ns) / 1000)
             robot.take_note(link.answered, held_ns)
-        elif fresh:
+        elif command is not None:
             answers += 1
             if answers == WARM_UP:
                 print("moving", flush=True)
@@ -141,8 +141,10 @@ def main(config: RunConfig) -> None:
 
             broker = stack.enter_context(orc.Broker(config.broker, name="robot", transports=config.transport))
             link = OverOrc(broker)
-        for line in realtime.prepare(PRIORITY if config.realtime else 0, config.robot_cpus):
-            print(f"robot: not permitted: {line}", file=sys.stderr, flush=True)
+        refused = realtime.prepare(PRIORITY if config.realtime else 0, config.robot_cpus)
+        if config.verbose:
+            for line in refused:
+                print(f"robot: not permitted: {line}", file=sys.stderr, flush=True)
         run(robot, link, config.deadline_us)
     np.savez_compressed(config.out, record=robot.record)
 

@@ -17,6 +17,7 @@ class RunConfig:
     broker: str = ""  # endpoint
     deadline_us: int = 300  # after the state was published, when the robot turns to the command it has
     realtime: bool = True
+    verbose: bool = False  # says what of that is not permitted
     robot_cpus: tuple[int, ...] = ()
     controller_cpus: tuple[int, ...] = ()
 
