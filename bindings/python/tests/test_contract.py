@@ -26,9 +26,7 @@ def linked(backend: ModuleType, broker: BrokerProcess, transport: str) -> Iterat
 
     def link(topic: str = "t", **options: Any) -> Tuple[Any, Any]:
         publisher = participants[0].register_topic(topic, transports=transport)
-        subscriber = participants[1].request_topic(
-            topic, connected_within_ms=20_000, transports=transport, **options
-        )
+        subscriber = participants[1].request_topic(topic, connected_within_ms=20_000, transports=transport, **options)
         assert subscriber.link.transport == transport, subscriber.link
         return publisher, subscriber
 
@@ -159,9 +157,7 @@ def test_request_before_register(backend: ModuleType, broker: BrokerProcess, tra
 def test_two_subscribers_get_everything_each(linked: Link, backend: ModuleType, transport: str) -> None:
     publisher, first = linked(conflate=0, depth=100)
     with backend.Broker() as another:
-        second = another.request_topic(
-            "t", conflate=0, depth=100, connected_within_ms=20_000, transports=transport
-        )
+        second = another.request_topic("t", conflate=0, depth=100, connected_within_ms=20_000, transports=transport)
         wait_until(lambda: publisher.readers == 2)
         for number in range(50):
             publisher.send_msg(bytes([number]))

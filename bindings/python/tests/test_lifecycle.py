@@ -73,9 +73,7 @@ def test_the_last_sample_before_a_kill_is_kept(backend: ModuleType, broker: Brok
         assert subscriber.recv_msg(0) is None
 
 
-def test_streams_go_on_without_the_broker_and_it_learns_all_again(
-    backend: ModuleType, broker: BrokerProcess
-) -> None:
+def test_streams_go_on_without_the_broker_and_it_learns_all_again(backend: ModuleType, broker: BrokerProcess) -> None:
     with backend.Broker() as one, backend.Broker() as two, backend.Broker() as three:
         publisher = one.register_topic("t")
         subscriber = two.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
@@ -101,9 +99,7 @@ def test_streams_go_on_without_the_broker_and_it_learns_all_again(
         assert subscriber.connected
 
 
-def test_the_broker_is_away_while_both_ends_come(
-    backend: ModuleType, broker: BrokerProcess
-) -> None:
+def test_the_broker_is_away_while_both_ends_come(backend: ModuleType, broker: BrokerProcess) -> None:
     broker.kill()
     with backend.Broker(broker_timeout_ms=100) as one, backend.Broker(broker_timeout_ms=100) as two:
         with pytest.raises(backend.NoBroker) as raised:

@@ -77,5 +77,5 @@ class Announcement:
 
     def _settle(self, state: State, why: Optional[Error] = None) -> None:
         with self._changed:
-            self._state, self._error = state, why or self._error
+            self._state, self._error = state, why or (self._error if state is State.UNSENT else None)
             self._changed.notify_all()

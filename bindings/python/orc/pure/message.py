@@ -17,6 +17,8 @@ import zmq
 from .link import HEADER_BYTES
 
 _RELEASED = "the message was released"
+# What sys.getrefcount says inside release() and __exit__ of a message that one variable has.
+_REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
 class _Sample:
@@ -97,39 +99,37 @@ else:
             return made
 
         def __len__(self) -> int:
-            return len(self._alive())
+            self._check()
+            return bytes.__len__(self)
 
         def __bytes__(self) -> bytes:
-            return self._alive()[:]
+            self._check()
+            return bytes.__getitem__(self, slice(None))
 
         __eq__ = object.__eq__
         __hash__ = object.__hash__
 
         def release(self) -> None:
             """Ends it; a second time does nothing. BufferError while views of it exist."""
-            if not self._released and self._is_viewed():
+            self._release(_REFERENCES)
+
+        def _release(self, unshared: int) -> None:
+            """Only who has more references than the caller's can have a view; then the collector knows."""
+            shared = not self._released and sys.getrefcount(self) > unshared
+            if shared and any(type(holder).__name__ == "managedbuffer" for holder in gc.get_referrers(self)):
                 raise BufferError("views of the message exist")
             self._released = True
 
-        def _is_viewed(self) -> bool:
-            return sys.getrefcount(self) > _UNSHARED and any(
-                type(holder).__name__ == "managedbuffer" for holder in gc.get_referrers(self)
-            )
-
-        def _alive(self) -> bytes:
+        def _check(self) -> None:
             if self._released:
                 raise ValueError(_RELEASED)
-            return super().__getitem__(slice(None))
 
         def __enter__(self) -> Message:
-            self._alive()
+            self._check()
             return self
 
         def __exit__(self, *_: object) -> None:
-            self.release()
-
-
-_UNSHARED = 6  # references in `with subscriber.recv_msg(…) as message:`; with more, somebody may have a view
+            self._release(_REFERENCES_WITH)
 
 
 class Loan:

@@ -64,7 +64,7 @@ class Participant:
                 self._reactor.post(lambda: self.session.publish(made))
         error = found.announcement.wait(self._patience)
         if error is not None:
-            if not isinstance(error, errors.NoBroker):
+            if found.announcement.settled_badly:
                 self._forget_publication(found)
             raise error
         return found
@@ -80,7 +80,7 @@ class Participant:
                 self._reactor.post(lambda: self.session.subscribe(made))
         error = found.announcement.wait(self._patience)
         if error is not None:
-            if not isinstance(error, errors.NoBroker):
+            if found.announcement.settled_badly:
                 self._forget_subscription(found)
             raise error
         if connected_within_ms != 0:

@@ -63,7 +63,7 @@ class Publication:
         self._router: Optional[zmq.Socket[bytes]] = None
         self._monitor: Optional[Monitor] = None
         self._bound: Dict[str, str] = {}
-        self._file: Optional[str] = None
+        self._files: List[str] = []
         self._parted: Optional[Callable[[], None]] = None
         self._part_by = 0.0
         self._checks = 0
@@ -161,6 +161,7 @@ class Publication:
                 router.bind(where)
                 self._bound[where] = router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
                 if path:
+                    self._files.append(path)
                     os.chmod(path, 0o660)
         except (zmq.ZMQError, OSError) as error:
             self._log("warning", f"{self.topic}: cannot listen at {where}: {error}")
@@ -205,6 +206,9 @@ class Publication:
             return all(reader.idle for reader in self._readers.values())
 
     def _end(self) -> None:
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                os.unlink(file)
         if self._monitor is not None:
             self._monitor.close()
         if self._router is not None:
