@@ -1,12 +1,17 @@
 # tools/dev lint
 # shellcheck shell=bash
+# shellcheck source=tools/dev.d/python.sh
+source "$ORC_ROOT/tools/dev.d/python.sh"
+
+readonly ruff_version=0.17.6 mypy_version=2.4.1
 
 lint_help() {
   cat <<'TEXT'
 usage: tools/dev lint [--fix-format]
 
 clang-format and clang-tidy (of Debian 12: version 14) over our C++, shellcheck over the shell scripts, a syntax check
-over the Python files. --fix-format rewrites the C++ files instead of complaining. Ends with `N passed, N failed`, one
+over the Python files, ruff and mypy (of PyPI, in build/lint-venv) over bindings/python. --fix-format rewrites the
+C++ files instead of complaining. Ends with `N passed, N failed`, one
 per check. A file that clang-tidy found clean is not checked again until it, or a header of ours, changes.
 TEXT
 }
@@ -93,6 +98,16 @@ sys.exit(bad)
 PYTHON
 }
 
+check_package() {
+  local venv=$ORC_ROOT/build/lint-venv is="ruff $ruff_version, mypy $mypy_version in $ORC_ROOT"
+  if [[ ! -e $venv/is || $(<"$venv/is") != "$is" ]]; then
+    new_venv "$venv" "ruff==$ruff_version" "mypy==$mypy_version" numpy pyzmq flatbuffers || return 1
+    echo "$is" >"$venv/is"
+  fi
+  (cd bindings/python && "$venv/bin/ruff" check --quiet . && "$venv/bin/ruff" format --quiet --check . &&
+    "$venv/bin/mypy" --cache-dir "$ORC_ROOT/build/lint-venv/mypy" orc)
+}
+
 lint_main() {
   ensure_setup lint
   if [[ ${1:-} == --fix-format ]]; then
@@ -101,7 +116,7 @@ lint_main() {
   fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format tidy shell python; do
+  for check in format tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))

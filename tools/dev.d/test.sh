@@ -1,12 +1,15 @@
 # tools/dev test
 # shellcheck shell=bash
+# shellcheck source=tools/dev.d/python.sh
+source "$ORC_ROOT/tools/dev.d/python.sh"
 
 test_help() {
   cat <<'TEXT'
 usage: tools/dev test [PRESET…] [-- CTEST ARGUMENTS]
 
 Builds and runs the tests of each preset (default: release), two at a time (ORC_JOBS); those that load both cores run
-alone. Ends with a line `N passed, N failed` (with `, N skipped` where the machine does not allow some) and a status
+alone. With release, and without arguments for ctest, also those of the Python package: its wheel is built, installed in
+an empty virtual environment (build/python-venv) and tested there. Ends with a line `N passed, N failed` (with `, N skipped` where the machine does not allow some) and a status
 other than 0 when anything failed. A preset that does not build counts as one failure.
 
   tools/dev test -- -L unit                 only one directory: unit, conformance, integration, interop, …
@@ -61,6 +64,13 @@ test_main() {
     passed=$((passed + all - bad - skips - disabled))
     failed=$((failed + bad))
     skipped=$((skipped + skips + disabled))
+    if [[ $preset == release && $# -eq 0 ]]; then
+      local python_passed=0 python_failed=1 python_skipped=0
+      read -r python_passed python_failed python_skipped < <(python_test) || true
+      passed=$((passed + python_passed))
+      failed=$((failed + python_failed))
+      skipped=$((skipped + python_skipped))
+    fi
   done
 
   local line="$passed passed, $failed failed"
