@@ -9,8 +9,8 @@
             command.send_msg(control(numpy.frombuffer(message)))
 
 `orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`, on pyzmq: ipc and tcp), which is used where
-the extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h); times are in ms where a name says
-`_ms`, in ns where it says `_ns`.
+the extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h); times are in ms where a name
+says `_ms`, in ns where it says `_ns`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, Callable, Iterator, Tuple
 
 import pytest
+
 from support import BrokerProcess
 
 Linked = Tuple[Any, Any]
@@ -14,9 +15,8 @@ Linked = Tuple[Any, Any]
 @pytest.fixture
 def native() -> ModuleType:
     """The package with the native backend."""
-    from conftest import _native
-
     import orc
+    from conftest import _native
 
     assert _native() is orc
     return orc

@@ -8,6 +8,7 @@ import weakref
 from typing import Any, Callable
 
 import pytest
+
 from support import wait_until
 
 HUGE = (2**31, -(2**31) - 1, 2**63, 2**100)

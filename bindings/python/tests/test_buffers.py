@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+
 from support import wait_until
 
 KINDS = {

@@ -9,6 +9,7 @@ import subprocess
 from typing import Any
 
 import pytest
+
 from support import run_python
 
 ORDERS = {"pyzmq first": "import zmq\nimport orc", "orc first": "import orc\nimport zmq"}

@@ -6,6 +6,7 @@ import multiprocessing
 from typing import Any
 
 import pytest
+
 from support import run_python
 
 MODULES = {"native": "import orc", "pure": "import orc.pure as orc"}

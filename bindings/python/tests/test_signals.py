@@ -7,6 +7,7 @@ import subprocess
 from typing import Any
 
 import pytest
+
 from support import run_python, start_python
 
 MODULES = {"native": "import orc", "pure": "import orc.pure as orc"}
