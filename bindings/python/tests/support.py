@@ -58,7 +58,7 @@ def run_python(
 
 
 def start_python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """The same, running; stdin, stdout and stderr are pipes unless `options` (of Popen) say otherwise. End it yourself."""
+    """The same, running, with pipes unless `options` (of Popen) say otherwise. End it yourself."""
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *arguments], env=environment(), text=True, **options

@@ -1,4 +1,4 @@
-"""Every kind of publisher with every kind of subscriber: native, pure, C++ (the `orc` tool), each a process of its own."""
+"""Every kind of publisher with every kind of subscriber: native, pure, C++ (the `orc` tool), each in a process."""
 
 from __future__ import annotations
 

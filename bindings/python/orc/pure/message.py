@@ -10,37 +10,51 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Optional, Tuple
 
 import zmq
 
 from .link import HEADER_BYTES
 
-_RELEASED = "the message was released"
 # What sys.getrefcount says inside release() and __exit__ of a message that one variable has.
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
 class _Sample:
-    """What both kinds have: `sequence` (per publication, from 1), `stamp_ns` (CLOCK_REALTIME, sender), `missed`."""
+    """What both kinds have. After `release()` each of it raises ValueError."""
 
-    sequence: int
-    stamp_ns: int
-    missed: int
+    _header: Optional[Tuple[int, int, int]]
+
+    @property
+    def sequence(self) -> int:
+        """Per publication, from 1."""
+        return self._known()[0]
+
+    @property
+    def stamp_ns(self) -> int:
+        """When it was sent, ns since the epoch (CLOCK_REALTIME of the sending host)."""
+        return self._known()[1]
+
+    @property
+    def missed(self) -> int:
+        """Samples of the same publication skipped since the previous one this subscription returned."""
+        return self._known()[2]
 
     @property
     def age_ns(self) -> int:
         """Now minus stamp_ns, in ns; across hosts as good as their clocks agree."""
         return time.time_ns() - self.stamp_ns
 
-    def _describe(self, sequence: int, stamp_ns: int, missed: int) -> None:
-        self.sequence, self.stamp_ns, self.missed = sequence, stamp_ns, missed
+    def _known(self) -> Tuple[int, int, int]:
+        if self._header is None:
+            raise ValueError("the message was released")
+        return self._header
 
     def __bool__(self) -> bool:
         return True
 
     def __repr__(self) -> str:
-        return f"<orc.Message {self.sequence}>"
+        return f"<orc.Message {self._header[0]}>" if self._header else "<orc.Message, released>"
 
     __str__ = __repr__
 
@@ -55,7 +69,7 @@ if sys.version_info >= (3, 12) and not TYPE_CHECKING:
             made = cls()
             made._frame = frame
             made._view = memoryview(frame.buffer)[HEADER_BYTES:].toreadonly()
-            made._describe(sequence, stamp_ns, missed)
+            made._header = (sequence, stamp_ns, missed)
             return made
 
         def __buffer__(self, flags: int) -> memoryview:
@@ -71,11 +85,10 @@ if sys.version_info >= (3, 12) and not TYPE_CHECKING:
             """Gives the bytes back; a second time does nothing. BufferError while views of it exist."""
             if self._view is not None:
                 self._view.release()
-                self._view = self._frame = None
+                self._view = self._frame = self._header = None
 
         def _alive(self) -> memoryview:
-            if self._view is None:
-                raise ValueError(_RELEASED)
+            self._known()
             return self._view
 
         def __enter__(self) -> Message:
@@ -90,20 +103,18 @@ else:
     class Message(_Sample, bytes):
         """A sample, read-only: `memoryview(message)`, `bytes(message)`, `numpy.frombuffer(message, …)`."""
 
-        _released = False
-
         @classmethod
         def make(cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int) -> Message:
             made = cls(memoryview(frame.buffer)[HEADER_BYTES:])
-            made._describe(sequence, stamp_ns, missed)
+            made._header = (sequence, stamp_ns, missed)
             return made
 
         def __len__(self) -> int:
-            self._check()
+            self._known()
             return bytes.__len__(self)
 
         def __bytes__(self) -> bytes:
-            self._check()
+            self._known()
             return bytes.__getitem__(self, slice(None))
 
         __eq__ = object.__eq__
@@ -115,17 +126,13 @@ else:
 
         def _release(self, unshared: int) -> None:
             """Only who has more references than the caller's can have a view; then the collector knows."""
-            shared = not self._released and sys.getrefcount(self) > unshared
+            shared = self._header is not None and sys.getrefcount(self) > unshared
             if shared and any(type(holder).__name__ == "managedbuffer" for holder in gc.get_referrers(self)):
                 raise BufferError("views of the message exist")
-            self._released = True
-
-        def _check(self) -> None:
-            if self._released:
-                raise ValueError(_RELEASED)
+            self._header = None
 
         def __enter__(self) -> Message:
-            self._check()
+            self._known()
             return self
 
         def __exit__(self, *_: object) -> None:
@@ -136,18 +143,22 @@ class Loan:
     """`with publisher.loan(size) as memory:` fills it in place; leaving sends it, leaving by an exception does not."""
 
     def __init__(self, size: int, send: Callable[[bytearray], None]) -> None:
-        self._frame = bytearray(HEADER_BYTES + size)
+        self._frame = bytearray(HEADER_BYTES + size + 1)  # one byte to take off: only a frame without views lets it go
         self._send = send
-        self._view = memoryview(self._frame)[HEADER_BYTES:]
+        self._view = memoryview(self._frame)[HEADER_BYTES : HEADER_BYTES + size]
 
     def __enter__(self) -> memoryview:
         return self._view
 
     def __exit__(self, kind: object, *_: object) -> None:
-        frame = self._frame
         try:
             self._view.release()
-        except BufferError:  # something still sees it, and could change it
-            frame = bytearray(frame)
+            self._frame.pop()
+        except BufferError:
+            if kind is not None:
+                return
+            raise BufferError(
+                "nothing was sent: views of the loan (memoryviews, arrays) are still there; drop them in the block"
+            ) from None
         if kind is None:
-            self._send(frame)
+            self._send(self._frame)

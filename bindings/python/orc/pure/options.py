@@ -88,7 +88,7 @@ def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
 def payload(data: object) -> memoryview:
     """Any C-contiguous buffer. TypeError for what is none, BufferError for what is not contiguous."""
     if isinstance(data, str):
-        raise TypeError("a sample is bytes: encode the str, e.g. text.encode()")
+        raise TypeError("a sample is bytes, not str: encode it, e.g. text.encode()")
     view = memoryview(data)  # type: ignore[arg-type]
     if not view.c_contiguous:
         raise BufferError("the buffer is not C-contiguous: copy it, e.g. numpy.ascontiguousarray(array)")
