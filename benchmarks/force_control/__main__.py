@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the processes on the way
     transports = tuple(name for name in options.transport.split(",") if name)
     if not transports or not set(transports) <= {"shm", "ipc", "tcp"} or options.repetitions < 1:
         _parser().error("--transport takes shm, ipc and tcp; --repetitions at least 1")

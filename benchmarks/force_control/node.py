@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -17,10 +18,11 @@ from .reference import REFERENCES
 from .run_config import RunConfig
 
 PRIORITY = 70  # below the robot's
+ALONE_MS = 1000  # without a state it looks whether the experiment still lives
 
 
 def serve(config: RunConfig) -> None:
-    """Answers each state with a command until the process ends."""
+    """Answers each state with a command, until a signal or the end of the process that started it."""
     controller = ForceController(REFERENCES[config.reference].force)
     command = np.zeros(1, COMMAND)
     command_bytes = command.view(np.uint8)
@@ -31,8 +33,11 @@ def serve(config: RunConfig) -> None:
         if config.verbose:
             for line in refused:
                 print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
+        parent = os.getppid()
         while True:
-            message = states.recv_msg(-1)
+            message = states.recv_msg(ALONE_MS)
+            if message is None and os.getppid() != parent:
+                return
             state = None if message is None else decode(message, STATE)
             if state is None:
                 continue

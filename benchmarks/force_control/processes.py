@@ -20,6 +20,7 @@ import numpy.typing as npt
 from .run_config import RunConfig
 
 PATIENCE_S = 60.0
+_BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: sum(range(100000))"
 
 
 def _start(module: str, config: RunConfig, **options: Any) -> subprocess.Popen[str]:
@@ -108,7 +109,7 @@ def robot(config: RunConfig) -> Iterator[RobotRun]:
 def cpu_load() -> Iterator[None]:
     """A process on each core that never rests."""
     cores = len(os.sched_getaffinity(0))
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores)]
+    busy = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(cores)]
     try:
         yield
     finally:
