@@ -263,7 +263,8 @@ def test_setting_up_again_with_other_options_is_refused(backend: ModuleType, bro
         with pytest.raises(backend.BadArgument):
             participant.register_topic("t", transports="tcp")
         with pytest.raises(backend.BadArgument):
-            participant.request_topic("t")
+            participant.request_topic("t", conflate=0, depth=6)
+        participant.request_topic("t")  # names no options
 
 
 def test_request_times_out_and_stays(backend: ModuleType, broker: BrokerProcess) -> None:

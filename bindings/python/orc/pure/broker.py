@@ -20,6 +20,8 @@ from .subscription import Subscription
 
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 _LARGEST_SAMPLE = (1 << 30) - 16
+_REGISTER_DEFAULTS: Dict[str, object] = {"transports": (), "type": None}
+_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0}
 
 
 def _log_to_logging(level: str, text: str) -> None:
@@ -165,7 +167,7 @@ class Broker:
         )
         self._participant = participant
         self._owner = Owner(participant)
-        self._asked: Dict[Tuple[str, str], object] = {}
+        self._asked: Dict[Tuple[str, str], Dict[str, object]] = {}
         self._handles: weakref.WeakValueDictionary[int, Subscriber] = weakref.WeakValueDictionary()
 
     def register_topic(
@@ -191,14 +193,11 @@ class Broker:
         if options.text("multicast", multicast):
             raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
         chosen = options.transports(transports)
-        reserved = (
-            options.number("expected_size", expected_size, 0, 1 << 40),
-            options.number("history", history, 1, options.LONGEST_QUEUE),
-            bool(lock),
-            bool(huge_pages),
-        )
+        options.number("expected_size", expected_size, 0, 1 << 40)
+        options.number("history", history, 1, options.LONGEST_QUEUE)
         described = options.described(type)
-        self._same("unregister_topic", topic, topic in self._participant.publications, (chosen, reserved, described))
+        asked: Dict[str, object] = {"transports": chosen, "type": described}
+        self._same("unregister_topic", topic, topic in self._participant.publications, asked, _REGISTER_DEFAULTS)
         return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described))
 
     def request_topic(
@@ -223,22 +222,21 @@ class Broker:
         self._participant.usable()
         within = options.milliseconds("connected_within_ms", connected_within_ms)
         chosen = options.transports(transports)
-        asked = (
-            options.number("conflate", conflate, 0, 1),
-            options.number("depth", depth, 1 if conflate == 0 else 0, options.LONGEST_QUEUE),
-            chosen,
-            options.number("max_messages", max_messages, 1, 60),
-            options.number("spin_us", spin_us, 0, 1_000_000),
-        )
-        self._same("release_topic", topic, topic in self._participant.subscriptions, asked)
-        kept = 0 if conflate == 1 else depth
+        kept = depth if options.number("conflate", conflate, 0, 1) == 0 else 0
+        options.number("depth", depth, 1 if conflate == 0 else 0, options.LONGEST_QUEUE)
+        options.number("max_messages", max_messages, 1, 60)
+        options.number("spin_us", spin_us, 0, 1_000_000)
+        asked: Dict[str, object] = {"transports": chosen, "queue": kept}
+        self._same("release_topic", topic, topic in self._participant.subscriptions, asked, _REQUEST_DEFAULTS)
         return self._handle(self._participant.request(topic, chosen or self._transports, kept, within))
 
-    def _same(self, undo: str, topic: str, known: bool, asked: object) -> None:
-        """Registering or requesting again tells how it stands; with other options it is an error."""
-        if known and self._asked.get((undo, topic)) != asked:
+    def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
+        """Registering or requesting again tells how it stands. Options that are named again must be the same."""
+        first = self._asked.get((undo, topic), {})
+        if not known:
+            self._asked[undo, topic] = asked
+        elif any(first.get(name) != value for name, value in asked.items() if value != left_out[name]):
             raise errors.BadArgument(f"{topic} was set up with other options: call {undo} first")
-        self._asked[undo, topic] = asked
 
     def send_msg(self, topic: str, data: Any) -> None:
         """Publisher.send_msg by name. NotRegistered."""

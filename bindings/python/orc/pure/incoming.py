@@ -40,7 +40,8 @@ class Incoming:
         self.publication = publication
         self.since = time.monotonic()
         self.welcome = False
-        self._reactor, self._subscription, self._depth, self._newest = reactor, subscription, depth, newest
+        self.newest = 0  # of the publication, when it welcomed
+        self._reactor, self._subscription, self._depth, self._received_newest = reactor, subscription, depth, newest
         self._welcomed, self._refused, self._ended = welcomed, refused, ended
         self._sample, self._malformed = sample, malformed
         self._said = 0.0
@@ -86,7 +87,7 @@ class Incoming:
             self._reactor.post(self._serve)
 
     def _say(self, socket: zmq.Socket[bytes], kind: int) -> None:
-        depth, newest = (self._depth, self._newest()) if kind == link.HELLO else (0, 0)
+        depth, newest = (self._depth, self._received_newest()) if kind == link.HELLO else (0, 0)
         try:
             message = link.LinkMessage(kind, self.publication, self._subscription, depth, newest)
             socket.send(link.pack_link(message), zmq.NOBLOCK)
@@ -124,6 +125,7 @@ class Incoming:
             self._malformed()
         elif message.kind == link.WELCOME:
             first, self.welcome = not self.welcome, True
+            self.newest = message.newest if first else self.newest
             if first:
                 self._welcomed(self)
         elif message.kind == link.REFUSED:

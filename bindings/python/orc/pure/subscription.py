@@ -35,6 +35,7 @@ _NAMES = {IPC: "ipc", TCP: "tcp"}
 
 class _Arrived(NamedTuple):
     publication: Id
+    joined: int  # sequence before the first one that could be had of this publication
     header: frames.SampleHeader
     frame: zmq.Frame
 
@@ -66,6 +67,7 @@ class Subscription:
         self._attempt = 0
         self._tried = ""
         self._last: Tuple[Optional[Id], int] = (None, 0)
+        self._joined: Tuple[Optional[Id], int] = (None, 0)
 
     # From users' threads.
 
@@ -73,7 +75,7 @@ class Subscription:
         """The next of the queue; None when there is none in time. Closed."""
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
-        before = self._returned
+        before = (self._returned, self._missed)
         try:
             with self._changed:
                 while not self._queue:
@@ -86,7 +88,7 @@ class Subscription:
                     self._changed.wait(left)
                 if self._closed:
                     raise errors.Closed()
-                before = self._returned
+                before = (self._returned, self._missed)
                 taken = self._queue[0]
                 message = self._message(taken)
                 self._queue.popleft()
@@ -98,20 +100,19 @@ class Subscription:
     def _message(self, taken: _Arrived) -> Message:
         publication, last = self._returned
         header = taken.header
-        missed = header.sequence - last - 1 if publication == taken.publication else 0
+        missed = header.sequence - 1 - (last if publication == taken.publication else taken.joined)
         self._returned = (taken.publication, header.sequence)
         self._missed += missed
         return Message.make(taken.frame, header.sequence, header.stamp_ns, missed)
 
-    def _give_back(self, taken: Optional[_Arrived], before: Tuple[Optional[Id], int]) -> None:
+    def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
         """Ctrl-C came on the way out: the sample is not lost, nor the wake-up for another thread that waits."""
         with self._changed:
-            if taken is not None and self._returned == (taken.publication, taken.header.sequence) != before:
-                self._missed -= max(0, taken.header.sequence - before[1] - 1) if before[0] == taken.publication else 0
-                self._returned = before
-                newer_wins = self._depth == 0 and self._queue and self._queue[0] is not taken
-                if not newer_wins and (not self._queue or self._queue[0] is not taken):
+            if taken is not None and self._returned == (taken.publication, taken.header.sequence):
+                self._returned, self._missed = before
+                if not self._queue or (self._depth > 0 and self._queue[0] is not taken):
                     self._queue.appendleft(taken)
+                self._ring()
             if self._queue:
                 self._changed.notify()
 
@@ -287,6 +288,8 @@ class Subscription:
         former, self._former = self._former, None
         if former is not None:
             former.finish()
+        if self._joined[0] != connection.publication:
+            self._joined = (connection.publication, max(0, connection.newest - 1))
         used = _NAMES[self._endpoint().transport]
         reason = f"{self._tried}{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
         with self._changed:
@@ -342,7 +345,7 @@ class Subscription:
             self._age_ns = time.time_ns() - header.stamp_ns
             while self._queue and len(self._queue) >= max(1, self._depth):
                 self._queue.popleft()
-            self._queue.append(_Arrived(publication, header, frame))
+            self._queue.append(_Arrived(publication, self._joined[1], header, frame))
             self._ring()
             self._changed.notify()
 
