@@ -11,6 +11,7 @@ import time
 from typing import Iterator
 
 import pytest
+
 from support import PACKAGE, BrokerProcess, environment, wait_until
 
 np = pytest.importorskip("numpy")
