@@ -152,6 +152,45 @@ def test_ipc_is_preferred_and_tcp_used_where_it_is_not_there(
         assert "ipc: its socket is not on this host" in subscriber.link.reason
 
 
+def test_it_finds_the_users_broker_and_the_one_that_comes_later(
+    bin_dir: pathlib.Path, run_dir: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without ORC_BROKER the run directory is looked at first, as often as nobody answers."""
+    monkeypatch.delenv("ORC_BROKER")
+    process = BrokerProcess(bin_dir, f"ipc://{run_dir}/orc/broker")
+    process.start()
+    try:
+        with orc.Broker() as participant:
+            publisher = participant.register_topic("t")
+            assert participant.broker_endpoint == process.endpoint
+            process.kill()
+            publisher.send_msg(b"x")
+            process.start()
+            with orc.Broker() as other:
+                subscriber = other.request_topic("t", connected_within_ms=20_000)
+                assert bytes(subscriber.recv_msg(20_000) or b"") == b"x"
+    finally:
+        process.stop()
+
+
+def test_at_rest_it_does_next_to_nothing(broker: BrokerProcess) -> None:
+    """Links that are idle, and one whose reader is stopped, keep no thread busy."""
+    done = run_python(
+        """
+        import time, orc.pure as orc
+        b, c = orc.Broker(), orc.Broker()
+        for n in range(20):
+            b.register_topic(f"t{n}").send_msg(b"x")
+            c.request_topic(f"t{n}", connected_within_ms=20_000)
+        before, deadline = time.process_time(), time.monotonic() + 1
+        while time.monotonic() < deadline:
+            time.sleep(0.1)
+        print(time.process_time() - before)
+        """
+    )
+    assert float(done.stdout) < 0.5, "seconds of processor time in a second of rest"
+
+
 def test_close_leaves_no_thread_and_no_descriptor(broker: BrokerProcess) -> None:
     def once() -> None:
         with orc.Broker() as participant:

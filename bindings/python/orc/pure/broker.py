@@ -40,7 +40,7 @@ class Publisher:
         return self._publication.topic
 
     def send_msg(self, data: Any) -> None:
-        """Hands one sample to the links and returns; never waits. `data`: any C-contiguous buffer, copied once.
+        """Hands one sample to the links and returns; never waits. `data`: any C-contiguous buffer.
 
         It is kept as the last value for those that join later. TypeError, BufferError, Closed, Forked.
         """

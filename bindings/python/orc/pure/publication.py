@@ -32,7 +32,6 @@ _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
 _LONGEST_RETRY_S = 0.05
-_ZERO_COPY_BYTES = 65_536
 
 
 class Publication:
@@ -73,13 +72,13 @@ class Publication:
     # From users' threads.
 
     def publish(self, payload: memoryview) -> None:
-        """Copies the bytes once and queues them. Never blocks. Closed."""
+        """Copies the bytes and queues them. Never blocks. Closed."""
         with self._lock:
             head = self._number()
             self._queue(b"".join((head, payload)))
 
     def publish_filled(self, frame: bytearray) -> None:
-        """The same without a copy: the payload is behind 16 bytes for the header, and is never changed again."""
+        """The same with one copy less: the payload is behind 16 bytes for the header."""
         with self._lock:
             head = self._number()
             frame[: len(head)] = head
@@ -92,8 +91,9 @@ class Publication:
         return link.pack_header(self._sequence, time.time_ns())
 
     def _queue(self, frame: Union[bytes, bytearray]) -> None:
+        """Into memory of libzmq's own: one more thread would give back Python's, and fall behind a busy program."""
         size = len(frame) - link.HEADER_BYTES
-        sample = Sample(self._sequence, zmq.Frame(frame, copy=False, copy_threshold=_ZERO_COPY_BYTES), size)
+        sample = Sample(self._sequence, zmq.Frame(frame, copy=True), size)
         self._newest = sample
         self._bytes += size
         for reader in self._readers.values():
