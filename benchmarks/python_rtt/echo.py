@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -30,9 +32,16 @@ class Trial:
     name: str = ""  # of the topics
 
 
-def pin(core: int | None) -> None:
+@contextlib.contextmanager
+def pinned(core: int | None) -> Iterator[None]:
+    """On that core alone, for as long as it lasts: what is started later must not inherit it."""
+    allowed = os.sched_getaffinity(0)
     if core is not None:
         os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def make_end(trial: Trial, serves: bool) -> Any:
@@ -47,19 +56,16 @@ def make_end(trial: Trial, serves: bool) -> Any:
 
 def serve(trial: Trial, core: int | None, line: Connection) -> None:
     """The process that sends back."""
-    pin(core)
-    end = make_end(trial, serves=True)
-    line.send("ready")
-    end.wait_for_peer()
-    while True:
-        message = end.receive()
-        if len(message) == len(STOP):
-            break
-        if trial.in_place:
-            end.send_in_place(memoryview(message)[:MARK], len(message))
-        else:
-            end.send(message)
-    end.close()
+    with pinned(core):
+        end = make_end(trial, serves=True)
+        line.send("ready")
+        end.wait_for_peer()
+        while len(message := end.receive()) != len(STOP):
+            if trial.in_place:
+                end.send_in_place(memoryview(message)[:MARK], len(message))
+            else:
+                end.send(message)
+        end.close()
 
 
 def round_trip(end: Any, payload: Any, counter: int, in_place: bool) -> int:
@@ -78,10 +84,22 @@ def round_trip(end: Any, payload: Any, counter: int, in_place: bool) -> int:
             return time.perf_counter_ns() - start
 
 
-def run(trial: Trial, cores: tuple[int | None, int | None]) -> list[int]:
-    """Round trips in nanoseconds, as many as fit into the trial's time."""
+def ping(end: Any, trial: Trial) -> list[int]:
     import numpy
 
+    end.wait_for_peer()
+    payload = numpy.zeros(max(trial.size, MARK), numpy.uint8)
+    until = time.monotonic() + trial.seconds / 4
+    warm = [round_trip(end, payload, 1, trial.in_place) for _ in range(3)]
+    while time.monotonic() < until:
+        warm.append(round_trip(end, payload, len(warm), trial.in_place))
+    typical = sorted(warm)[len(warm) // 2]
+    count = max(LEAST, min(MOST, int(trial.seconds * 1e9 / typical)))
+    return [round_trip(end, payload, len(warm) + i, trial.in_place) for i in range(count)]
+
+
+def run(trial: Trial, cores: tuple[int | None, int | None]) -> list[int]:
+    """Round trips in nanoseconds, as many as fit into the trial's time."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=serve, args=(trial, cores[1], there))
@@ -89,22 +107,12 @@ def run(trial: Trial, cores: tuple[int | None, int | None]) -> list[int]:
     try:
         if not here.poll(30) or here.recv() != "ready":
             raise TimeoutError("the other end did not start")
-        pin(cores[0])
-        end = make_end(trial, serves=False)
-        try:
-            end.wait_for_peer()
-            payload = numpy.zeros(max(trial.size, MARK), numpy.uint8)
-            until = time.monotonic() + trial.seconds / 4
-            warm = [round_trip(end, payload, 1, trial.in_place) for _ in range(3)]
-            while time.monotonic() < until:
-                warm.append(round_trip(end, payload, len(warm), trial.in_place))
-            typical = sorted(warm)[len(warm) // 2]
-            count = max(LEAST, min(MOST, int(trial.seconds * 1e9 / typical)))
-            times = [round_trip(end, payload, len(warm) + i, trial.in_place) for i in range(count)]
+        with pinned(cores[0]):
+            end = make_end(trial, serves=False)
+            times = ping(end, trial)
             while process.is_alive():
                 end.send(STOP)
                 process.join(0.05)
-        finally:
             end.close()
         return times
     finally:
