@@ -33,6 +33,11 @@ class readable_bytes {
 
 // An int, or anything with __index__. Throws TypeError, OverflowError.
 [[nodiscard]] inline int to_int(nb::handle object, const char* what) {
+  if (!PyLong_Check(object.ptr())) {
+    const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid()) throw nb::python_error();
+    return to_int(index, what);
+  }
   const long value = PyLong_AsLong(object.ptr());
   if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (value > INT_MAX || value < INT_MIN) {

@@ -137,6 +137,7 @@ def test_a_handle_keeps_its_participant(native: Any, broker: Any) -> None:
     publisher.send_msg(b"alive")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_log_goes_to_a_callable_and_errors_in_it_are_survived(native: Any, run_dir: Any) -> None:
     lines = []
 

@@ -103,7 +103,7 @@ def test_release_waits_for_the_views(backend: Any, link: Any) -> None:
     view.release()
     message.release()
     message.release()
-    for use in (lambda: len(message), lambda: memoryview(message), lambda: message.sequence):
+    for use in (lambda: len(message), lambda: memoryview(message), lambda: bytes(message)):
         with pytest.raises(ValueError):
             use()
 
