@@ -173,6 +173,16 @@ def test_it_finds_the_users_broker_and_the_one_that_comes_later(
         process.stop()
 
 
+def test_it_proves_that_it_lives_when_the_broker_asks(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker cannot look up a process of another host: it sends Probe before it gives the name away."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("orc.pure.identity.host_identity", lambda: "another-host:1")
+        one = orc.Broker(name="far away")
+        one.register_topic("t")
+    with one, orc.Broker() as two, pytest.raises(orc.NameTaken, match="far away"):
+        two.register_topic("t")
+
+
 def test_at_rest_it_does_next_to_nothing(broker: BrokerProcess) -> None:
     """Links that are idle, and one whose reader is stopped, keep no thread busy."""
     done = run_python(
@@ -193,6 +203,8 @@ def test_at_rest_it_does_next_to_nothing(broker: BrokerProcess) -> None:
 
 def test_close_leaves_no_thread_and_no_descriptor(broker: BrokerProcess) -> None:
     def once() -> None:
+        with orc.Broker() as participant:
+            participant.request_topic("u").fileno()
         with orc.Broker() as participant:
             participant.register_topic("t").send_msg(b"x")
             subscriber = participant.request_topic("t", connected_within_ms=20_000)

@@ -126,11 +126,6 @@ class Subscriber(Waiting[Message]):
         if self._owner.participant.forked:
             raise errors.Forked()
 
-    def __del__(self) -> None:
-        subscription = self.__dict__.get("_subscription")
-        if subscription is not None and subscription.closed and not self._owner.participant.forked:
-            subscription.forget_bell()
-
 
 class Broker:
     """A program's session with ORC (ORC paper, Listing 1), in Python alone: transports ipc and tcp.

@@ -122,7 +122,7 @@ class Participant:
         self._reactor.post(lambda: self._part(publications, subscriptions))
         if not self._reactor.inside():
             self._parted.wait(_CLOSE_S)
-            self._reactor.stop(1.0)
+            self._reactor.stop(_CLOSE_S)
 
     def _forget_publication(self, publication: Publication) -> None:
         with self._setup:
@@ -158,6 +158,7 @@ class Participant:
             left -= 1
             if left <= 0:
                 self._parted.set()
+                self._reactor.stop(0)
 
         for publication in publications:
             publication.part(parted)

@@ -100,7 +100,7 @@ class Subscription:
     def _message(self, taken: _Arrived) -> Message:
         publication, last = self._returned
         header = taken.header
-        missed = header.sequence - 1 - (last if publication == taken.publication else taken.joined)
+        missed = max(0, header.sequence - 1 - (last if publication == taken.publication else taken.joined))
         self._returned = (taken.publication, header.sequence)
         self._missed += missed
         return Message.make(taken.frame, header.sequence, header.stamp_ns, missed)
@@ -128,10 +128,6 @@ class Subscription:
     def link(self) -> LinkInfo:
         return self._info
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def fileno(self) -> int:
         """Readable while a sample may be there, and when it is closed. Belongs to the subscription."""
         with self._changed:
@@ -152,12 +148,9 @@ class Subscription:
             self._ring()
             self._changed.notify_all()
 
-    def forget_bell(self) -> None:
-        """When nobody can poll it any more."""
-        if self._bell is not None:
-            for fd in self._bell:
-                os.close(fd)
-            self._bell = None
+    def __del__(self) -> None:
+        for fd in self._bell or ():  # nobody can poll it any more
+            os.close(fd)
 
     def _ring(self) -> None:
         if self._bell is not None and not self._rung:
