@@ -31,7 +31,8 @@ Needs some 40 s per repetition with two transports. Tracking errors are those of
 from the beginning of the step or sinusoid. A quiet machine and permission for SCHED_FIFO (ulimit -r 80, or root) give
 the figures that count; what is not permitted is said and done without. A run in which Linux did not wake the robot's
 process for more than 5 ms while it was scored is repeated, at most twice, direct or not: a real arm does not sleep.
-Periods that the controller or the link overran do count.
+Periods that the controller or the link overran do count. The table tells how many runs were repeated, and the ratio
+with them.
 """
 
 

@@ -38,12 +38,17 @@ class Plan:
     say: Callable[[str], None]
 
 
+Tracked = dict[str, dict[str, list[Record]]]
+
+
 @dataclass
 class Results:
     """The robot's records: [reference][who], one per repetition. Who is DIRECT or the transport."""
 
-    idle: dict[str, dict[str, list[Record]]] = field(default_factory=dict)
-    load: dict[str, dict[str, list[Record]]] = field(default_factory=dict)
+    idle: Tracked = field(default_factory=dict)
+    load: Tracked = field(default_factory=dict)
+    idle_slept: Tracked = field(default_factory=dict)  # runs that were repeated; judged all the same, beside the others
+    load_slept: Tracked = field(default_factory=dict)
     kill: dict[str, Record] = field(default_factory=dict)  # by transport
 
 
@@ -52,8 +57,8 @@ def perform(plan: Plan) -> Results:
     with processes.broker(plan.broker_program) as endpoint, tempfile.TemporaryDirectory() as scratch:
         base = replace(plan.base, broker=endpoint, out=str(Path(scratch) / "record.npz"))
         results = Results()
-        results.idle = _tracking(plan, base, plan.repetitions, nullcontext)
-        results.load = _tracking(plan, base, plan.load_repetitions, processes.cpu_load)
+        results.idle, results.idle_slept = _tracking(plan, base, plan.repetitions, nullcontext)
+        results.load, results.load_slept = _tracking(plan, base, plan.load_repetitions, processes.cpu_load)
         for transport in plan.transports if plan.kill else ():
             plan.say(f"kill and restart the controller, {transport}")
             results.kill[transport] = _killed(
@@ -64,9 +69,10 @@ def perform(plan: Plan) -> Results:
 
 def _tracking(
     plan: Plan, base: RunConfig, repetitions: int, load: Callable[[], AbstractContextManager[None]]
-) -> dict[str, dict[str, list[Record]]]:
+) -> tuple[Tracked, Tracked]:
     who_all = (DIRECT, *plan.transports)
-    records: dict[str, dict[str, list[Record]]] = {r.name: {who: [] for who in who_all} for r in TRACKED}
+    kept: Tracked = {r.name: {who: [] for who in who_all} for r in TRACKED}
+    slept: Tracked = {r.name: {who: [] for who in who_all} for r in TRACKED}
     for repetition in range(repetitions):
         for reference in TRACKED:
             for who in _rotated(who_all, repetition):
@@ -82,20 +88,23 @@ def _tracking(
                     verbose=load is nullcontext and repetition == 0 and reference is STEP,
                 )
                 with load():
-                    records[reference.name][who].append(_run_awake(config, plan.say))
-    return records
+                    *repeated, record = _run_awake(config, plan.say)
+                kept[reference.name][who].append(record)
+                slept[reference.name][who] += repeated
+    return kept, slept
 
 
-def _run_awake(config: RunConfig, say: Callable[[str], None]) -> Record:
-    """A run in which Linux let the robot live; the last attempt as it is. The same for both controllers."""
+def _run_awake(config: RunConfig, say: Callable[[str], None]) -> list[Record]:
+    """Attempts until one in which Linux let the robot live, or the last one, as it is. The same for both controllers."""
+    attempts = []
     for attempt in range(1, ATTEMPTS + 1):
-        record = _run(config)
-        slept_s = longest_sleep_s(record, REFERENCES[config.reference])
+        attempts.append(_run(config))
+        slept_s = longest_sleep_s(attempts[-1], REFERENCES[config.reference])
         if slept_s <= LONGEST_SLEEP_S:
             break
         again = "once more" if attempt < ATTEMPTS else "kept all the same"
         say(f"  the robot's process was not woken for {slept_s * 1000:.0f} ms: {again}")
-    return record
+    return attempts
 
 
 def _rotated(items: Sequence[str], by: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ import platform
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .experiment import DIRECT, Record, Results
+from .experiment import DIRECT, Results, Tracked
 from .metrics import Jitter, Kill, Spread, judge_kill, tracking_error
 from .reference import CONSTANT, REFERENCES
 
@@ -24,6 +24,8 @@ class Row:
     errors: list[float]
     error: Spread
     ratio: float  # of the mean error to that of the direct controller
+    slept_errors: list[float]  # of the runs that were repeated
+    ratio_of_all: float  # with those, on both sides
     jitter: Jitter
 
     @property
@@ -56,7 +58,7 @@ class Report:
             "Tracking error, N: mean (+/- standard deviation) of the mean |contact force - reference| of each run",
         ]
         lines.append(
-            f"{'reference':<22}{'controller':<12}{'error':<20}{'ratio':<8}{'N':<4}"
+            f"{'reference':<22}{'controller':<12}{'error':<20}{'ratio':<8}{'N':<4}{'repeated':<10}{'ratio of all':<13}"
             f"{'state to command, us: p50':>25} {'p99':>6} {'max':>7}  {'late':>8} {'made up':>8}"
         )
         for row in self.rows:
@@ -65,11 +67,13 @@ class Report:
                 f"{row.reference + (', full load' if row.load else ''):<22}"
                 f"{row.who if row.who == DIRECT else 'ORC ' + row.who:<12}"
                 f"{f'{error.mean:.3f} (+/- {error.deviation:.3f})':<20}{row.ratio:<8.3f}{error.runs:<4}"
+                f"{len(row.slept_errors):<10}{row.ratio_of_all:<13.3f}"
                 f"{jitter.p50_us:>25.0f} {jitter.p99_us:>6.0f} {jitter.max_us:>7.0f}  "
                 f"{jitter.late / jitter.periods:>8.2%} {jitter.made_up / jitter.periods:>8.2%}"
             )
         lines += [
-            "late: periods moved by an older command; made up: periods that Linux woke the robot too late for",
+            "late: periods moved by an older command; made up: periods that began too late; both of all runs",
+            "repeated: runs in which Linux did not wake the robot for more than 5 ms; ratio of all: with them, both sides",
             "",
         ]
         for transport, kill in self.kills.items():
@@ -90,19 +94,33 @@ class Report:
 
 def judge(results: Results) -> Report:
     """What the records say."""
-    rows = _rows(results.idle, load=False) + _rows(results.load, load=True)
+    rows = _rows(results.idle, results.idle_slept, load=False) + _rows(results.load, results.load_slept, load=True)
     wanted = CONSTANT.force(0.0)
     return Report(rows, {transport: judge_kill(record, wanted) for transport, record in results.kill.items()})
 
 
-def _rows(records: dict[str, dict[str, list[Record]]], load: bool) -> list[Row]:
+def _rows(records: Tracked, slept: Tracked, load: bool) -> list[Row]:
     rows = []
     for name, by_who in records.items():
         if not by_who[DIRECT]:
             continue
         errors = {who: [tracking_error(r, REFERENCES[name]) for r in runs] for who, runs in by_who.items()}
+        again = {who: [tracking_error(r, REFERENCES[name]) for r in runs] for who, runs in slept[name].items()}
         baseline = Spread.of(errors[DIRECT]).mean
+        baseline_of_all = Spread.of(errors[DIRECT] + again[DIRECT]).mean
         for who, runs in by_who.items():
             error = Spread.of(errors[who])
-            rows.append(Row(load, name, who, errors[who], error, error.mean / baseline, Jitter.of(runs)))
+            rows.append(
+                Row(
+                    load,
+                    name,
+                    who,
+                    errors[who],
+                    error,
+                    error.mean / baseline,
+                    again[who],
+                    Spread.of(errors[who] + again[who]).mean / baseline_of_all,
+                    Jitter.of(runs + slept[name][who]),
+                )
+            )
     return rows
