@@ -22,10 +22,6 @@ def info(bin_dir: pathlib.Path, topic: str) -> Any:
     return json.loads(done.stdout) if done.returncode == 0 else {"publisher": None, "subscribers": []}
 
 
-def readers(bin_dir: pathlib.Path, topic: str) -> int:
-    return int(((info(bin_dir, topic)["publisher"] or {}).get("counters") or {}).get("readers", 0))
-
-
 def linked(pair: Pair, transport: str = "ipc", **options: Any) -> Any:
     """Both, after the first sample, which tells that they are linked."""
     subscriber = pair.subscriber("t", transport, **options)
@@ -102,17 +98,18 @@ def test_a_killed_subscriber_is_not_missed(pair: Pair, bin_dir: pathlib.Path) ->
     publisher, subscriber = linked(pair)
     other = pair.subscriber("t")
     assert other.next()["sequence"] == 1
-    wait_until(lambda: readers(bin_dir, "t") == 2)
     subscriber.kill()
-    wait_until(lambda: readers(bin_dir, "t") == 1)
     publisher.send(b"\2")
     assert other.next()["sequence"] == 2
 
-    def heard() -> Any:
-        of_each = [s["counters"] or {} for s in info(bin_dir, "t")["subscribers"]]
-        return [c["malformed"] for c in of_each if c.get("received") == 2]
+    def counted() -> Any:
+        told = info(bin_dir, "t")
+        sent = (told["publisher"] or {}).get("counters") or {}
+        heard = [s["counters"] for s in told["subscribers"] if s["counters"] and s["counters"]["received"] == 2]
+        return (sent.get("sent"), sent.get("readers")) == (2, 1) and heard
 
-    assert wait_until(heard) == [0], "what a publication does to find out who is gone is no malformed frame"
+    (heard,) = wait_until(counted)
+    assert heard["malformed"] == 0, "what a publication does to find out who is gone is no malformed frame"
 
 
 def test_the_tools_show_sensible_figures(pair: Pair, bin_dir: pathlib.Path) -> None:

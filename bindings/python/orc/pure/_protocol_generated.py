@@ -4,9 +4,7 @@
 
 import flatbuffers
 from flatbuffers.compat import import_numpy
-
 np = import_numpy()
-
 
 class Transport(object):
     none = 0
@@ -48,7 +46,7 @@ class Body(object):
 
 
 class Id(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def SizeOf(cls):
@@ -59,17 +57,9 @@ class Id(object):
         self._tab = flatbuffers.table.Table(buf, pos)
 
     # Id
-    def Hi(self):
-        return self._tab.Get(
-            flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0)
-        )
-
+    def Hi(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
     # Id
-    def Lo(self):
-        return self._tab.Get(
-            flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8)
-        )
-
+    def Lo(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
 
 def CreateId(builder, hi, lo):
     builder.Prep(8, 16)
@@ -79,7 +69,7 @@ def CreateId(builder, hi, lo):
 
 
 class Endpoint(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -92,10 +82,9 @@ class Endpoint(object):
     def GetRootAsEndpoint(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def EndpointBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Endpoint
     def Init(self, buf, pos):
@@ -115,25 +104,14 @@ class Endpoint(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def EndpointStart(builder):
-    builder.StartObject(2)
-
-
-def EndpointAddTransport(builder, transport):
-    builder.PrependUint8Slot(0, transport, 0)
-
-
-def EndpointAddAddress(builder, address):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(address), 0)
-
-
-def EndpointEnd(builder):
-    return builder.EndObject()
+def EndpointStart(builder): builder.StartObject(2)
+def EndpointAddTransport(builder, transport): builder.PrependUint8Slot(0, transport, 0)
+def EndpointAddAddress(builder, address): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(address), 0)
+def EndpointEnd(builder): return builder.EndObject()
 
 
 class TypeDescription(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -146,10 +124,9 @@ class TypeDescription(object):
     def GetRootAsTypeDescription(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def TypeDescriptionBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # TypeDescription
     def Init(self, buf, pos):
@@ -181,9 +158,7 @@ class TypeDescription(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             a = self._tab.Vector(o)
-            return self._tab.Get(
-                flatbuffers.number_types.Uint8Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 1)
-            )
+            return self._tab.Get(flatbuffers.number_types.Uint8Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 1))
         return 0
 
     # TypeDescription
@@ -205,37 +180,17 @@ class TypeDescription(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         return o == 0
 
-
-def TypeDescriptionStart(builder):
-    builder.StartObject(4)
-
-
-def TypeDescriptionAddName(builder, name):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
-
-
-def TypeDescriptionAddEncoding(builder, encoding):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(encoding), 0)
-
-
-def TypeDescriptionAddHash(builder, hash):
-    builder.PrependUint64Slot(2, hash, 0)
-
-
-def TypeDescriptionAddSchema(builder, schema):
-    builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(schema), 0)
-
-
-def TypeDescriptionStartSchemaVector(builder, numElems):
-    return builder.StartVector(1, numElems, 1)
-
-
-def TypeDescriptionEnd(builder):
-    return builder.EndObject()
+def TypeDescriptionStart(builder): builder.StartObject(4)
+def TypeDescriptionAddName(builder, name): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
+def TypeDescriptionAddEncoding(builder, encoding): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(encoding), 0)
+def TypeDescriptionAddHash(builder, hash): builder.PrependUint64Slot(2, hash, 0)
+def TypeDescriptionAddSchema(builder, schema): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(schema), 0)
+def TypeDescriptionStartSchemaVector(builder, numElems): return builder.StartVector(1, numElems, 1)
+def TypeDescriptionEnd(builder): return builder.EndObject()
 
 
 class Hello(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -248,10 +203,9 @@ class Hello(object):
     def GetRootAsHello(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def HelloBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Hello
     def Init(self, buf, pos):
@@ -302,41 +256,18 @@ class Hello(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def HelloStart(builder):
-    builder.StartObject(6)
-
-
-def HelloAddParticipant(builder, participant):
-    builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
-
-
-def HelloAddName(builder, name):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
-
-
-def HelloAddHost(builder, host):
-    builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
-
-
-def HelloAddPid(builder, pid):
-    builder.PrependUint32Slot(3, pid, 0)
-
-
-def HelloAddStartTime(builder, startTime):
-    builder.PrependUint64Slot(4, startTime, 0)
-
-
-def HelloAddLibrary(builder, library):
-    builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(library), 0)
-
-
-def HelloEnd(builder):
-    return builder.EndObject()
+def HelloStart(builder): builder.StartObject(6)
+def HelloAddParticipant(builder, participant): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
+def HelloAddName(builder, name): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
+def HelloAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
+def HelloAddPid(builder, pid): builder.PrependUint32Slot(3, pid, 0)
+def HelloAddStartTime(builder, startTime): builder.PrependUint64Slot(4, startTime, 0)
+def HelloAddLibrary(builder, library): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(library), 0)
+def HelloEnd(builder): return builder.EndObject()
 
 
 class RegisterTopic(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -349,10 +280,9 @@ class RegisterTopic(object):
     def GetRootAsRegisterTopic(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def RegisterTopicBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # RegisterTopic
     def Init(self, buf, pos):
@@ -409,37 +339,17 @@ class RegisterTopic(object):
             return obj
         return None
 
-
-def RegisterTopicStart(builder):
-    builder.StartObject(4)
-
-
-def RegisterTopicAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def RegisterTopicAddPublication(builder, publication):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
-
-
-def RegisterTopicAddEndpoints(builder, endpoints):
-    builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
-
-
-def RegisterTopicStartEndpointsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def RegisterTopicAddType(builder, type):
-    builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
-
-
-def RegisterTopicEnd(builder):
-    return builder.EndObject()
+def RegisterTopicStart(builder): builder.StartObject(4)
+def RegisterTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def RegisterTopicAddPublication(builder, publication): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
+def RegisterTopicAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
+def RegisterTopicStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def RegisterTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def RegisterTopicEnd(builder): return builder.EndObject()
 
 
 class UnregisterTopic(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -452,10 +362,9 @@ class UnregisterTopic(object):
     def GetRootAsUnregisterTopic(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def UnregisterTopicBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # UnregisterTopic
     def Init(self, buf, pos):
@@ -478,25 +387,14 @@ class UnregisterTopic(object):
             return obj
         return None
 
-
-def UnregisterTopicStart(builder):
-    builder.StartObject(2)
-
-
-def UnregisterTopicAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def UnregisterTopicAddPublication(builder, publication):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
-
-
-def UnregisterTopicEnd(builder):
-    return builder.EndObject()
+def UnregisterTopicStart(builder): builder.StartObject(2)
+def UnregisterTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def UnregisterTopicAddPublication(builder, publication): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
+def UnregisterTopicEnd(builder): return builder.EndObject()
 
 
 class RequestTopic(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -509,10 +407,9 @@ class RequestTopic(object):
     def GetRootAsRequestTopic(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def RequestTopicBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # RequestTopic
     def Init(self, buf, pos):
@@ -535,25 +432,14 @@ class RequestTopic(object):
             return obj
         return None
 
-
-def RequestTopicStart(builder):
-    builder.StartObject(2)
-
-
-def RequestTopicAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def RequestTopicAddSubscription(builder, subscription):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
-
-
-def RequestTopicEnd(builder):
-    return builder.EndObject()
+def RequestTopicStart(builder): builder.StartObject(2)
+def RequestTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def RequestTopicAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def RequestTopicEnd(builder): return builder.EndObject()
 
 
 class ReleaseTopic(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -566,10 +452,9 @@ class ReleaseTopic(object):
     def GetRootAsReleaseTopic(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def ReleaseTopicBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # ReleaseTopic
     def Init(self, buf, pos):
@@ -592,25 +477,14 @@ class ReleaseTopic(object):
             return obj
         return None
 
-
-def ReleaseTopicStart(builder):
-    builder.StartObject(2)
-
-
-def ReleaseTopicAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def ReleaseTopicAddSubscription(builder, subscription):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
-
-
-def ReleaseTopicEnd(builder):
-    return builder.EndObject()
+def ReleaseTopicStart(builder): builder.StartObject(2)
+def ReleaseTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def ReleaseTopicAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def ReleaseTopicEnd(builder): return builder.EndObject()
 
 
 class PublicationCounters(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -623,10 +497,9 @@ class PublicationCounters(object):
     def GetRootAsPublicationCounters(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def PublicationCountersBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # PublicationCounters
     def Init(self, buf, pos):
@@ -677,41 +550,18 @@ class PublicationCounters(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-
-def PublicationCountersStart(builder):
-    builder.StartObject(6)
-
-
-def PublicationCountersAddPublication(builder, publication):
-    builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
-
-
-def PublicationCountersAddSampledNs(builder, sampledNs):
-    builder.PrependUint64Slot(1, sampledNs, 0)
-
-
-def PublicationCountersAddSent(builder, sent):
-    builder.PrependUint64Slot(2, sent, 0)
-
-
-def PublicationCountersAddBytes(builder, bytes):
-    builder.PrependUint64Slot(3, bytes, 0)
-
-
-def PublicationCountersAddDropped(builder, dropped):
-    builder.PrependUint64Slot(4, dropped, 0)
-
-
-def PublicationCountersAddReaders(builder, readers):
-    builder.PrependUint32Slot(5, readers, 0)
-
-
-def PublicationCountersEnd(builder):
-    return builder.EndObject()
+def PublicationCountersStart(builder): builder.StartObject(6)
+def PublicationCountersAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
+def PublicationCountersAddSampledNs(builder, sampledNs): builder.PrependUint64Slot(1, sampledNs, 0)
+def PublicationCountersAddSent(builder, sent): builder.PrependUint64Slot(2, sent, 0)
+def PublicationCountersAddBytes(builder, bytes): builder.PrependUint64Slot(3, bytes, 0)
+def PublicationCountersAddDropped(builder, dropped): builder.PrependUint64Slot(4, dropped, 0)
+def PublicationCountersAddReaders(builder, readers): builder.PrependUint32Slot(5, readers, 0)
+def PublicationCountersEnd(builder): return builder.EndObject()
 
 
 class SubscriptionCounters(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -724,10 +574,9 @@ class SubscriptionCounters(object):
     def GetRootAsSubscriptionCounters(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def SubscriptionCountersBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # SubscriptionCounters
     def Init(self, buf, pos):
@@ -799,53 +648,21 @@ class SubscriptionCounters(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def SubscriptionCountersStart(builder):
-    builder.StartObject(9)
-
-
-def SubscriptionCountersAddSubscription(builder, subscription):
-    builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
-
-
-def SubscriptionCountersAddSampledNs(builder, sampledNs):
-    builder.PrependUint64Slot(1, sampledNs, 0)
-
-
-def SubscriptionCountersAddReceived(builder, received):
-    builder.PrependUint64Slot(2, received, 0)
-
-
-def SubscriptionCountersAddBytes(builder, bytes):
-    builder.PrependUint64Slot(3, bytes, 0)
-
-
-def SubscriptionCountersAddMissed(builder, missed):
-    builder.PrependUint64Slot(4, missed, 0)
-
-
-def SubscriptionCountersAddMalformed(builder, malformed):
-    builder.PrependUint64Slot(5, malformed, 0)
-
-
-def SubscriptionCountersAddAgeNs(builder, ageNs):
-    builder.PrependInt64Slot(6, ageNs, 0)
-
-
-def SubscriptionCountersAddTransport(builder, transport):
-    builder.PrependUint8Slot(7, transport, 0)
-
-
-def SubscriptionCountersAddReason(builder, reason):
-    builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(reason), 0)
-
-
-def SubscriptionCountersEnd(builder):
-    return builder.EndObject()
+def SubscriptionCountersStart(builder): builder.StartObject(9)
+def SubscriptionCountersAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def SubscriptionCountersAddSampledNs(builder, sampledNs): builder.PrependUint64Slot(1, sampledNs, 0)
+def SubscriptionCountersAddReceived(builder, received): builder.PrependUint64Slot(2, received, 0)
+def SubscriptionCountersAddBytes(builder, bytes): builder.PrependUint64Slot(3, bytes, 0)
+def SubscriptionCountersAddMissed(builder, missed): builder.PrependUint64Slot(4, missed, 0)
+def SubscriptionCountersAddMalformed(builder, malformed): builder.PrependUint64Slot(5, malformed, 0)
+def SubscriptionCountersAddAgeNs(builder, ageNs): builder.PrependInt64Slot(6, ageNs, 0)
+def SubscriptionCountersAddTransport(builder, transport): builder.PrependUint8Slot(7, transport, 0)
+def SubscriptionCountersAddReason(builder, reason): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(reason), 0)
+def SubscriptionCountersEnd(builder): return builder.EndObject()
 
 
 class Heartbeat(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -858,10 +675,9 @@ class Heartbeat(object):
     def GetRootAsHeartbeat(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def HeartbeatBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Heartbeat
     def Init(self, buf, pos):
@@ -915,33 +731,16 @@ class Heartbeat(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         return o == 0
 
-
-def HeartbeatStart(builder):
-    builder.StartObject(2)
-
-
-def HeartbeatAddPublications(builder, publications):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publications), 0)
-
-
-def HeartbeatStartPublicationsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def HeartbeatAddSubscriptions(builder, subscriptions):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
-
-
-def HeartbeatStartSubscriptionsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def HeartbeatEnd(builder):
-    return builder.EndObject()
+def HeartbeatStart(builder): builder.StartObject(2)
+def HeartbeatAddPublications(builder, publications): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publications), 0)
+def HeartbeatStartPublicationsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def HeartbeatAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
+def HeartbeatStartSubscriptionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def HeartbeatEnd(builder): return builder.EndObject()
 
 
 class Goodbye(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -954,26 +753,20 @@ class Goodbye(object):
     def GetRootAsGoodbye(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def GoodbyeBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Goodbye
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-
-def GoodbyeStart(builder):
-    builder.StartObject(0)
-
-
-def GoodbyeEnd(builder):
-    return builder.EndObject()
+def GoodbyeStart(builder): builder.StartObject(0)
+def GoodbyeEnd(builder): return builder.EndObject()
 
 
 class Alive(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -986,26 +779,20 @@ class Alive(object):
     def GetRootAsAlive(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def AliveBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Alive
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-
-def AliveStart(builder):
-    builder.StartObject(0)
-
-
-def AliveEnd(builder):
-    return builder.EndObject()
+def AliveStart(builder): builder.StartObject(0)
+def AliveEnd(builder): return builder.EndObject()
 
 
 class ListTopics(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1018,10 +805,9 @@ class ListTopics(object):
     def GetRootAsListTopics(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def ListTopicsBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # ListTopics
     def Init(self, buf, pos):
@@ -1041,25 +827,14 @@ class ListTopics(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-
-def ListTopicsStart(builder):
-    builder.StartObject(2)
-
-
-def ListTopicsAddAfter(builder, after):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(after), 0)
-
-
-def ListTopicsAddLimit(builder, limit):
-    builder.PrependUint32Slot(1, limit, 0)
-
-
-def ListTopicsEnd(builder):
-    return builder.EndObject()
+def ListTopicsStart(builder): builder.StartObject(2)
+def ListTopicsAddAfter(builder, after): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(after), 0)
+def ListTopicsAddLimit(builder, limit): builder.PrependUint32Slot(1, limit, 0)
+def ListTopicsEnd(builder): return builder.EndObject()
 
 
 class DescribeTopic(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1072,10 +847,9 @@ class DescribeTopic(object):
     def GetRootAsDescribeTopic(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def DescribeTopicBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # DescribeTopic
     def Init(self, buf, pos):
@@ -1088,21 +862,13 @@ class DescribeTopic(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def DescribeTopicStart(builder):
-    builder.StartObject(1)
-
-
-def DescribeTopicAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def DescribeTopicEnd(builder):
-    return builder.EndObject()
+def DescribeTopicStart(builder): builder.StartObject(1)
+def DescribeTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def DescribeTopicEnd(builder): return builder.EndObject()
 
 
 class Welcome(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1115,10 +881,9 @@ class Welcome(object):
     def GetRootAsWelcome(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def WelcomeBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Welcome
     def Init(self, buf, pos):
@@ -1159,37 +924,17 @@ class Welcome(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def WelcomeStart(builder):
-    builder.StartObject(5)
-
-
-def WelcomeAddEpoch(builder, epoch):
-    builder.PrependUint64Slot(0, epoch, 0)
-
-
-def WelcomeAddLeaseMs(builder, leaseMs):
-    builder.PrependUint32Slot(1, leaseMs, 0)
-
-
-def WelcomeAddHeartbeatMs(builder, heartbeatMs):
-    builder.PrependUint32Slot(2, heartbeatMs, 0)
-
-
-def WelcomeAddRemote(builder, remote):
-    builder.PrependBoolSlot(3, remote, 0)
-
-
-def WelcomeAddVersion(builder, version):
-    builder.PrependUOffsetTRelativeSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(version), 0)
-
-
-def WelcomeEnd(builder):
-    return builder.EndObject()
+def WelcomeStart(builder): builder.StartObject(5)
+def WelcomeAddEpoch(builder, epoch): builder.PrependUint64Slot(0, epoch, 0)
+def WelcomeAddLeaseMs(builder, leaseMs): builder.PrependUint32Slot(1, leaseMs, 0)
+def WelcomeAddHeartbeatMs(builder, heartbeatMs): builder.PrependUint32Slot(2, heartbeatMs, 0)
+def WelcomeAddRemote(builder, remote): builder.PrependBoolSlot(3, remote, 0)
+def WelcomeAddVersion(builder, version): builder.PrependUOffsetTRelativeSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(version), 0)
+def WelcomeEnd(builder): return builder.EndObject()
 
 
 class Ack(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1202,26 +947,20 @@ class Ack(object):
     def GetRootAsAck(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def AckBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Ack
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-
-def AckStart(builder):
-    builder.StartObject(0)
-
-
-def AckEnd(builder):
-    return builder.EndObject()
+def AckStart(builder): builder.StartObject(0)
+def AckEnd(builder): return builder.EndObject()
 
 
 class Error(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1234,10 +973,9 @@ class Error(object):
     def GetRootAsError(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def ErrorBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Error
     def Init(self, buf, pos):
@@ -1257,25 +995,14 @@ class Error(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-
-def ErrorStart(builder):
-    builder.StartObject(2)
-
-
-def ErrorAddCode(builder, code):
-    builder.PrependUint8Slot(0, code, 0)
-
-
-def ErrorAddText(builder, text):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(text), 0)
-
-
-def ErrorEnd(builder):
-    return builder.EndObject()
+def ErrorStart(builder): builder.StartObject(2)
+def ErrorAddCode(builder, code): builder.PrependUint8Slot(0, code, 0)
+def ErrorAddText(builder, text): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(text), 0)
+def ErrorEnd(builder): return builder.EndObject()
 
 
 class Publication(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1288,10 +1015,9 @@ class Publication(object):
     def GetRootAsPublication(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def PublicationBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Publication
     def Init(self, buf, pos):
@@ -1389,57 +1115,22 @@ class Publication(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-
-def PublicationStart(builder):
-    builder.StartObject(9)
-
-
-def PublicationAddPublication(builder, publication):
-    builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
-
-
-def PublicationAddParticipant(builder, participant):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
-
-
-def PublicationAddParticipantName(builder, participantName):
-    builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
-
-
-def PublicationAddHost(builder, host):
-    builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
-
-
-def PublicationAddPid(builder, pid):
-    builder.PrependUint32Slot(4, pid, 0)
-
-
-def PublicationAddEndpoints(builder, endpoints):
-    builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
-
-
-def PublicationStartEndpointsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def PublicationAddType(builder, type):
-    builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
-
-
-def PublicationAddCounters(builder, counters):
-    builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
-
-
-def PublicationAddReceivedAgoMs(builder, receivedAgoMs):
-    builder.PrependUint32Slot(8, receivedAgoMs, 0)
-
-
-def PublicationEnd(builder):
-    return builder.EndObject()
+def PublicationStart(builder): builder.StartObject(9)
+def PublicationAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
+def PublicationAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
+def PublicationAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
+def PublicationAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
+def PublicationAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
+def PublicationAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
+def PublicationStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PublicationAddType(builder, type): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def PublicationAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
+def PublicationAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(8, receivedAgoMs, 0)
+def PublicationEnd(builder): return builder.EndObject()
 
 
 class Subscription(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1452,10 +1143,9 @@ class Subscription(object):
     def GetRootAsSubscription(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def SubscriptionBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Subscription
     def Init(self, buf, pos):
@@ -1519,45 +1209,19 @@ class Subscription(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-
-def SubscriptionStart(builder):
-    builder.StartObject(7)
-
-
-def SubscriptionAddSubscription(builder, subscription):
-    builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
-
-
-def SubscriptionAddParticipant(builder, participant):
-    builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
-
-
-def SubscriptionAddParticipantName(builder, participantName):
-    builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
-
-
-def SubscriptionAddHost(builder, host):
-    builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
-
-
-def SubscriptionAddPid(builder, pid):
-    builder.PrependUint32Slot(4, pid, 0)
-
-
-def SubscriptionAddCounters(builder, counters):
-    builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
-
-
-def SubscriptionAddReceivedAgoMs(builder, receivedAgoMs):
-    builder.PrependUint32Slot(6, receivedAgoMs, 0)
-
-
-def SubscriptionEnd(builder):
-    return builder.EndObject()
+def SubscriptionStart(builder): builder.StartObject(7)
+def SubscriptionAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def SubscriptionAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
+def SubscriptionAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
+def SubscriptionAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
+def SubscriptionAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
+def SubscriptionAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
+def SubscriptionAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(6, receivedAgoMs, 0)
+def SubscriptionEnd(builder): return builder.EndObject()
 
 
 class TopicState(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1570,10 +1234,9 @@ class TopicState(object):
     def GetRootAsTopicState(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def TopicStateBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # TopicState
     def Init(self, buf, pos):
@@ -1627,37 +1290,17 @@ class TopicState(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-
-def TopicStateStart(builder):
-    builder.StartObject(4)
-
-
-def TopicStateAddTopic(builder, topic):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
-
-
-def TopicStateAddPublication(builder, publication):
-    builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
-
-
-def TopicStateAddSubscriptions(builder, subscriptions):
-    builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
-
-
-def TopicStateStartSubscriptionsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def TopicStateAddSubscriptionCount(builder, subscriptionCount):
-    builder.PrependUint32Slot(3, subscriptionCount, 0)
-
-
-def TopicStateEnd(builder):
-    return builder.EndObject()
+def TopicStateStart(builder): builder.StartObject(4)
+def TopicStateAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def TopicStateAddPublication(builder, publication): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
+def TopicStateAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
+def TopicStateStartSubscriptionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def TopicStateAddSubscriptionCount(builder, subscriptionCount): builder.PrependUint32Slot(3, subscriptionCount, 0)
+def TopicStateEnd(builder): return builder.EndObject()
 
 
 class TopicList(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1670,10 +1313,9 @@ class TopicList(object):
     def GetRootAsTopicList(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def TopicListBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # TopicList
     def Init(self, buf, pos):
@@ -1738,45 +1380,19 @@ class TopicList(object):
             return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
         return 0
 
-
-def TopicListStart(builder):
-    builder.StartObject(6)
-
-
-def TopicListAddTopics(builder, topics):
-    builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topics), 0)
-
-
-def TopicListStartTopicsVector(builder, numElems):
-    return builder.StartVector(4, numElems, 4)
-
-
-def TopicListAddMore(builder, more):
-    builder.PrependBoolSlot(1, more, 0)
-
-
-def TopicListAddParticipants(builder, participants):
-    builder.PrependUint32Slot(2, participants, 0)
-
-
-def TopicListAddEpoch(builder, epoch):
-    builder.PrependUint64Slot(3, epoch, 0)
-
-
-def TopicListAddUptimeMs(builder, uptimeMs):
-    builder.PrependUint64Slot(4, uptimeMs, 0)
-
-
-def TopicListAddRejected(builder, rejected):
-    builder.PrependUint64Slot(5, rejected, 0)
-
-
-def TopicListEnd(builder):
-    return builder.EndObject()
+def TopicListStart(builder): builder.StartObject(6)
+def TopicListAddTopics(builder, topics): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topics), 0)
+def TopicListStartTopicsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def TopicListAddMore(builder, more): builder.PrependBoolSlot(1, more, 0)
+def TopicListAddParticipants(builder, participants): builder.PrependUint32Slot(2, participants, 0)
+def TopicListAddEpoch(builder, epoch): builder.PrependUint64Slot(3, epoch, 0)
+def TopicListAddUptimeMs(builder, uptimeMs): builder.PrependUint64Slot(4, uptimeMs, 0)
+def TopicListAddRejected(builder, rejected): builder.PrependUint64Slot(5, rejected, 0)
+def TopicListEnd(builder): return builder.EndObject()
 
 
 class Probe(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1789,26 +1405,20 @@ class Probe(object):
     def GetRootAsProbe(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def ProbeBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Probe
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-
-def ProbeStart(builder):
-    builder.StartObject(0)
-
-
-def ProbeEnd(builder):
-    return builder.EndObject()
+def ProbeStart(builder): builder.StartObject(0)
+def ProbeEnd(builder): return builder.EndObject()
 
 
 class Envelope(object):
-    __slots__ = ["_tab"]
+    __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
@@ -1821,10 +1431,9 @@ class Envelope(object):
     def GetRootAsEnvelope(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
-
     @classmethod
     def EnvelopeBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4f\x52\x43\x31", size_prefixed=size_prefixed)
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
     # Envelope
     def Init(self, buf, pos):
@@ -1856,32 +1465,16 @@ class Envelope(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             from flatbuffers.table import Table
-
             obj = Table(bytearray(), 0)
             self._tab.Union(obj, o)
             return obj
         return None
 
-
-def EnvelopeStart(builder):
-    builder.StartObject(4)
-
-
-def EnvelopeAddVersion(builder, version):
-    builder.PrependUint16Slot(0, version, 0)
-
-
-def EnvelopeAddRequest(builder, request):
-    builder.PrependUint64Slot(1, request, 0)
+def EnvelopeStart(builder): builder.StartObject(4)
+def EnvelopeAddVersion(builder, version): builder.PrependUint16Slot(0, version, 0)
+def EnvelopeAddRequest(builder, request): builder.PrependUint64Slot(1, request, 0)
+def EnvelopeAddBodyType(builder, bodyType): builder.PrependUint8Slot(2, bodyType, 0)
+def EnvelopeAddBody(builder, body): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(body), 0)
+def EnvelopeEnd(builder): return builder.EndObject()
 
 
-def EnvelopeAddBodyType(builder, bodyType):
-    builder.PrependUint8Slot(2, bodyType, 0)
-
-
-def EnvelopeAddBody(builder, body):
-    builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(body), 0)
-
-
-def EnvelopeEnd(builder):
-    return builder.EndObject()

@@ -142,10 +142,10 @@ class Participant:
 
     def _tick(self) -> None:
         if not self._closed:
+            self._reactor.after(_TICK_S, self._tick)
             now = time.monotonic()
             for subscription in list(self.subscriptions.values()):
                 subscription.tick(now)
-            self._reactor.after(_TICK_S, self._tick)
 
     def _part(self, publications: list[Publication], subscriptions: list[Subscription]) -> None:
         for subscription in subscriptions:

@@ -117,6 +117,7 @@ class Session:
     def _tick(self) -> None:
         if self._closed:
             return
+        self._reactor.after(_TICK_S, self._tick)
         now = time.monotonic()
         self._expire(now)
         if self._socket is None:
@@ -127,7 +128,6 @@ class Session:
             self._beat = now + self._heartbeat_s
             self._send_heartbeat()
         self._send_all()
-        self._reactor.after(_TICK_S, self._tick)
 
     def _look_for_broker(self, now: float) -> None:
         alone = len(self._candidates) == 1
@@ -141,7 +141,12 @@ class Session:
         socket.setsockopt(zmq.RECONNECT_IVL, 50)
         socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
         socket.setsockopt(zmq.IPV6, "[" in found)
-        socket.connect(found)
+        try:
+            socket.connect(found)
+        except zmq.ZMQError as error:
+            self._reactor.close(socket)
+            self._explain(Refused(f"{found} is no endpoint of a broker: {error}"))
+            return
         self._socket, self._trying, self._heard = socket, found, now
         self._reactor.watch(socket, self._serve)
 
