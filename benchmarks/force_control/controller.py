@@ -1,8 +1,8 @@
 """The force controller, the same object for both: called in the robot's process, and in its own behind ORC.
 
 As in the paper (IV.B): the desired force is mapped to joint torques by the robot's kinematics (transposed Jacobian) as
-feed-forward, and a PI controller on the measured force rejects disturbances. The paper does not say what holds the other
-directions; here a spring keeps the plate where it came down, another keeps it flat, and every joint is damped.
+feed-forward, and a PI controller on the measured force rejects disturbances. What holds the other directions the paper
+does not say; here a spring keeps the plate where it came down, another keeps it flat, and every joint is damped.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _tracking(
 
 
 def _run_awake(config: RunConfig, say: Callable[[str], None]) -> list[Record]:
-    """Attempts until one in which Linux let the robot live, or the last one, as it is. The same for both controllers."""
+    """Attempts until one in which Linux let the robot live, or the last one as it is. The same for both controllers."""
     attempts = []
     for attempt in range(1, ATTEMPTS + 1):
         attempts.append(_run(config))

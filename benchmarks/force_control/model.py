@@ -2,7 +2,7 @@
 
 The Panda (bodies, masses, meshes) is that of the PyPI package gymnasium-robotics, whose files are read where pip put
 them. What the experiment needs besides is put on here: a flat plate instead of the gripper, the zero positions and the
-limits of Franka's documentation, joints with inertia and friction, the table. Lengths in m, forces in N, torques in N m.
+limits of Franka's documentation, joints with inertia and friction, the table. Lengths in m, force in N, torque in N m.
 """
 
 from __future__ import annotations

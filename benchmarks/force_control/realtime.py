@@ -25,7 +25,7 @@ def sleep_until(due_ns: int) -> None:
 
 
 def prepare(priority: int, cpus: Iterable[int] = ()) -> list[str]:
-    """SCHED_FIFO at `priority` (0: stays as it is), memory that is not swapped out, `cpus` if any, no garbage collector.
+    """SCHED_FIFO at `priority` (0: stays as it is), memory that is not swapped out, `cpus` if any, no collection.
 
     For the calling thread (the memory: for the process). Returns what was not permitted, in words.
     """

@@ -73,7 +73,7 @@ class Report:
             )
         lines += [
             "late: periods moved by an older command; made up: periods that began too late; both of all runs",
-            "repeated: runs in which Linux did not wake the robot for more than 5 ms; ratio of all: with them, both sides",
+            "repeated: runs in which Linux did not wake the robot for 5 ms or more; ratio of all: with them",
             "",
         ]
         for transport, kill in self.kills.items():

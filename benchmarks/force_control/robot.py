@@ -1,7 +1,7 @@
 """Process 1: the robot, paced at 1 kHz in real time, with a controller inside it or behind ORC.
 
-Each period begins at an absolute time. The robot publishes its state, waits for the answer until the deadline (libfranka
-allows 300 µs), and applies the newest command for the rest of the period, whether it answers this state or an earlier
+Each period begins at an absolute time. The robot publishes its state, waits for the answer until the deadline (300 µs,
+as libfranka), and applies the newest command for the rest of the period, whether it answers this state or an earlier
 one. When Linux wakes the robot so late that whole periods have passed, these are made up for as a real arm would go
 through them: with the torque that the guard makes of no command. They are counted, and the same for both controllers.
 

@@ -1,4 +1,4 @@
-"""The whole experiment, quickly: all processes, the figure and the JSON. How well it tracks is not this test's matter."""
+"""The whole experiment, quickly: all processes, the figure and the JSON. How well it tracks is not tested."""
 
 import importlib.util
 import json
