@@ -8,6 +8,7 @@ from typing import Callable, Optional
 
 from .._errors import Error, NoBroker
 from . import messages
+from .patience import wait_for
 
 
 class State(enum.Enum):
@@ -32,7 +33,7 @@ class Announcement:
     def wait(self, seconds: Optional[float]) -> Optional[Error]:
         """What the broker said: None for yes, NoBroker when it said nothing in time. From users' threads."""
         with self._changed:
-            self._changed.wait_for(lambda: self.settled, seconds)
+            wait_for(self._changed, lambda: self.settled, seconds)
             return None if self._state is State.CONFIRMED else self._error or NoBroker()
 
     @property

@@ -22,6 +22,7 @@ from .announcement import Announcement
 from .identity import Id, draw_id
 from .incoming import Incoming
 from .message import Message
+from .patience import nap, wait_for
 from .publication import IPC, TCP
 from .reactor import Reactor
 from .session import Log, Session
@@ -85,7 +86,7 @@ class Subscription:
                     if left is not None and left <= 0:
                         self._quieten()
                         return None
-                    self._changed.wait(left)
+                    self._changed.wait(nap(left))
                 if self._closed:
                     raise errors.Closed()
                 before = (self._returned, self._missed)
@@ -119,7 +120,7 @@ class Subscription:
     def wait_connected(self, timeout_ms: int) -> bool:
         with self._changed:
             seconds = None if timeout_ms < 0 else timeout_ms / 1000
-            self._changed.wait_for(lambda: self._info.connected or self._closed, seconds)
+            wait_for(self._changed, lambda: self._info.connected or self._closed, seconds)
             if self._closed:
                 raise errors.Closed()
             return self._info.connected
