@@ -1,6 +1,7 @@
 // What a set-up call does not do it says: options that contradict earlier ones, transports that do not exist,
 // environment variables with mistakes.
 #include <cstdlib>
+#include <future>
 #include <string>
 
 #include "orc.h"
@@ -85,4 +86,22 @@ TEST_CASE("link: without a publisher the reason is that nobody publishes", "[int
   sender.reset();
   CHECK(wait_until([&] { return !receiver.subscriber("t").connected(); }));
   CHECK(wait_until([&] { return receiver.subscriber("t").link().reason == "nobody publishes it"; }));
+}
+
+// Once it said no_broker, after the whole time that the call may wait: for ever, with -1.
+TEST_CASE("declaring: a topic that another thread gives up ends the call that waits for the broker", "[integration]") {
+  const broker_process nobody(broker_process::at::nowhere);
+  auto patient = nobody.options();
+  patient.broker_timeout_ms = -1;
+  orc::broker both(patient);
+  const auto outcome_when = [](auto&& declare, auto&& give_up) {
+    auto declared = std::async(std::launch::async, declare);
+    REQUIRE(wait_until([&] { return give_up().code() == orc::errc::ok; }));
+    REQUIRE(declared.wait_for(patience) == std::future_status::ready);
+    return declared.get().code();
+  };
+  CHECK(outcome_when([&] { return both.request_topic("t"); }, [&] { return both.release_topic("t"); }) ==
+        orc::errc::closed);
+  CHECK(outcome_when([&] { return both.register_topic("t"); }, [&] { return both.unregister_topic("t"); }) ==
+        orc::errc::closed);
 }

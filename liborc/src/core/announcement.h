@@ -48,6 +48,7 @@ class announcement {
 
   void sent(std::uint64_t request, monotonic::time_point now) {
     const std::lock_guard lock(mutex_);
+    if (state_ == state::refused) return;  // withdrawn meanwhile
     state_ = state::sent;
     request_ = request;
     sent_at_ = now;
@@ -59,6 +60,10 @@ class announcement {
   }
   void confirmed() { settle(state::confirmed, {}); }
   void refused(error why) { settle(state::refused, std::move(why)); }
+  // The topic was given up: who still waits for the outcome is told.
+  void withdrawn() {
+    if (wait(deadline(0)).code() == errc::timed_out) refused(error(errc::closed));
+  }
   // The broker may have forgotten it, or must learn something new. What was refused stays refused.
   void renew() {
     const std::lock_guard lock(mutex_);

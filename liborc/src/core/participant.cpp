@@ -172,6 +172,7 @@ std::shared_ptr<const announcement> participant::forget(topic_table::entry& entr
     entry.set_sender(nullptr);
     told = housekeeping_->remove(p);
   }
+  p->announcement().withdrawn();
   publication::end_all({p});
   return told;
 }
@@ -181,6 +182,7 @@ void participant::forget(topic_table::entry& entry, const std::shared_ptr<subscr
   if (entry.receiver() != s) return;
   entry.set_receiver(nullptr);
   housekeeping_->remove(s);
+  s->announcement().withdrawn();
   s->close();
 }
 
