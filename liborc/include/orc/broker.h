@@ -40,12 +40,13 @@ class ORC_API broker {
   // without a broker may be refused when there is one, while sends go on to succeed (they reach who is linked). With
   // other options than the first time: errc::bad_argument, and nothing changes.
   // errc::name_taken: a live publication of another participant holds it (the message says which). errc::no_broker:
-  // nobody answered; the topic can be sent to all the same and is announced when a broker answers. errc::closed: another
-  // thread unregistered the topic meanwhile.
+  // nobody answered; the topic can be sent to all the same and is announced when a broker answers. errc::closed:
+  // another thread unregistered the topic meanwhile.
   [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});
 
   // Asks for the samples of `topic`, whether or not it is registered yet; the link comes up when both ends exist.
-  // errc::no_broker and errc::closed as above. errc::timed_out: no link within request_options::connected_within_ms; the request stays.
+  // errc::no_broker and errc::closed as above. errc::timed_out: no link within request_options::connected_within_ms;
+  // the request stays.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
 
   // publisher::send, subscriber::recv and recv_next by name. errc::not_registered / not_requested for unknown topics.
