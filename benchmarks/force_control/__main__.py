@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from . import experiment, plot, report
+from . import experiment, plot, realtime, report, robot
 from .run_config import RunConfig
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -114,17 +114,18 @@ def main() -> int:
     )
     try:
         results = experiment.perform(plan)
-    except RuntimeError as error:
+        outcome = report.judge(results)
+    except (RuntimeError, ValueError) as error:
         print(f"force_control: {error}", file=sys.stderr)
         return 1
-    outcome = report.judge(results)
     options.out.mkdir(parents=True, exist_ok=True)
     plot.draw(results, options.out / "force_control.png")
+    fifo = plan.base.realtime and realtime.fifo_permitted(robot.PRIORITY)
     described = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
     (options.out / "force_control.json").write_text(
-        json.dumps(outcome.to_json({**described, "backend": backend}), indent=1) + "\n"
+        json.dumps(outcome.to_json({**described, "backend": backend, "sched_fifo": fifo}), indent=1) + "\n"
     )
-    print(f"\norc, {backend} backend" + outcome.text())
+    print(f"\norc, {backend} backend; robot and controller {'with' if fifo else 'without'} SCHED_FIFO" + outcome.text())
     print(f"\n{options.out}/force_control.png\n{options.out}/force_control.json")
     return 0 if outcome.passed else 1
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import os
+import threading
 import time
 from collections.abc import Iterable
 
@@ -22,6 +24,21 @@ def sleep_until(due_ns: int) -> None:
     timer_abstime = 1
     while _libc.clock_nanosleep(time.CLOCK_MONOTONIC, timer_abstime, ctypes.byref(until), None) != 0:
         pass  # a signal
+
+
+def fifo_permitted(priority: int) -> bool:
+    """Whether a thread of this program may have SCHED_FIFO."""
+    granted = []
+
+    def attempt() -> None:  # for this thread alone
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+            granted.append(True)
+
+    trial = threading.Thread(target=attempt)
+    trial.start()
+    trial.join()
+    return bool(granted)
 
 
 def prepare(priority: int, cpus: Iterable[int] = ()) -> list[str]:

@@ -46,7 +46,7 @@ def pinned(core: int | None) -> Iterator[None]:
 
 def make_end(trial: Trial, serves: bool) -> Any:
     if trial.implementation == "pyzmq":
-        return PyzmqEnd(trial.endpoint, serves, TIMEOUT_MS)
+        return PyzmqEnd(trial.endpoint, serves, trial.size, TIMEOUT_MS)
     out, into = f"{trial.name}/pong", f"{trial.name}/ping"
     if not serves:
         out, into = into, out

