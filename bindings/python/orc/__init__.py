@@ -15,6 +15,7 @@ says `_ms`, in ns where it says `_ns`.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,12 @@ else:
 
     backend = "pure"
 
-__version__ = "0.1.0"
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # of the installed package; looked up when it is asked for
+        return importlib.metadata.version("orc-middleware")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "BadArgument",
