@@ -15,7 +15,6 @@ says `_ms`, in ns where it says `_ns`.
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from typing import TYPE_CHECKING
 
@@ -53,7 +52,9 @@ else:
 
 def __getattr__(name: str) -> str:
     if name == "__version__":  # of the installed package; looked up when it is asked for
-        return importlib.metadata.version("orc-middleware")
+        from importlib.metadata import version
+
+        return version("orc-middleware")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
