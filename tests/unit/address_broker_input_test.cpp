@@ -4,15 +4,18 @@
 #include <sys/socket.h>
 
 #include <charconv>
+#include <filesystem>
 #include <random>
 
 #include "broker/address_broker.h"
 #include "support/catch.h"
 #include "support/raw_client.h"
+#include "support/wait_until.h"
 
 using namespace orc;
 using test::hello_of_this_process;
 using test::raw_client;
+using test::wait_until;
 
 namespace {
 
@@ -156,6 +159,9 @@ TEST_CASE("broker input: a gigabyte that is announced is not waited for") {
 
 TEST_CASE("broker input: bytes that are no ZMTP do no harm") {
   fixture f;
+  CHECK(f.rejected() == 0);
+  const auto connections = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = connections();
   std::mt19937 random(7);
   for (int i = 0; i < 20; ++i) {
     tcp_connection attacker(f.broker->endpoints()[1]);
@@ -165,6 +171,9 @@ TEST_CASE("broker input: bytes that are no ZMTP do no harm") {
     attacker.write(bytes);
   }
   CHECK(f.rejected() <= 20);  // some of the bytes make a message; that the broker answers is the point
+  // All have been dealt with: libzmq 4.3.4 ends the process when it closes while the old greeting of a ZMTP 1 peer
+  // comes in.
+  CHECK(wait_until([&] { return connections() <= before; }));
 }
 
 TEST_CASE("broker input: a participant that never reads does not stop the others") {
