@@ -118,6 +118,14 @@ TEST_CASE("multicast: a URL that is none, a name that is too long and an interfa
   CHECK(longest.code() == orc::errc::bad_name);
   CHECK(longest.error().message().find("63") != std::string::npos);
   CHECK(b.register_topic(std::string(63, 'c')));
+  const auto too_long = b.request_topic(std::string(64, 'c'));
+  CHECK(too_long.code() == orc::errc::bad_name);
+  CHECK(too_long.error().message().find("too long") != std::string::npos);
+  CHECK(b.recv_msg(std::string(64, 'c'), 0).status() == orc::errc::not_requested);
+  orc::broker astray(alone("udpm://239.255.76.67:7667?interface=nosuch0"));
+  const auto deaf = astray.request_topic("t");
+  CHECK(deaf.code() == orc::errc::bad_argument);
+  CHECK(deaf.error().message().find("nosuch0") != std::string::npos);
   const auto nowhere = b.register_topic("t", {.multicast = "udpm://239.255.76.67:7667?interface=nosuch0"});
   CHECK(nowhere.code() == orc::errc::bad_argument);
   CHECK(nowhere.error().message().find("nosuch0") != std::string::npos);

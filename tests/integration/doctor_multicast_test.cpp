@@ -142,6 +142,14 @@ TEST_CASE("orc doctor: what is to leave the host gets a route over the network")
   CHECK(before["multicast " + network].level == "ok");
   REQUIRE(robot.mend(before, "multicast route", there));
   CHECK_THAT(robot.examine(leaves, there)["multicast route"].found, contains(" by " + network));
+
+  // A route that keeps on the host what is to leave it, such as the one for ttl=0.
+  REQUIRE(robot.orc().run(there + " ip route replace 224.0.0.0/4 dev lo").exit_code == 0);
+  const auto kept = robot.examine(leaves, there);
+  INFO(kept.out);
+  CHECK(kept["multicast route"].level == "FAIL");
+  REQUIRE(robot.mend(kept, "multicast route", there));
+  CHECK(robot.examine(leaves, there)["multicast route"].level == "ok");
 }
 
 TEST_CASE("orc doctor: an interface that is down, and one that is not there") {

@@ -76,6 +76,14 @@ std::string check_route(const examine& add, const multicast_wish& wish, const st
   finding route{severity::ok, "multicast route", "", {}};
   if (result.reached == probe_step::done) {
     route.found = "the kernel sends " + group + " by " + result.by + ", and " + what_happened(result);
+    const network_interface best = best_of(all, wish.url.ttl);
+    const bool stays =
+        std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.loopback && each.name == result.by; });
+    if (stays && !best.loopback && wish.url.interface.empty()) {
+      route.level = severity::fail;
+      route.found += "; with ttl=" + std::to_string(wish.url.ttl) + " it should leave this host";
+      route.fixes = {as_root("ip route replace 224.0.0.0/4 dev " + best.name)};
+    }
     add(std::move(route));
     return result.by;
   }

@@ -201,8 +201,12 @@ void broker_session::confirm_all(monotonic::time_point now, const topic_lists& t
     if (each->is_open()) confirm(each->announcement());
   }
   for (const auto& each : topics.subscriptions) {
-    if (each->announcement().due({})) each->step(now);  // it listens when request_topic returns
-    confirm(each->announcement());
+    if (!each->announcement().due({})) continue;
+    each->step(now);  // it listens when request_topic returns
+    if (auto why = each->why_deaf())
+      each->announcement().refused(*std::move(why));
+    else
+      confirm(each->announcement());
   }
 }
 

@@ -65,6 +65,9 @@ std::variant<participant_options, error> with_environment(participant_options op
   auto* const wrong = std::get_if<error>(&url);
   if (wrong != nullptr && own) return std::move(*wrong);
   // What LCM_DEFAULT_URL says to LCM programs need not be understood here.
+  if (wrong != nullptr && options.log)
+    options.log(log_level::warning,
+                "LCM_DEFAULT_URL: " + wrong->message() + "; " + std::string(multicast_url::usual) + " is used");
   options.multicast = wrong != nullptr ? multicast_url::usual : std::get<multicast_url>(url).text();
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.advertise.empty()) return options;

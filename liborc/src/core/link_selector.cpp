@@ -22,6 +22,7 @@ void link_selector::stop() noexcept {
 void link_selector::begin() {
   candidates_.clear();
   notes_.clear();
+  failure_.reset();
   next_kind_ = 0;
   look_again_ = {};
 }
@@ -56,6 +57,7 @@ bool link_selector::start_next() {
     auto made = kind.subscribe(wanted_, *offered);
     if (const auto* const failed = std::get_if<error>(&made)) {
       note(kind.name(), failed->message());
+      failure_ = *failed;
       return true;
     }
     candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made))});

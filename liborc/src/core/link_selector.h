@@ -43,6 +43,8 @@ class link_selector {
   [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
   // What was found so far about ways that were not taken.
   [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
+  // Why the way that was tried last could not even be begun.
+  [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
  private:
   struct candidate {
@@ -64,6 +66,7 @@ class link_selector {
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
   std::string notes_;
+  std::optional<error> failure_;
 };
 
 }  // namespace orc::detail

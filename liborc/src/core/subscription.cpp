@@ -311,8 +311,14 @@ bool subscription::connected() const noexcept {
 }
 
 std::string subscription::why_no_link() const {
+  if (selector_.aiming() && selector_.failure()) return selector_.notes();
   if (gone_at_ || publication_ == wire::id{}) return "nobody publishes it";
   return selector_.aiming() ? selector_.notes() : "the link ended";
+}
+
+std::optional<error> subscription::why_deaf() const {
+  const std::lock_guard lock(mutex_);
+  return link_ ? std::nullopt : selector_.failure();
 }
 
 link_info subscription::link() const {

@@ -47,6 +47,8 @@ class subscription {
   void update(const wire::topic_state& state, bool pushed);
   // Looks for a link, and takes samples out of it when no user does.
   void step(monotonic::time_point now);
+  // Without a broker: why it cannot listen.
+  [[nodiscard]] std::optional<error> why_deaf() const;
   // What to watch until the next step, and when that is due at the latest.
   void append_fds(std::vector<int>& to) const;
   // The descriptor of a link whose user is away, with whose events drain() is enough, from `at` on. -1: there is none.
