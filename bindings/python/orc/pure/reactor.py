@@ -37,7 +37,7 @@ class Reactor:
         self._bell_out, self._bell_in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._epoll.register(self._bell_out, select.EPOLLIN)
         self._posted: Deque[Work] = collections.deque()
-        self._rung = False
+        self._asleep = False  # set by the I/O thread alone: what a sender sets, an exception leaves wrong for ever
         self._watched: Dict[int, Tuple[zmq.Socket[bytes], Work]] = {}
         self._timers: List[Tuple[float, int, Work]] = []
         self._order = itertools.count()
@@ -48,10 +48,9 @@ class Reactor:
     # From any thread.
 
     def post(self, work: Work) -> None:
-        """Has `work` run on the I/O thread, soon and in order. Never blocks."""
+        """Has `work` run on the I/O thread, soon and in order. Never blocks; signal handlers and finalizers may."""
         self._posted.append(work)
-        if not self._rung:
-            self._rung = True
+        if self._asleep:
             with contextlib.suppress(OSError):  # full: it will look; closed: nobody is left to run it
                 os.write(self._bell_in, b"!")
 
@@ -96,7 +95,10 @@ class Reactor:
             self._end()
 
     def _turn(self) -> None:
-        for fd, _ in self._epoll.poll(self._pause()):
+        self._asleep = True  # before it looks for work: what is posted later rings
+        ready = self._epoll.poll(self._pause())
+        self._asleep = False
+        for fd, _ in ready:
             if fd == self._bell_out:
                 self._quieten()
             elif fd in self._watched:
@@ -112,7 +114,6 @@ class Reactor:
         return max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
 
     def _quieten(self) -> None:
-        self._rung = False
         with contextlib.suppress(BlockingIOError):
             os.read(self._bell_out, 4096)
 
