@@ -20,12 +20,10 @@ struct participant {
   std::shared_ptr<session> running;
 
   [[nodiscard]] publisher_handle publisher(std::string_view topic) const {
-    auto broker = running->broker();
     errc why = errc::not_registered;
-    auto end = without_gil([&]() noexcept {
-      auto found = broker->publisher(topic);
-      if (!found && broker->send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
-      broker.reset();
+    auto end = running->with_broker([&](orc::broker& broker) {
+      auto found = broker.publisher(topic);
+      if (!found && broker.send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
       return found;
     });
     if (!end) fail(why);
@@ -33,12 +31,10 @@ struct participant {
   }
 
   [[nodiscard]] orc::subscriber receiver(std::string_view topic) const {
-    auto broker = running->broker();
     errc why = errc::not_requested;
-    auto end = without_gil([&]() noexcept {
-      auto found = broker->subscriber(topic);
-      if (!found && broker->recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
-      broker.reset();
+    auto end = running->with_broker([&](orc::broker& broker) {
+      auto found = broker.subscriber(topic);
+      if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
       return found;
     });
     if (!end) fail(why);
@@ -90,12 +86,8 @@ nb::object receive_by_name(participant& self, std::string_view topic, nb::handle
 
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
   const readable_bytes bytes(data);
-  auto broker = self.running->broker();
-  const errc code = without_gil([&]() noexcept {
-    const errc sent = broker->send_msg(topic, bytes.data(), bytes.size()).code();
-    broker.reset();
-    return sent;
-  });
+  const errc code = self.running->with_broker(
+      [&](orc::broker& broker) { return broker.send_msg(topic, bytes.data(), bytes.size()).code(); });
   if (code != errc::ok) fail(code);
 }
 
@@ -193,8 +185,7 @@ void bind_broker(nb::module_& m) {
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {
-            const auto broker = self.running->broker();
-            return without_gil([&]() noexcept { return broker->broker_endpoint(); });
+            return self.running->with_broker([](orc::broker& broker) { return broker.broker_endpoint(); });
           },
           "Endpoint of the broker that answered last; empty when none did yet.")
       .def(

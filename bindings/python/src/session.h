@@ -3,7 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
+#include "errors.h"
+#include "gil.h"
 #include "log_sink.h"
 #include "orc.h"
 
@@ -20,10 +23,19 @@ class session {
   // Ends the participant; waits for that, at most about a second. Again: nothing.
   void close() noexcept;
 
-  // Whoever holds this keeps the participant alive, so let go of it before waiting. Raises Closed.
-  [[nodiscard]] const std::shared_ptr<orc::broker>& broker() const;
-  [[nodiscard]] bool closed() const noexcept { return broker_ == nullptr; }
   [[nodiscard]] log_sink& sink() const noexcept { return *sink_; }
+
+  // What `call` returns for the orc::broker, without the GIL. It must not wait. When close() ran meanwhile the
+  // participant ends here, and still without the GIL: its threads may be waiting for that. Raises Closed.
+  template <typename Call>
+  auto with_broker(Call&& call) const {
+    auto kept = broker();
+    return without_gil([&]() noexcept {
+      auto outcome = call(*kept);
+      kept.reset();
+      return outcome;
+    });
+  }
 
   // A set-up call, which waits for the address broker: on a thread of its own, so that Ctrl-C ends the waiting. Then
   // the call goes on, and what it declares stays declared.
@@ -31,6 +43,9 @@ class session {
   [[nodiscard]] result call(const set_up& wanted) const;
 
  private:
+  // Never to be dropped with the GIL by a thread that may be the last to hold it. Raises Closed.
+  [[nodiscard]] const std::shared_ptr<orc::broker>& broker() const;
+
   int broker_timeout_ms_;
   std::shared_ptr<log_sink> sink_;
   std::shared_ptr<orc::broker> broker_;

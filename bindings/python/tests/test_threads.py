@@ -8,6 +8,8 @@ from typing import Any, List
 
 import pytest
 
+from support import run_python
+
 
 def test_a_waiting_thread_leaves_the_gil_to_others(backend: Any, link: Any) -> None:
     publisher, subscriber = link(backend)
@@ -162,3 +164,33 @@ def test_a_callback_over_shm_does_not_hoard_messages(native: Any, link: Any) -> 
             publisher.send_msg(b"%d" % number)
         assert complete.wait(20)
     assert seen == list(range(20))
+
+
+def test_closing_while_others_ask(native: Any, broker: Any) -> None:
+    """Whoever lets go of the participant last does so without the GIL, which its log waits for."""
+    code = """
+    import faulthandler, sys, threading, time
+    import orc
+    faulthandler.dump_traceback_later(40, exit=True)
+    sys.setswitchinterval(1e-6)
+
+    def ask(what):
+        try:
+            while True:
+                what()
+        except orc.Closed:
+            pass
+
+    ends = time.monotonic() + 4
+    while time.monotonic() < ends:
+        participant = orc.Broker(log=lambda level, text: time.sleep(0.0001), broker_timeout_ms=50)
+        threads = [threading.Thread(target=ask, args=(lambda: participant.broker_endpoint,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.002)
+        participant.close()
+        for thread in threads:
+            thread.join()
+    print("ended")
+    """
+    assert run_python(code).stdout == "ended\n"
