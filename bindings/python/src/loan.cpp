@@ -10,11 +10,9 @@ namespace {
 
 // liborc's loan does not say why it failed.
 [[noreturn]] void fail_to_lend(publisher_handle& from, std::size_t size) {
-  const auto broker = from.owner->broker();
-  const errc why = without_gil([&]() noexcept {
-    if (broker->publisher(from.topic)) return errc::no_memory;
-    const errc known = broker->send_msg(from.topic, nullptr, 1).code();
-    return known == errc::forked ? errc::forked : errc::closed;
+  const errc why = from.owner->with_broker([&](orc::broker& broker) {
+    if (broker.send_msg(from.topic, nullptr, 1).code() == errc::forked) return errc::forked;
+    return from.end.loan(0) ? errc::no_memory : errc::closed;
   });
   fail(why, why == errc::no_memory ? "no memory for a loan of " + std::to_string(size) + " bytes" : std::string());
 }
@@ -27,8 +25,8 @@ lent::lent(publisher_handle from, std::size_t size) : from_(std::move(from)) {
 }
 
 nb::object lent::enter(nb::handle self) {
-  if (!memory_ || view_.is_valid()) throw nb::value_error("a loan is entered once");
-  open_ = true;
+  if (!memory_ || entered_) throw nb::value_error("a loan is entered once");
+  entered_ = open_ = true;
   view_ = nb::steal(PyMemoryView_FromObject(self.ptr()));
   if (!view_.is_valid()) throw nb::python_error();
   return view_;
@@ -52,7 +50,9 @@ void lent::exit(bool raised) {
     throw nb::python_error();
   }
   if (!memory_) throw nb::value_error("a loan is sent once");
-  const errc code = without_gil([&]() noexcept { return from_.end.send(std::move(memory_)).code(); });
+  if (!entered_) throw nb::value_error("nothing was sent: the loan was not entered (with publisher.loan(size) as view)");
+  orc::loan leaving = std::exchange(memory_, orc::loan());  // with the GIL: nobody enters it from here on
+  const errc code = without_gil([&]() noexcept { return from_.end.send(std::move(leaving)).code(); });
   if (code != errc::ok) fail(code);
 }
 

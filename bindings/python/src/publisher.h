@@ -41,6 +41,7 @@ class lent {
   orc::loan memory_;
   nanobind::object view_;
   Py_ssize_t views_ = 0;
+  bool entered_ = false;
   bool open_ = false;
 };
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+import sys
+import threading
+from typing import Any, List
 
 import numpy
 import pytest
@@ -94,6 +96,65 @@ def test_a_loan_is_used_once(native: Any, link: Any) -> None:
     with pytest.raises(ValueError):
         with loan:
             pass
+
+
+def test_leaving_what_was_not_entered_sends_nothing(native: Any, link: Any) -> None:
+    publisher, subscriber = link(native)
+    with pytest.raises(ValueError, match="not entered"):
+        publisher.loan(4).__exit__(None, None, None)
+    publisher.send_msg(b"next")
+    assert subscriber.recv_msg(20000).sequence == 1
+
+
+def test_a_loan_that_was_not_sent_is_not_entered_again(native: Any, link: Any) -> None:
+    publisher, _ = link(native)
+    loan = publisher.loan(4)
+    with pytest.raises(BufferError):
+        with loan as view:
+            kept = memoryview(view)
+    with pytest.raises(ValueError):
+        loan.__enter__()
+    del kept
+
+
+def test_nobody_enters_a_loan_that_is_being_sent(native: Any, link: Any) -> None:
+    publisher, _ = link(native, "shm", register={"expected_size": 1 << 16})
+    current: List[Any] = []
+    entered = 0
+    ended = False
+
+    def intrude() -> None:
+        nonlocal entered
+        while not ended:
+            for loan in current[-1:]:
+                try:
+                    loan.__enter__()
+                    entered += 1
+                except ValueError:
+                    pass
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=intrude)
+    thread.start()
+    try:
+        for _ in range(20000):
+            with publisher.loan(1 << 16) as _view:
+                current[:] = [_view.obj]
+    finally:
+        ended = True
+        thread.join()
+        sys.setswitchinterval(before)
+    assert entered == 0
+
+
+def test_a_handle_of_a_topic_that_was_registered_again_is_closed(backend: Any, broker: Any) -> None:
+    with backend.Broker() as participant:
+        publisher = participant.register_topic("t")
+        participant.unregister_topic("t")
+        participant.register_topic("t")
+        with pytest.raises(backend.Closed):
+            publisher.loan(4).__enter__()
 
 
 def test_too_large_or_closed(native: Any, link: Any) -> None:
