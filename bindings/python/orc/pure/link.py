@@ -31,8 +31,8 @@ class LinkMessage(NamedTuple):
     newest: int  # welcome, refused: newest sample so far; hello: newest one received; 0: none
 
 
-def pack_header(sequence: int, stamp_ns: int) -> bytes:
-    return _HEADER.pack(sequence, stamp_ns)
+def pack_header_into(frame: bytearray, sequence: int, stamp_ns: int) -> None:
+    _HEADER.pack_into(frame, 0, sequence, stamp_ns)
 
 
 def unpack_header(frame: memoryview) -> Optional[SampleHeader]:

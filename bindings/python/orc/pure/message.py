@@ -161,4 +161,5 @@ class Loan:
                 "nothing was sent: views of the loan (memoryviews, arrays) are still there; drop them in the block"
             ) from None
         if kind is None:
-            self._send(self._frame)
+            frame, self._frame = self._frame, bytearray()
+            self._send(frame)

@@ -27,8 +27,9 @@ class Participant:
         self._pid = os.getpid()
         self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
         self._advertise, self._log = advertise, log
-        self._setup = threading.Lock()
+        self._setup = threading.RLock()  # a finalizer or a signal handler may close it in the middle of all this
         self._closed = False
+        self._parting = False  # of the I/O thread
         self._parted = threading.Event()
         self.publications: Dict[str, Publication] = {}
         self.subscriptions: Dict[str, Subscription] = {}
@@ -54,14 +55,12 @@ class Participant:
         self, topic: str, transports: Tuple[str, ...], described: Optional[messages.TypeDescription]
     ) -> Publication:
         with self._setup:
+            found = self.publications.get(topic) or self.publications.setdefault(
+                topic,
+                Publication(self._reactor, self.session, topic, transports, described, self._advertise, self._log),
+            )
             self.usable()
-            found = self.publications.get(topic)
-            if found is None:
-                made = Publication(
-                    self._reactor, self.session, topic, transports, described, self._advertise, self._log
-                )
-                found = self.publications[topic] = made
-                self._reactor.post(lambda: self.session.publish(made))
+            self._reactor.post(lambda: self.session.publish(found))  # each time: Ctrl-C may have kept it the first time
         error = found.announcement.wait(self._patience)
         if error is not None:
             if found.announcement.settled_badly:
@@ -72,12 +71,11 @@ class Participant:
     def request(self, topic: str, transports: Tuple[str, ...], depth: int, connected_within_ms: int) -> Subscription:
         deadline = time.monotonic() + connected_within_ms / 1000
         with self._setup:
+            found = self.subscriptions.get(topic) or self.subscriptions.setdefault(
+                topic, Subscription(self._reactor, self.session, topic, transports, depth, self._log)
+            )
             self.usable()
-            found = self.subscriptions.get(topic)
-            if found is None:
-                made = Subscription(self._reactor, self.session, topic, transports, depth, self._log)
-                found = self.subscriptions[topic] = made
-                self._reactor.post(lambda: self.session.subscribe(made))
+            self._reactor.post(lambda: self.session.subscribe(found))
         error = found.announcement.wait(self._patience)
         if error is not None:
             if found.announcement.settled_badly:
@@ -111,15 +109,10 @@ class Participant:
         if self.forked:
             return
         with self._setup:
-            first, self._closed = not self._closed, True
-            publications, subscriptions = list(self.publications.values()), list(self.subscriptions.values())
-        if not first:
-            return
-        for subscription in subscriptions:
-            subscription.close()
-        for publication in publications:
-            publication.close()
-        self._reactor.post(lambda: self._part(publications, subscriptions))
+            self._closed = True
+            for topic in (*self.subscriptions.values(), *self.publications.values()):
+                topic.close()
+            self._reactor.post(self._part)
         if not self._reactor.inside():
             self._parted.wait(_CLOSE_S)
             self._reactor.stop(_CLOSE_S)
@@ -146,9 +139,15 @@ class Participant:
             now = time.monotonic()
             for subscription in list(self.subscriptions.values()):
                 subscription.tick(now)
+            for publication in list(self.publications.values()):
+                publication.tick()
 
-    def _part(self, publications: list[Publication], subscriptions: list[Subscription]) -> None:
-        for subscription in subscriptions:
+    def _part(self) -> None:
+        if self._parting:
+            return
+        self._parting = True
+        publications = list(self.publications.values())
+        for subscription in list(self.subscriptions.values()):
             subscription.part()
         self.session.close()
         left = len(publications)

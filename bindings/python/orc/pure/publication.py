@@ -1,6 +1,8 @@
 """The sending end of a topic: a ROUTER, its readers, and the last value (schemas/PROTOCOL.md, "Samples").
 
-`publish` runs on users' threads and only queues; the I/O thread sends. ROUTER_MANDATORY with SNDHWM 1 is what makes
+`publish` runs on users' threads and only leaves its bytes in a tray; the I/O thread numbers and sends them, and has all
+the rest to itself. So there is no lock that a signal handler or a finalizer, which may run in the middle of anything,
+could wait for. ROUTER_MANDATORY with SNDHWM 1 is what makes
 newest-wins per reader: a send that would block says EAGAIN for that reader alone, which then is *behind*. libzmq tells
 through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then;
 and every 1 to 50 ms, because that news may be lost.
@@ -8,11 +10,11 @@ and every 1 to 50 ms, because that news may be lost.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
-import threading
 import time
-from typing import Callable, Dict, List, Optional, Tuple, Union
+from typing import Callable, Deque, Dict, List, Optional, Tuple
 
 import zmq
 
@@ -32,6 +34,15 @@ _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
 _LONGEST_RETRY_S = 0.05
+_MOST_BYTES_IN_TRAY = 64 * 1024 * 1024
+
+
+class _Sent:
+    __slots__ = "frame", "stamp_ns"
+
+    def __init__(self, frame: bytearray) -> None:
+        self.frame: Optional[bytearray] = frame  # with room for the header; None: skipped
+        self.stamp_ns = time.time_ns()
 
 
 class Publication:
@@ -51,13 +62,13 @@ class Publication:
         self.withdrawal = Announcement(lambda: messages.UnregisterTopic(topic, self.id))
         self._reactor, self._session, self._log = reactor, session, log
         self._transports, self._described, self._advertise = transports, described, advertise
-        self._lock = threading.Lock()
+        self._tray: Deque[_Sent] = collections.deque()
         self._readers: Dict[bytes, Reader] = {}
         self._newest: Optional[Sample] = None
         self._sequence = 0
         self._bytes = 0
         self._dropped = 0
-        self._queued = False
+        self._called = False
         self._closed = False
         self._router: Optional[zmq.Socket[bytes]] = None
         self._monitor: Optional[Monitor] = None
@@ -72,35 +83,26 @@ class Publication:
     # From users' threads.
 
     def publish(self, payload: memoryview) -> None:
-        """Copies the bytes and queues them. Never blocks. Closed."""
-        with self._lock:
-            head = self._number()
-            self._queue(b"".join((head, payload)))
+        """Copies the bytes and leaves them for the I/O thread. Never blocks. Closed."""
+        frame = bytearray(link.HEADER_BYTES)
+        frame += payload
+        self.publish_filled(frame)
 
     def publish_filled(self, frame: bytearray) -> None:
         """The same with one copy less: the payload is behind 16 bytes for the header."""
-        with self._lock:
-            head = self._number()
-            frame[: len(head)] = head
-            self._queue(frame)
-
-    def _number(self) -> bytes:
         if self._closed:
             raise Closed()
-        self._sequence += 1
-        return link.pack_header(self._sequence, time.time_ns())
-
-    def _queue(self, frame: Union[bytes, bytearray]) -> None:
-        """Into memory of libzmq's own: one more thread would give back Python's, and fall behind a busy program."""
-        size = len(frame) - link.HEADER_BYTES
-        sample = Sample(self._sequence, zmq.Frame(frame, copy=True), size)
-        self._newest = sample
-        self._bytes += size
-        for reader in self._readers.values():
-            reader.push(sample)
-        queued, self._queued = self._queued, True
-        if not queued:
+        self._tray.append(_Sent(frame))
+        if len(self._tray) * len(frame) > _MOST_BYTES_IN_TRAY:
+            self._thin_out(len(frame))
+        if not self._called:
+            self._called = True  # an exception here, such as Ctrl-C, leaves it to `tick`
             self._reactor.post(self._serve)
+
+    def _thin_out(self, size: int) -> None:
+        """The I/O thread is kept from its work, say by a program's log function: the oldest are skipped, but counted."""
+        with contextlib.suppress(IndexError):  # it has just taken them
+            self._tray[-1 - max(1, _MOST_BYTES_IN_TRAY // size)].frame = None
 
     @property
     def readers(self) -> int:
@@ -108,17 +110,20 @@ class Publication:
 
     def close(self) -> None:
         """From now on `publish` raises Closed. `part` does the rest."""
-        with self._lock:
-            self._closed = True
+        self._closed = True
 
     # On the I/O thread.
 
     def counters(self) -> messages.PublicationCounters:
-        with self._lock:
-            dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
-            return messages.PublicationCounters(
-                self.id, time.monotonic_ns(), self._sequence, self._bytes, dropped, len(self._readers)
-            )
+        dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
+        return messages.PublicationCounters(
+            self.id, time.monotonic_ns(), self._sequence, self._bytes, dropped, len(self._readers)
+        )
+
+    def tick(self) -> None:
+        """About ten times a second: what nobody was called for, because an exception came in between."""
+        if self._tray:
+            self._serve()
 
     def part(self, parted: Callable[[], None]) -> None:
         """Ends it; readers that are behind get up to 300 ms. `parted` is called then."""
@@ -188,6 +193,7 @@ class Publication:
         return self._router
 
     def _serve(self) -> None:
+        self._empty_tray()
         router = self._router
         if router is not None:
             more = self._take_in(router)
@@ -201,9 +207,23 @@ class Publication:
             self._end()
             parted()
 
+    def _empty_tray(self) -> None:
+        self._called = False  # first: who sends from now on calls again
+        for _ in range(len(self._tray)):
+            sent = self._tray.popleft()
+            frame = sent.frame
+            self._sequence += 1
+            if frame is not None:
+                link.pack_header_into(frame, self._sequence, sent.stamp_ns)
+                self._newest = Sample(self._sequence, frame)
+                self._bytes += self._newest.size
+                for reader in self._readers.values():
+                    reader.push(self._newest)
+            else:
+                self._dropped += len(self._readers)
+
     def _all_have_all(self) -> bool:
-        with self._lock:
-            return all(reader.idle for reader in self._readers.values())
+        return not self._tray and all(reader.idle for reader in self._readers.values())
 
     def _end(self) -> None:
         for file in self._files:
@@ -214,8 +234,8 @@ class Publication:
         if self._router is not None:
             self._reactor.close(self._router, int(_PARTING_S * 1000))
             self._router = None
-        with self._lock:
-            self._readers.clear()
+        self._readers.clear()
+        self._tray.clear()
 
     def _take_in(self, router: zmq.Socket[bytes]) -> bool:
         """Whether there may be more to take."""
@@ -241,19 +261,17 @@ class Publication:
                 known.owes_welcome = True
 
     def _join(self, peer: bytes, hello: link.LinkMessage) -> None:
-        with self._lock:
-            for other in [p for p, reader in self._readers.items() if reader.subscription == hello.subscription]:
-                self._dropped += self._readers.pop(other).dropped
-            reader = Reader(hello.subscription, min(hello.depth, 65_536), hello.newest)
-            if self._newest is not None and hello.newest < self._newest.sequence:
-                reader.push(self._newest)
-            self._readers[peer] = reader
+        for other in [p for p, reader in self._readers.items() if reader.subscription == hello.subscription]:
+            self._dropped += self._readers.pop(other).dropped
+        reader = Reader(hello.subscription, min(hello.depth, 65_536), hello.newest)
+        if self._newest is not None and hello.newest < self._newest.sequence:
+            reader.push(self._newest)
+        self._readers[peer] = reader
 
     def _forget(self, peer: bytes) -> None:
-        with self._lock:
-            gone = self._readers.pop(peer, None)
-            if gone is not None:
-                self._dropped += gone.dropped
+        gone = self._readers.pop(peer, None)
+        if gone is not None:
+            self._dropped += gone.dropped
 
     def _connection_ended(self) -> None:
         """A ROUTER does not say whose, but refuses to send to who is gone: soon all are welcomed once more, twice."""
@@ -282,7 +300,6 @@ class Publication:
 
     def _send_all(self, router: zmq.Socket[bytes]) -> Tuple[bool, bool]:
         """Whether readers are behind now, and whether one of those got something."""
-        self._queued = False
         behind = sent = False
         for peer, reader in list(self._readers.items()):
             before = reader.next()
@@ -301,15 +318,12 @@ class Publication:
             router.send_multipart([peer, link.pack_link(welcome)], zmq.NOBLOCK)
             reader.owes_welcome = False
         while True:
-            with self._lock:
-                sample = reader.next()
+            sample = reader.next()
             if sample is None:
                 return
             router.send(peer, zmq.NOBLOCK | zmq.SNDMORE)
             router.send(sample.frame, zmq.NOBLOCK, copy=False)
-            with self._lock:
-                if reader.next() is sample:
-                    reader.pop()
+            reader.pop()
 
     def _answer(self, router: zmq.Socket[bytes], peer: bytes, kind: int, publication: Id, subscription: Id) -> None:
         answer = link.pack_link(link.LinkMessage(kind, publication, subscription, 0, 0))

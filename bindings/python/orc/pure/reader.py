@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import collections
-from typing import Deque, NamedTuple, Optional
+from typing import Deque, Optional
 
 import zmq
 
 from .identity import Id
+from .link import HEADER_BYTES
 
 _MOST_QUEUED_BYTES = 64 * 1024 * 1024
 
 
-class Sample(NamedTuple):
-    sequence: int
-    frame: zmq.Frame
-    size: int  # of the payload
+class Sample:
+    """Goes into memory of libzmq's own when the first reader gets it: its thread would give back Python's, and fall
+    behind a busy program; and what newer samples overtake is not copied at all."""
+
+    def __init__(self, sequence: int, filled: bytearray) -> None:
+        self.sequence = sequence
+        self.size = len(filled) - HEADER_BYTES  # of the payload
+        self._filled = filled
+        self._frame: Optional[zmq.Frame] = None
+
+    @property
+    def frame(self) -> zmq.Frame:
+        if self._frame is None:
+            self._frame = zmq.Frame(self._filled, copy=True)
+            self._filled = bytearray()
+        return self._frame
 
 
 class Reader:
