@@ -76,13 +76,13 @@ def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
         return None
     if not isinstance(info, TypeInfo):
         raise TypeError(f"type is an orc.TypeInfo, not {type(info).__name__}")
-    schema = info.schema.encode() if isinstance(info.schema, str) else bytes(info.schema)
+    name, encoding = text("TypeInfo.name", info.name), text("TypeInfo.encoding", info.encoding)
+    schema = info.schema.encode() if isinstance(info.schema, str) else bytes(memoryview(info.schema))
     if len(schema) > wire.LONGEST_SCHEMA:
         raise BadArgument(f"the schema has {len(schema)} bytes; {wire.LONGEST_SCHEMA} are allowed")
-    number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
-    if info == TypeInfo():
-        return None
-    return messages.TypeDescription(text("TypeInfo.name", info.name), info.encoding, info.hash, schema)
+    of_schema = number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
+    made = messages.TypeDescription(name, encoding, of_schema, schema)
+    return None if made == messages.TypeDescription() else made
 
 
 def payload(data: object) -> memoryview:

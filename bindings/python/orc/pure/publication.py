@@ -187,8 +187,8 @@ class Publication:
             router.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
             router.setsockopt(zmq.TCP_KEEPALIVE_CNT, 5)
             router.setsockopt(zmq.BACKLOG, 4096)
+            self._monitor = Monitor(self._reactor, router, self._connection_ended)  # NoDescriptors
             self._router = router
-            self._monitor = Monitor(self._reactor, router, self._connection_ended)
             self._reactor.watch(router, self._serve)
         return self._router
 

@@ -256,11 +256,20 @@ class Session:
         declared = self._declared()
         for asked in [self._hello, *self._withdrawals, *declared]:
             if asked.unsent:
-                request = self._send(asked.compose())
+                try:
+                    request = self._send(asked.compose())
+                except Exception as error:
+                    self._unspeakable(asked, error)
+                    continue
                 if request == 0:
                     return
                 self._open[request] = (time.monotonic() + _ANSWER_S, asked)
                 asked.sent()
+
+    def _unspeakable(self, asked: Announcement, error: Exception) -> None:
+        """What cannot be told is refused, alone: the others are told."""
+        asked.refused(error if isinstance(error, Error) else Refused(f"{type(error).__name__}: {error}"))
+        self._log("error", f"the broker cannot be told: {error}")
 
     def _send(self, body: messages.Body, request: int = 0) -> int:
         """The request id under which it went; 0 when it could not."""
@@ -275,11 +284,15 @@ class Session:
         return request
 
     def _send_heartbeat(self) -> None:
-        publications = [p.counters() for p in self._publications.values()]
-        subscriptions = [s.counters() for s in self._subscriptions.values()]
+        publications = [p.counters() for p in list(self._publications.values())]
+        subscriptions = [s.counters() for s in list(self._subscriptions.values())]
         while True:
             part = messages.Heartbeat(publications[:_PER_HEARTBEAT], subscriptions[:_PER_HEARTBEAT])
-            self._last_heartbeat = self._send(part)
+            try:
+                self._last_heartbeat = self._send(part)
+            except Exception as error:  # the lease matters more than what cannot be counted
+                self._log("error", f"counters cannot be told: {error}")
+                self._last_heartbeat = self._send(messages.Heartbeat([], []))
             publications, subscriptions = publications[_PER_HEARTBEAT:], subscriptions[_PER_HEARTBEAT:]
             if not publications and not subscriptions:
                 return
