@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "call_python.h"
+
 namespace orc::python {
 
 namespace nb = nanobind;
@@ -35,7 +37,9 @@ namespace {
 
 void fail(errc code, const std::string& text) {
   const std::string sentence = text.empty() ? std::string(describe(code)) : text;
-  const nb::object error = nb::module_::import_("orc._errors").attr("make")(name_of(code), nb::cast(sentence.c_str()));
+  const nb::object error =
+      nb::steal(call_python("orc._errors", "make", Py_BuildValue("(ss)", name_of(code), sentence.c_str())));
+  if (!error.is_valid()) throw nb::python_error();
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }

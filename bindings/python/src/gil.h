@@ -7,25 +7,25 @@
 #include <optional>
 #include <type_traits>
 
-#include "interpreter.h"
+#include "call_python.h"
 #include "orc.h"
 
 namespace orc::python {
 
 namespace nb = nanobind;
 
-// Runs `call` without the GIL, which the thread holds before and after. Not by a scope object: its destructor could not
-// stay away when the interpreter ends meanwhile (interpreter::come_back).
+// Runs `call` without the GIL, which the thread holds before and after. Not by a scope object: where
+// take_gil ends the thread nothing must be unwound.
 template <typename Call>
 auto without_gil(Call&& call) {
   static_assert(std::is_nothrow_invocable_v<Call>, "an exception must not pass a thread without the GIL");
   PyThreadState* const thread = PyEval_SaveThread();
   if constexpr (std::is_void_v<std::invoke_result_t<Call>>) {
     call();
-    interpreter::come_back(thread);
+    take_gil(thread);
   } else {
     auto result = call();
-    interpreter::come_back(thread);
+    take_gil(thread);
     return result;
   }
 }

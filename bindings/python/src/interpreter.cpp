@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <list>
 #include <memory>
 #include <set>
@@ -16,7 +17,6 @@ namespace orc::python::interpreter {
 namespace {
 
 std::atomic<bool> ending{false};
-std::atomic<std::thread::id> ended_by{};
 
 struct helper {
   std::thread thread;
@@ -28,6 +28,7 @@ struct helper {
 struct registry {
   pid_t process = getpid();
   std::set<session*> sessions;
+  int closing = 0;
   std::list<helper> helpers;
 };
 
@@ -38,10 +39,12 @@ registry& living() {
 }
 
 void end() {
-  ended_by = std::this_thread::get_id();
   ending = true;
-  const auto sessions = living().sessions;
-  for (session* const each : sessions) each->close();
+  // One at a time: others close and drop theirs while the GIL is not held.
+  auto& sessions = living().sessions;
+  while (!sessions.empty()) sessions.extract(sessions.begin()).value()->close();
+  while (living().closing != 0)
+    without_gil([]() noexcept { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   auto helpers = std::move(living().helpers);
   without_gil([&]() noexcept {
     for (auto& each : helpers) each.thread.join();
@@ -54,10 +57,8 @@ void watch_end() { nb::module_::import_("atexit").attr("register")(nb::cpp_funct
 
 bool is_ending() noexcept { return ending; }
 
-void come_back(PyThreadState* thread) noexcept {
-  while (ending.load(std::memory_order_relaxed) && ended_by.load() != std::this_thread::get_id()) pause();
-  PyEval_RestoreThread(thread);
-}
+void closes() { ++living().closing; }
+void closed() noexcept { --living().closing; }
 
 void add(session* living_one) { living().sessions.insert(living_one); }
 void remove(session* living_one) noexcept { living().sessions.erase(living_one); }

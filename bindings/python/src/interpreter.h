@@ -14,17 +14,15 @@ namespace interpreter {
 // From the module's start: arranges that everything is closed before the interpreter ends (atexit).
 void watch_end();
 
-// True from that moment on. Any thread.
+// True from that moment on. Any thread. Python code goes on to run: other atexit handlers, and daemon threads, which
+// those may wait for.
 [[nodiscard]] bool is_ending() noexcept;
 
-// Takes the GIL again. A thread that returns from liborc when the interpreter is ending stays here until the process is
-// gone: Python would end it by unwinding its stack, which aborts the process where C++ must not be unwound. It can only
-// be a daemon thread. (From 3.14 on Python itself does so.)
-void come_back(PyThreadState* thread) noexcept;
-
-// Sessions that are closed at the end. With the GIL.
+// Sessions that are closed at the end, and how many are being closed, which the end waits for. With the GIL.
 void add(session* living);
 void remove(session* living) noexcept;
+void closes();
+void closed() noexcept;
 
 // Runs `work`, which must not touch Python, on a thread of its own; the end of the interpreter waits for it. With the
 // GIL. Throws std::system_error when there is no thread.

@@ -62,8 +62,8 @@ session::session(participant_options options, std::shared_ptr<log_sink> sink)
 }
 
 session::~session() {
-  close();
   interpreter::remove(this);
+  close();
   sink_->clear();
 }
 
@@ -74,7 +74,9 @@ void session::close() noexcept {
     // Garbage collection ran in a log callback, perhaps on the very thread that the participant would wait for.
     interpreter::run_beside([kept = std::move(ended)] {});
   } else {
+    interpreter::closes();
     without_gil([&]() noexcept { ended.reset(); });
+    interpreter::closed();
   }
 }
 

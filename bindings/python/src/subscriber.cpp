@@ -13,7 +13,10 @@ namespace {
 [[nodiscard]] nb::object link_of(const subscriber_handle& self) {
   const link_info now = without_gil([&]() noexcept { return self.end.link(); });
   const nb::object transport = now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
-  return nb::module_::import_("orc._types").attr("LinkInfo")(now.connected, transport, nb::cast(now.reason));
+  nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason);
+  const nb::object made = nb::steal(call_python("orc._types", "LinkInfo", arguments.release().ptr()));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
 }
 
 [[nodiscard]] int descriptor_of(subscriber_handle& self) {

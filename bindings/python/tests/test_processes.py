@@ -138,3 +138,86 @@ def test_messages_and_views_may_live_until_the_end(native: Any, broker: Any) -> 
     """
     done = run_python(code)
     assert (done.stdout, done.stderr) == ("b'abcd'\n", "")
+
+
+def test_what_ends_after_orc_may_wait_for_threads_that_use_it(native: Any, broker: Any) -> None:
+    """Handlers of atexit that were registered before orc was imported run after its own."""
+    code = """
+    import atexit, threading, time
+    running = []
+    atexit.register(lambda: print("ended", [thread.join(20) for thread in running]))
+    lock = threading.Lock()
+    atexit.register(lambda: lock.acquire() and lock.release())
+    import orc
+    participant = orc.Broker()
+    publisher = participant.register_topic("t")
+    subscriber = participant.request_topic("u")
+    def wait():
+        try:
+            subscriber.recv_msg(-1)
+        except orc.Closed:
+            pass
+    def send():
+        while True:
+            with lock:
+                try:
+                    publisher.send_msg(b"x")
+                except orc.Closed:
+                    return
+    for what in wait, send, send:
+        running.append(threading.Thread(target=what, daemon=True))
+        running[-1].start()
+    time.sleep(0.2)
+    """
+    for _ in range(3):
+        done = run_python(code, timeout=30)
+        assert (done.stdout, done.stderr) == ("ended [None, None, None]\n", "")
+
+
+@pytest.mark.parametrize("what", ["publisher.send_msg(b'x')", "subscriber.recv_msg(0)", "participant.publisher('t')"])
+def test_the_process_ends_while_daemon_threads_go_on(native: Any, broker: Any, what: str) -> None:
+    code = f"""
+    import threading, time
+    import orc
+    participant = orc.Broker()
+    publisher = participant.register_topic("t")
+    subscriber = participant.request_topic("t")
+    def go_on():
+        while True:
+            try:
+                {what}
+            except orc.Closed:
+                pass
+    for _ in range(4):
+        threading.Thread(target=go_on, daemon=True).start()
+    time.sleep(0.1)
+    print("end")
+    """
+    for _ in range(5):
+        done = run_python(code, timeout=30)
+        assert (done.stdout, done.stderr) == ("end\n", "")
+
+
+def test_participants_may_be_dropped_while_the_process_ends(native: Any, broker: Any) -> None:
+    code = """
+    import atexit, threading, time
+    import orc
+    closed, kept = [], []
+    for _ in range(20):
+        kept.append(orc.Broker(log=lambda *_: None))
+        for _ in range(20):
+            closed.append(orc.Broker(log=lambda *_: None))
+            closed[-1].close()
+    go = threading.Event()
+    def drop():
+        go.wait()
+        time.sleep(0.003)
+        while closed:
+            closed.pop()
+    threading.Thread(target=drop, daemon=True).start()
+    atexit.register(go.set)
+    print("end")
+    """
+    for _ in range(3):
+        done = run_python(code, MALLOC_PERTURB_="165", PYTHONMALLOC="malloc")
+        assert (done.stdout, done.stderr) == ("end\n", "")
