@@ -299,6 +299,39 @@ def test_a_hostile_publication(broker: BrokerProcess, context: "zmq.Context[zmq.
         assert bytes(message) == b"honest"
 
 
+@pytest.mark.parametrize("stamp_ns", [-(2**63), -1, 2**63 - 1])
+def test_an_absurd_stamp_does_not_stop_the_heartbeats(
+    broker: BrokerProcess, context: "zmq.Context[zmq.Socket[bytes]]", stamp_ns: int
+) -> None:
+    """Its age did not fit into 64 bits: no counters, no heartbeat, and soon no lease."""
+    logged = []
+    router = context.socket(zmq.ROUTER)
+    router.rcvtimeo = 20_000
+    port = router.bind_to_random_port("tcp://127.0.0.1")
+    tool = Tool(context, broker.endpoint)
+    tool.ask(messages.Hello(identity.draw_id(), "clockless", identity.host_identity(), 0, 0, ""))
+    publication = identity.draw_id()
+    tool.ask(messages.RegisterTopic("t", publication, [messages.Endpoint(3, f"tcp://127.0.0.1:{port}")]))
+    with orc.pure.Broker(log=lambda *entry: logged.append(entry)) as participant:
+        subscriber = participant.request_topic("t")
+        peer, hello = router.recv_multipart()
+        asked = link.unpack_link(memoryview(hello))
+        assert asked is not None
+        router.send_multipart([peer, link.pack_link(asked._replace(kind=link.WELCOME, newest=0))])
+        router.send_multipart([peer, struct.pack("<Qq", 1, stamp_ns) + b"x"])
+        message = subscriber.recv_msg(20_000)
+        assert message is not None and (bytes(message), message.stamp_ns) == (b"x", stamp_ns)
+
+        def counted() -> bool:
+            told = tool.ask(messages.DescribeTopic("t"))
+            assert isinstance(told, messages.TopicState)
+            counters = told.subscriptions[0].counters
+            return counters is not None and counters.received == 1
+
+        wait_until(counted)
+    assert [text for level, text in logged if level == "error"] == []
+
+
 def test_a_hostile_broker(run_dir: pathlib.Path, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
     """Whatever it answers, the participant goes on; when it behaves, the registration succeeds."""
     rng = random.Random(3)

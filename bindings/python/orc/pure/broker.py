@@ -117,7 +117,7 @@ class Subscriber(Waiting[Message]):
     def fileno(self) -> int:
         """Readable when recv_msg(0) may have something, for poll, epoll or asyncio: call it until it gives None.
 
-        Do not read, write or close it. It stays readable after the subscription ended.
+        Do not read, write or close it. It is readable when the subscription ends; asked for after that: Closed.
         """
         self._usable()
         return self._subscription.fileno()

@@ -6,6 +6,7 @@ Users' threads take samples out of the queue; everything else happens on the I/O
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 import re
 import threading
@@ -115,7 +116,7 @@ class Subscription:
                     self._queue.appendleft(taken)
                 self._ring()
             if self._queue:
-                self._changed.notify()
+                self._changed.notify_all()
 
     def wait_connected(self, timeout_ms: int) -> bool:
         with self._changed:
@@ -130,11 +131,11 @@ class Subscription:
         return self._info
 
     def fileno(self) -> int:
-        """Readable while a sample may be there, and when it is closed. Belongs to the subscription."""
+        """Readable while a sample may be there, and when it is closed. Belongs to the subscription. Closed."""
         with self._changed:
+            if self._closed:
+                raise errors.Closed()
             if self._bell is None:
-                if self._closed:
-                    return -1
                 self._bell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
                 if self._queue:
                     self._ring()
@@ -154,14 +155,20 @@ class Subscription:
             os.close(fd)
 
     def _ring(self) -> None:
+        """The byte before the flag; below after it: an exception in between leaves a byte too many, never a silence."""
         if self._bell is not None and not self._rung:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._bell[1], b"!")
             self._rung = True
-            os.write(self._bell[1], b"!")
 
     def _quieten(self) -> None:
         if self._rung and self._bell is not None and not self._closed:
             self._rung = False
-            os.read(self._bell[0], 8)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._bell[0], 4096)
+            if self._queue or self._closed:  # by a signal handler or a finalizer, just now
+                self._rung = False
+                self._ring()
 
     # On the I/O thread.
 
@@ -336,12 +343,12 @@ class Subscription:
                 return
             self._received += 1
             self._bytes += len(frame) - frames.HEADER_BYTES
-            self._age_ns = time.time_ns() - header.stamp_ns
+            self._age_ns = max(-(2**63), min(time.time_ns() - header.stamp_ns, 2**63 - 1))  # whatever the stamp says
             while self._queue and len(self._queue) >= max(1, self._depth):
                 self._queue.popleft()
             self._queue.append(_Arrived(publication, self._joined[1], header, frame))
             self._ring()
-            self._changed.notify()
+            self._changed.notify_all()  # also those wait who wait for the link
 
 
 def _missing(endpoint: messages.Endpoint) -> str:

@@ -1,0 +1,115 @@
+"""Waiting on a subscription of the pure backend: by threads of both kinds, and through its descriptor."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from typing import Any, List
+
+import pytest
+
+pytest.importorskip("zmq")
+pytest.importorskip("flatbuffers")
+
+import zmq
+
+import orc.pure as orc
+from orc.pure import identity, link
+from orc.pure import subscription as subscriptions
+from support import BrokerProcess, wait_until
+
+
+class Connection:
+    """Only its publication counts."""
+
+    publication = identity.Id(1, 1)
+
+
+def arrive(subscriber: Any, sequence: int) -> None:
+    """A sample over a former link: there is none now."""
+    frame = bytearray(link.HEADER_BYTES + 1)
+    link.pack_header_into(frame, sequence, time.time_ns())
+    header = link.SampleHeader(sequence, time.time_ns())
+    subscriber._subscription._arrived(Connection(), zmq.Frame(bytes(frame)), header)
+
+
+def waiting(subscriber: Any) -> int:
+    return len(subscriber._subscription._changed._waiters)
+
+
+def test_a_sample_wakes_the_receiver_and_not_who_waits_for_the_link(broker: BrokerProcess) -> None:
+    """One of them was woken, which of both was chance: the receiver slept on beside its sample."""
+    with orc.Broker() as participant:
+        subscriber = participant.request_topic("t")
+        received: List[Any] = []
+        linked = threading.Thread(target=lambda: pytest.raises(orc.Closed, subscriber.wait_connected, -1))
+        linked.start()
+        wait_until(lambda: waiting(subscriber) == 1)
+        receiver = threading.Thread(target=lambda: received.append(subscriber.recv_msg(-1)), daemon=True)
+        receiver.start()
+        wait_until(lambda: waiting(subscriber) == 2)
+        arrive(subscriber, 1)
+        receiver.join(20)
+        assert [message.sequence for message in received] == [1]
+        participant.close()
+        linked.join(20)
+
+
+def test_the_descriptor_of_what_was_closed(broker: BrokerProcess) -> None:
+    """-1, or a descriptor that may be another file's by now."""
+    participant = orc.Broker()
+    asked, unasked = participant.request_topic("asked"), participant.request_topic("unasked")
+    descriptor = asked.fileno()
+    participant.close()
+    for subscriber in (asked, unasked):
+        with pytest.raises(orc.Closed):
+            subscriber.fileno()
+    assert select.select([descriptor], [], [], 20)[0], "who waits is woken"
+
+
+@pytest.mark.parametrize("name", ["read", "write"])
+def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Between flag and byte, it was silent for good, or recv_msg raised BlockingIOError."""
+    with orc.Broker() as participant:
+        subscriber = participant.request_topic("t", conflate=0, depth=10)
+        descriptor = subscriber.fileno()
+        arrive(subscriber, 1)
+        assert subscriber.recv_msg(0) is not None
+
+        def interrupted(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            if name == "write":
+                assert subscriber.recv_msg(0) is None
+            patch.setattr(subscriptions.os, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                arrive(subscriber, 2) if name == "write" else subscriber.recv_msg(0)
+        while subscriber.recv_msg(0) is not None:
+            pass
+        arrive(subscriber, 3)
+        assert select.select([descriptor], [], [], 20)[0]
+        assert subscriber.recv_msg(0) is not None and subscriber.recv_msg(0) is None
+        assert not select.select([descriptor], [], [], 0)[0]
+
+
+def test_a_finalizer_closes_while_the_bell_is_quietened(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The byte that tells of the end was read with the others."""
+    with orc.Broker() as participant:
+        subscriber = participant.request_topic("t")
+        descriptor = subscriber.fileno()
+        arrive(subscriber, 1)
+        assert subscriber.recv_msg(0) is not None
+        real = os.read
+
+        def read(fd: int, size: int) -> bytes:
+            if fd == descriptor:
+                subscriber._subscription.close()
+            return real(fd, size)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(subscriptions.os, "read", read)
+            subscriber.recv_msg(0)
+        assert select.select([descriptor], [], [], 20)[0]
