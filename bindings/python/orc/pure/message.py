@@ -2,7 +2,8 @@
 
 From Python 3.12 on a Message exports the bytes of the frame that libzmq received, without a copy (PEP 688). Before, a
 class written in Python cannot export a buffer of its own: there a Message is a `bytes` with attributes, one copy made
-when it is returned, and `memoryview(message)` of one that was released shows the bytes still.
+when it is returned, and `memoryview(message)` of one that was released shows the bytes still. `bytes` do not know of
+their views, so there release() finds only recent ones; for others it raises no BufferError.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import zmq
 from .link import HEADER_BYTES
 
 # What sys.getrefcount says inside release() and __exit__ of a message that one variable has.
+_MOST_YOUNG = 10_000  # more are there when the program has switched the collector off
+_VIEWED = type(gc.get_referents(memoryview(b""))[0])  # what the views of one object share, and what holds it
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
@@ -121,15 +124,24 @@ else:
         __hash__ = object.__hash__
 
         def release(self) -> None:
-            """Ends it; a second time does nothing. BufferError while views of it exist."""
+            """Ends it; a second time does nothing. BufferError while views of it exist that were made lately."""
             self._release(_REFERENCES)
 
         def _release(self, unshared: int) -> None:
-            """Only who has more references than the caller's can have a view; then the collector knows."""
-            shared = self._header is not None and sys.getrefcount(self) > unshared
-            if shared and any(type(holder).__name__ == "managedbuffer" for holder in gc.get_referrers(self)):
+            """Only who has more references than the caller's can have a view."""
+            if self._header is not None and sys.getrefcount(self) > unshared and self._seen():
                 raise BufferError("views of the message exist")
             self._header = None
+
+        def _seen(self) -> bool:
+            """Asks the collector, for its two younger generations only: all objects of a program take milliseconds."""
+            if gc.get_count()[0] > _MOST_YOUNG:
+                return False
+            return any(
+                type(each) is _VIEWED and any(viewed is self for viewed in gc.get_referents(each))
+                for young in (0, 1)
+                for each in gc.get_objects(young)
+            )
 
         def __enter__(self) -> Message:
             self._known()
