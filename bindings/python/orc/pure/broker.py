@@ -132,6 +132,9 @@ class Broker:
 
     All calls are safe from any thread. One I/O thread. Never raises for a missing broker and does not wait for one.
     After fork() a child must make its own: Forked. `close()`, or `with`, ends it within a second.
+
+    `log` is called on the I/O thread, which waits for it. A bound method is held weakly: it does not keep its object,
+    and is not called any more when that is gone. Any other function is held: one that refers to the Broker keeps it.
     """
 
     def __init__(

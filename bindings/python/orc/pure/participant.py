@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 import time
@@ -26,6 +27,7 @@ class Participant:
     def __init__(self, broker: str, name: str, broker_timeout_ms: int, advertise: str, log: Log) -> None:
         self._pid = os.getpid()
         self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
+        log = _weakly(log)
         self._advertise, self._log = advertise, log
         self._setup = threading.RLock()  # a finalizer or a signal handler may close it in the middle of all this
         self._closed = False
@@ -171,3 +173,20 @@ class Owner:
     def __init__(self, participant: Participant) -> None:
         self.participant = participant
         self._end = weakref.finalize(self, participant.close)
+
+
+def _weakly(log: Log) -> Log:
+    """The I/O thread holds it: a method that kept its object, and so the Broker, alive would keep both for ever."""
+    if not inspect.ismethod(log):
+        return log
+    try:
+        method = weakref.WeakMethod(log)
+    except TypeError:  # its class has __slots__ without __weakref__
+        return log
+
+    def call(level: str, text: str) -> None:
+        alive = method()
+        if alive is not None:
+            alive(level, text)
+
+    return call

@@ -1,0 +1,85 @@
+"""What keeps what alive in the pure backend: a participant by its log function, a message by its views."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from typing import Any, List
+
+import pytest
+
+pytest.importorskip("zmq")
+pytest.importorskip("flatbuffers")
+
+import zmq
+
+import orc.pure as orc
+from orc.pure.link import HEADER_BYTES
+from support import BrokerProcess, wait_until
+
+
+class Node:
+    def __init__(self, heard: List[str]) -> None:
+        self.heard = heard
+        self.broker = orc.Broker(log=self.on_log)
+
+    def on_log(self, level: str, text: str) -> None:
+        self.heard.append(text)
+
+
+def test_a_method_as_log_function_does_not_keep_the_participant(broker: BrokerProcess) -> None:
+    """Threads and sockets of a node that logs by itself were there for ever."""
+    heard: List[str] = []
+    node = Node(heard)
+    wait_until(lambda: any("broker at" in text for text in heard))
+    thread = node.broker._participant._reactor._thread
+    gone = weakref.ref(node)
+    del node
+    wait_until(lambda: (gc.collect(), gone())[1] is None)
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_other_log_functions_are_kept(broker: BrokerProcess) -> None:
+    heard = threading.Event()
+
+    class Slotted:
+        __slots__ = ()
+
+        def on_log(self, level: str, text: str) -> None:
+            heard.set()
+
+    for log in (lambda level, text: heard.set(), Slotted().on_log):
+        heard.clear()
+        with orc.Broker(log=log):
+            del log
+            assert heard.wait(20)
+
+
+def test_releasing_a_message_does_not_search_all_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before Python 3.12, of one with a second reference: some periods of a control loop."""
+    seen: List[Any] = []
+    real = gc.get_objects
+
+    def get_objects(generation: Any = None) -> List[object]:
+        seen.append(generation)
+        return real(generation)
+
+    def referrers(*_: object) -> List[object]:
+        raise AssertionError("looks at all objects of the program")
+
+    monkeypatch.setattr(gc, "get_objects", get_objects)
+    monkeypatch.setattr(gc, "get_referrers", referrers)
+    message = orc.Message.make(zmq.Frame(bytes(HEADER_BYTES) + b"x"), 1, 1, 0)
+    others = [message]
+    view = memoryview(message)
+    with pytest.raises(BufferError):
+        message.release()
+    view.release()
+    del view
+    others[0].release()
+    with pytest.raises(ValueError):
+        len(message)
+    assert set(seen) <= {0, 1} and (sys.version_info >= (3, 12) or seen)
