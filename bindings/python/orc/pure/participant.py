@@ -112,8 +112,10 @@ class Participant:
             return
         with self._setup:
             self._closed = True
-            for topic in (*self.subscriptions.values(), *self.publications.values()):
-                topic.close()
+            for subscription in list(self.subscriptions.values()):
+                subscription.close()
+            for publication in list(self.publications.values()):
+                publication.close()
             self._reactor.post(self._part)
         if not self._reactor.inside():
             self._parted.wait(_CLOSE_S)

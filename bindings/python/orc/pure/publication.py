@@ -100,7 +100,7 @@ class Publication:
             self._reactor.post(self._serve)
 
     def _thin_out(self, size: int) -> None:
-        """The I/O thread is kept from its work, say by a program's log function: the oldest are skipped, but counted."""
+        """The I/O thread is kept from its work, say by a log function: the oldest are skipped, but counted."""
         with contextlib.suppress(IndexError):  # it has just taken them
             self._tray[-1 - max(1, _MOST_BYTES_IN_TRAY // size)].frame = None
 
