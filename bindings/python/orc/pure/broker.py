@@ -53,6 +53,8 @@ class Publisher:
         """`with publisher.loan(size) as memory:` gives `size` writable bytes; leaving sends them, an exception not."""
         _check_size(options.number("size", size, 0, 2**63 - 1))
         self._usable()
+        if self._publication.closed:
+            raise errors.Closed()
         return Loan(size, self._send_filled)
 
     def _send_filled(self, frame: bytearray) -> None:

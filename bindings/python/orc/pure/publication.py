@@ -69,7 +69,7 @@ class Publication:
         self._bytes = 0
         self._dropped = 0
         self._called = False
-        self._closed = False
+        self.closed = False
         self._router: Optional[zmq.Socket[bytes]] = None
         self._monitor: Optional[Monitor] = None
         self._bound: Dict[str, str] = {}
@@ -90,7 +90,7 @@ class Publication:
 
     def publish_filled(self, frame: bytearray) -> None:
         """The same with one copy less: the payload is behind 16 bytes for the header."""
-        if self._closed:
+        if self.closed:
             raise Closed()
         self._tray.append(_Sent(frame))
         if len(self._tray) * len(frame) > _MOST_BYTES_IN_TRAY:
@@ -110,7 +110,7 @@ class Publication:
 
     def close(self) -> None:
         """From now on `publish` raises Closed. `part` does the rest."""
-        self._closed = True
+        self.closed = True
 
     # On the I/O thread.
 
