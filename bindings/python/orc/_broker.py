@@ -111,14 +111,15 @@ class Broker(_native.Broker):
 
     def release_topic(self, topic: str) -> None:
         """Withdraws a request; who waits on it gets Closed. NotRequested."""
-        super().release_topic(topic)
+        # First: interrupted by Ctrl-C, the call goes on all the same.
         with self._lock:
             self._subscribers.pop(topic, None)
+        super().release_topic(topic)
 
     def _known(self, made: _native.Subscriber) -> Subscriber:
         with self._lock:
             known = self._subscribers.get(made.topic)
-            if known is None:
+            if known is None or not known._is(made):  # another: the subscription that it is of was released
                 known = self._subscribers[made.topic] = Subscriber(made)
             return known
 

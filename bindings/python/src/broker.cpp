@@ -29,17 +29,6 @@ struct participant {
     if (!end) fail(why);
     return {running, std::move(end), std::string(topic)};
   }
-
-  [[nodiscard]] orc::subscriber receiver(std::string_view topic) const {
-    errc why = errc::not_requested;
-    auto end = running->with_broker([&](orc::broker& broker) {
-      auto found = broker.subscriber(topic);
-      if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
-      return found;
-    });
-    if (!end) fail(why);
-    return end;
-  }
 };
 
 publisher_handle register_topic(participant& self, const std::string& topic, nb::handle transports,
@@ -66,22 +55,25 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .max_messages = max_messages,
                                 .spin_us = spin_us};
   const auto since = std::chrono::steady_clock::now();
-  check(self.running->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); }));
-  subscriber_handle made{self.running, self.receiver(topic), topic};
+  const result outcome =
+      self.running->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); });
+  if (!outcome && outcome.code() != errc::no_broker) check(outcome);
+  subscriber_handle made{self.running, self.running->find(topic), topic};
+  if (conflate == 1) made.same->newest_only();
+  check(outcome);
   if (within_ms == 0) return made;
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
   const auto left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent.count());
   if (!made.wait_connected(static_cast<int>(left)))
     fail(errc::timed_out, "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" +
-                              made.end.link().reason + "); the request stays");
+                              made.same->end.link().reason + "); the request stays");
   return made;
 }
 
 nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms,
-                           message (orc::subscriber::*how)(int) noexcept) {
+                           subscription::way how) {
   const int timeout = to_int(timeout_ms, "timeout_ms");
-  auto from = self.receiver(topic);
-  return receive(from, timeout, how);
+  return self.running->find(topic)->receive(timeout, how);
 }
 
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
@@ -167,7 +159,7 @@ void bind_broker(nb::module_& m) {
       .def(
           "subscriber",
           [](participant& self, std::string_view topic) {
-            return subscriber_handle{self.running, self.receiver(topic), std::string(topic)};
+            return subscriber_handle{self.running, self.running->find(topic), std::string(topic)};
           },
           nb::arg("topic"), "The handle of a topic that was requested. NotRequested.")
       .def(

@@ -66,7 +66,7 @@ void bind_message(nb::module_& m) {
           "stamp_ns", [](const received& self) { return alive(self).stamp_ns(); },
           "When it was sent, ns since the epoch by the sending host's clock.")
       .def_prop_ro(
-          "missed", [](const received& self) { return alive(self).missed(); },
+          "missed", [](const received& self) { return alive(self), self.missed(); },
           "Samples of the publication that were skipped since the previous one this subscription returned.")
       .def_prop_ro(
           "age_ns", [](const received& self) { return alive(self).age_ns(); },

@@ -11,10 +11,12 @@ namespace orc::python {
 // release(). With the GIL.
 class received {
  public:
-  explicit received(message&& sample) noexcept : sample_(std::move(sample)) {}
+  // further: samples that were skipped besides those that `sample` counts.
+  received(message&& sample, std::uint64_t further) noexcept : sample_(std::move(sample)), further_(further) {}
 
   [[nodiscard]] const message& sample() const noexcept { return sample_; }
   [[nodiscard]] bool released() const noexcept { return !sample_; }
+  [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed() + further_; }
   // Gives the place back. Again: nothing. Raises BufferError while there are views.
   void release();
 
@@ -24,6 +26,7 @@ class received {
 
  private:
   message sample_;
+  std::uint64_t further_;
   Py_ssize_t views_ = 0;
 };
 

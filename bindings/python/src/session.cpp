@@ -69,6 +69,7 @@ session::~session() {
 
 void session::close() noexcept {
   if (!broker_) return;
+  subscriptions_.clear();
   auto ended = std::exchange(broker_, nullptr);
   if (log_sink::in_a_call()) {
     // Garbage collection ran in a log callback, perhaps on the very thread that the participant would wait for.
@@ -83,6 +84,27 @@ void session::close() noexcept {
 const std::shared_ptr<orc::broker>& session::broker() const {
   if (!broker_) fail(errc::closed);
   return broker_;
+}
+
+std::shared_ptr<subscription> session::find(std::string_view topic) {
+  if (const auto known = subscriptions_.find(topic); known != subscriptions_.end()) {
+    const auto same = known->second;
+    const errc now = without_gil([&]() noexcept { return same->end.wait_connected(0).code(); });
+    if (now == errc::forked) fail(now);
+    if (now != errc::closed) return same;
+    if (const auto still = subscriptions_.find(topic); still != subscriptions_.end() && still->second == same)
+      subscriptions_.erase(still);
+  }
+  errc why = errc::not_requested;
+  auto end = with_broker([&](orc::broker& broker) {
+    auto found = broker.subscriber(topic);
+    if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
+    return found;
+  });
+  if (!end) fail(why);
+  auto& same = subscriptions_[std::string(topic)];
+  if (!same) same = std::make_shared<subscription>(std::move(end));
+  return same;
 }
 
 result session::call(const set_up& wanted) const {

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "errors.h"
 #include "gil.h"
 #include "log_sink.h"
 #include "orc.h"
+#include "subscription.h"
 
 namespace orc::python {
 
@@ -37,6 +41,9 @@ class session {
     });
   }
 
+  // The one object of a topic's subscription now. Raises NotRequested, Closed, Forked.
+  [[nodiscard]] std::shared_ptr<subscription> find(std::string_view topic);
+
   // A set-up call, which waits for the address broker: on a thread of its own, so that Ctrl-C ends the waiting. Then
   // the call goes on, and what it declares stays declared.
   using set_up = std::function<result(orc::broker&)>;
@@ -49,6 +56,7 @@ class session {
   int broker_timeout_ms_;
   std::shared_ptr<log_sink> sink_;
   std::shared_ptr<orc::broker> broker_;
+  std::map<std::string, std::shared_ptr<subscription>, std::less<>> subscriptions_;
 };
 
 }  // namespace orc::python

@@ -11,7 +11,7 @@ namespace orc::python {
 namespace {
 
 [[nodiscard]] nb::object link_of(const subscriber_handle& self) {
-  const link_info now = without_gil([&]() noexcept { return self.end.link(); });
+  const link_info now = without_gil([&]() noexcept { return self.same->end.link(); });
   const nb::object transport = now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
   nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason);
   const nb::object made = nb::steal(call_python("orc._types", "LinkInfo", arguments.release().ptr()));
@@ -22,8 +22,8 @@ namespace {
 [[nodiscard]] int descriptor_of(subscriber_handle& self) {
   errc why = errc::ok;
   const int found = without_gil([&]() noexcept {
-    const int made = self.end.fd();
-    if (made < 0) why = self.end.wait_connected(0).code();
+    const int made = self.same->end.fd();
+    if (made < 0) why = self.same->end.wait_connected(0).code();
     return made;
   });
   if (found < 0) fail(why == errc::closed || why == errc::forked ? why : errc::no_descriptors);
@@ -32,26 +32,11 @@ namespace {
 
 }  // namespace
 
-nb::object receive(orc::subscriber& from, int timeout_ms, message (orc::subscriber::*how)(int) noexcept) {
-  patience left(timeout_ms);
-  for (;;) {
-    const int slice = left.slice();
-    message sample = without_gil([&]() noexcept { return (from.*how)(slice); });
-    if (sample) return nb::cast(received(std::move(sample)), nb::rv_policy::move);
-    const errc why = sample.status();
-    if (why == errc::nothing_new) return nb::none();
-    if (why == errc::bad_argument) fail(why, "timeout_ms is -1 (for ever), 0 (poll) or more");
-    if (why != errc::timed_out) fail(why);
-    raise_signals();
-    if (!left.goes_on()) return nb::none();
-  }
-}
-
 bool subscriber_handle::wait_connected(int timeout_ms) {
   patience left(timeout_ms);
   for (;;) {
     const int slice = left.slice();
-    const errc code = without_gil([&]() noexcept { return end.wait_connected(slice).code(); });
+    const errc code = without_gil([&]() noexcept { return same->end.wait_connected(slice).code(); });
     if (code == errc::ok) return true;
     if (code == errc::bad_argument) fail(code, "timeout_ms is -1 (for ever), 0 (poll) or more");
     if (code != errc::timed_out) fail(code);
@@ -66,11 +51,14 @@ void bind_subscriber(nb::module_& m) {
                                 "several that wait each sample goes "
                                 "to one. Closed after release_topic.")
       .def(nb::init<const subscriber_handle&>(), nb::arg("same"))
+      .def(
+          "_is", [](const subscriber_handle& self, const subscriber_handle& other) { return self.same == other.same; },
+          nb::arg("other"), "Whether both are the same subscription.")
       .def_ro("topic", &subscriber_handle::topic, "The topic's name.")
       .def(
           "recv_msg",
           [](subscriber_handle& self, nb::handle timeout_ms) {
-            return receive(self.end, to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
+            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
           },
           nb::arg("timeout_ms"),
           "The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most timeout_ms; "
@@ -79,7 +67,7 @@ void bind_subscriber(nb::module_& m) {
       .def(
           "recv_next",
           [](subscriber_handle& self, nb::handle timeout_ms) {
-            return receive(self.end, to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next);
+            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next);
           },
           nb::arg("timeout_ms"),
           "The sample after the last one returned, in order, or the oldest after it that is still there. Else as "
@@ -89,7 +77,7 @@ void bind_subscriber(nb::module_& m) {
            "subscription: do not read, write or close it. NoDescriptors, Closed, Forked.")
       .def_prop_ro(
           "connected",
-          [](const subscriber_handle& self) { return without_gil([&]() noexcept { return self.end.connected(); }); },
+          [](const subscriber_handle& self) { return without_gil([&]() noexcept { return self.same->end.connected(); }); },
           "Whether a link is up.")
       .def(
           "wait_connected",

@@ -111,3 +111,103 @@ def test_a_handler_that_does_not_raise_does_not_end_the_wait(backend_of: Any, br
         print(bytes(subscriber.recv_msg(-1)).decode())
     """
     assert run_python(code.replace("MODULE", MODULES[module])).stdout == "from the handler\n"
+
+
+LOSSES = """
+import signal, sys, threading, time
+import orc
+conflate = int(sys.argv[1])
+with orc.Broker() as sender, orc.Broker() as receiver:
+    publisher = sender.register_topic("t", transports="ipc")
+    subscriber = receiver.request_topic("t", conflate=conflate, depth=60000, connected_within_ms=20000)
+    ended = False
+    def send():
+        while not ended:
+            publisher.send_msg(b"x")
+            time.sleep(0.001)
+    thread = threading.Thread(target=send)
+    thread.start()
+    # A handler that raises in recv_msg alone, as Ctrl-C is handled by who calls it.
+    inside = False
+    def interrupt(*_):
+        global inside
+        if inside:
+            inside = False
+            raise KeyboardInterrupt
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.0117)
+    interrupted = lost = got = 0
+    last = None
+    ends = time.monotonic() + 3
+    while time.monotonic() < ends:
+        inside = True
+        try:
+            message = subscriber.recv_msg(1000)
+            inside = False
+        except KeyboardInterrupt:
+            interrupted += 1
+            continue
+        if last is not None:
+            assert message.sequence > last
+            lost += message.sequence - last - 1 - message.missed
+        last = message.sequence
+        got += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    ended = True
+    thread.join()
+    # Not none: Python itself may handle a signal between the end of the call and the assignment.
+    print(interrupted > 50, got > 500, lost <= interrupted // 20)
+"""
+
+
+@pytest.mark.parametrize("conflate", ["0", "1"])
+def test_samples_that_end_a_wait_are_not_lost_by_a_signal(native: Any, broker: Any, conflate: str) -> None:
+    assert run_python(LOSSES, conflate).stdout == "True True True\n"
+
+
+def test_what_a_signal_left_is_there_for_every_handle(native: Any, broker: Any) -> None:
+    code = """
+    import asyncio, signal, threading, time
+    import orc
+    def raise_it(*_):
+        publisher.send_msg(b"second")
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGALRM, raise_it)
+    def both():
+        time.sleep(0.2)  # until the main thread waits
+        signal.raise_signal(signal.SIGALRM)  # its handler runs when that goes on
+        publisher.send_msg(b"first")
+    with orc.Broker() as participant:
+        for conflate in 0, 1:
+            topic = f"t{conflate}"
+            publisher = participant.register_topic(topic)
+            subscriber = participant.request_topic(topic, conflate=conflate, connected_within_ms=20000)
+            thread = threading.Thread(target=both)
+            thread.start()
+            try:
+                subscriber.recv_msg(-1)
+                raise SystemExit("not interrupted")
+            except KeyboardInterrupt:
+                thread.join()
+            message = participant.recv_msg(topic, 0)
+            print(bytes(message), message.sequence, message.missed)
+            if conflate == 0:
+                print(bytes(asyncio.run(asyncio.wait_for(subscriber.recv(), 9))))
+            print(subscriber.recv_msg(0))
+    """
+    assert run_python(code).stdout == "b'first' 1 0\nb'second'\nNone\nb'second' 2 1\nNone\n"
+
+
+def test_a_topic_that_ctrl_c_released_can_be_requested_again(native: Any, broker: Any) -> None:
+    code = """
+    import orc
+    from orc import _native
+    with orc.Broker() as participant:
+        publisher = participant.register_topic("t")
+        released = participant.request_topic("t", connected_within_ms=20000)
+        _native.Broker.release_topic(participant, "t")  # as Ctrl-C in release_topic leaves it
+        again = participant.request_topic("t", connected_within_ms=20000)
+        publisher.send_msg(b"x")
+        print(bytes(again.recv_msg(20000)), again is participant.subscriber("t"), again is not released)
+    """
+    assert run_python(code).stdout == "b'x' True True\n"

@@ -1,0 +1,64 @@
+#include "subscription.h"
+
+#include <utility>
+
+#include "errors.h"
+#include "gil.h"
+#include "message.h"
+
+namespace orc::python {
+
+nb::object subscription::receive(int timeout_ms, way how) {
+  patience left(timeout_ms);
+  for (;;) {
+    if (left_) {
+      if (nb::object kept = take_left(how); kept.is_valid()) return kept;
+    }
+    const int slice = left.slice();
+    const auto before = handed_over_;
+    message sample = without_gil([&]() noexcept { return (end.*how)(slice); });
+    if (sample) {
+      // Only the main thread runs handlers, and so leaves a sample: when there is one this is another thread.
+      const bool late = newest_only_ && handed_over_ != before;
+      if (slice == 0 || left_ || late) {
+        const message skipped = newest_only_ ? std::exchange(left_, message()) : message();
+        return hand_over(std::move(sample), skipped);
+      }
+      left_ = std::move(sample);
+      raise_signals();
+      if (left_) return hand_over(std::exchange(left_, message()), message());
+    } else {
+      const errc why = sample.status();
+      if (why == errc::nothing_new) return nb::none();
+      if (why == errc::bad_argument) fail(why, "timeout_ms is -1 (for ever), 0 (poll) or more");
+      if (why != errc::timed_out) fail(why);
+      raise_signals();
+    }
+    if (!left.goes_on()) return nb::none();
+  }
+}
+
+nb::object subscription::hand_over(message&& sample, const message& skipped) {
+  ++handed_over_;
+  const bool in_a_row = skipped && sample.sequence() == skipped.sequence() + sample.missed() + 1;
+  return nb::cast(received(std::move(sample), in_a_row ? skipped.missed() + 1 : 0), nb::rv_policy::move);
+}
+
+// What was left by a call that raised, or with conflate=1 what is newer. Nothing when another thread returned that
+// meanwhile.
+nb::object subscription::take_left(way how) {
+  message kept = std::exchange(left_, message());
+  const auto before = handed_over_;
+  const bool look = newest_only_ && how == &orc::subscriber::recv;
+  errc now = errc::ok;
+  message newer = without_gil([&]() noexcept {
+    now = end.wait_connected(0).code();
+    return look && now != errc::closed && now != errc::forked ? end.recv(0) : message();
+  });
+  if (now == errc::closed || now == errc::forked) fail(now);
+  if (newer) return hand_over(std::move(newer), kept);
+  if (newest_only_ && handed_over_ != before) return {};
+  return hand_over(std::move(kept), message());
+}
+
+}  // namespace orc::python

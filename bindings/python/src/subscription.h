@@ -1,0 +1,36 @@
+// What all handles of one subscription share. With the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+
+#include "orc.h"
+
+namespace orc::python {
+
+class subscription {
+ public:
+  using way = message (orc::subscriber::*)(int) noexcept;
+
+  explicit subscription(orc::subscriber from) noexcept : end(std::move(from)) {}
+
+  // A sample, or None when there is none; raises for anything else. A slice at a time, signals are looked for in
+  // between and after a wait: what a handler raises then (KeyboardInterrupt) leaves the sample here for the next call.
+  [[nodiscard]] nanobind::object receive(int timeout_ms, way how);
+
+  // Known to have conflate=1: a sample that was left here gives way to a newer one.
+  void newest_only() noexcept { newest_only_ = true; }
+
+  orc::subscriber end;
+
+ private:
+  [[nodiscard]] nanobind::object hand_over(message&& sample, const message& skipped);
+  [[nodiscard]] nanobind::object take_left(way how);
+
+  message left_;
+  std::uint64_t handed_over_ = 0;
+  bool newest_only_ = false;
+};
+
+}  // namespace orc::python
