@@ -10,6 +10,9 @@ from orc._types import LinkInfo, TypeInfo
 version: str
 
 @final
+class Session: ...
+
+@final
 class Message:
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __len__(self) -> int: ...

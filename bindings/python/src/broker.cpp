@@ -17,17 +17,17 @@ namespace {
 
 // The Python object; the session may outlive it.
 struct participant {
-  std::shared_ptr<session> running;
+  session_ref owner;
 
   [[nodiscard]] publisher_handle publisher(std::string_view topic) const {
     errc why = errc::not_registered;
-    auto end = running->with_broker([&](orc::broker& broker) {
+    auto end = owner->with_broker([&](orc::broker& broker) {
       auto found = broker.publisher(topic);
       if (!found && broker.send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
       return found;
     });
     if (!end) fail(why);
-    return {running, std::move(end), std::string(topic)};
+    return {owner, std::move(end), std::string(topic)};
   }
 };
 
@@ -40,7 +40,7 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .memory = {.lock = lock, .huge_pages = huge_pages},
                         .multicast = multicast,
                         .type = to_type_info(type)};
-  check(self.running->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
+  check(self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
   return self.publisher(topic);
 }
 
@@ -56,54 +56,36 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .spin_us = spin_us};
   const auto since = std::chrono::steady_clock::now();
   const result outcome =
-      self.running->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); });
+      self.owner->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); });
   if (!outcome && outcome.code() != errc::no_broker) check(outcome);
-  subscriber_handle made{self.running, self.running->find(topic), topic};
+  subscriber_handle made{self.owner, self.owner->find(topic), topic};
   if (conflate == 1) made.same->newest_only();
   check(outcome);
   if (within_ms == 0) return made;
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
   const auto left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent.count());
-  if (!made.wait_connected(static_cast<int>(left)))
-    fail(errc::timed_out, "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" +
-                              made.same->end.link().reason + "); the request stays");
-  return made;
+  if (made.wait_connected(static_cast<int>(left))) return made;
+  const link_info link = without_gil([&]() noexcept { return made.same->end.link(); });
+  fail(errc::timed_out, "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" + link.reason +
+                            "); the request stays");
 }
 
-nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms,
-                           subscription::way how) {
+nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms, subscription::way how) {
   const int timeout = to_int(timeout_ms, "timeout_ms");
-  return self.running->find(topic)->receive(timeout, how);
+  return self.owner->find(topic)->receive(timeout, how);
 }
 
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
   const readable_bytes bytes(data);
-  const errc code = self.running->with_broker(
+  const errc code = self.owner->with_broker(
       [&](orc::broker& broker) { return broker.send_msg(topic, bytes.data(), bytes.size()).code(); });
   if (code != errc::ok) fail(code);
-}
-
-int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
-  Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self)) return 0;
-  const auto& running = nb::inst_ptr<participant>(self)->running;
-  if (running && running.use_count() == 1) Py_VISIT(running->sink().callable());
-  return 0;
-}
-
-int clear(PyObject* self) noexcept {
-  if (!nb::inst_ready(self)) return 0;
-  const auto& running = nb::inst_ptr<participant>(self)->running;
-  if (running && running.use_count() == 1) running->sink().clear();
-  return 0;
 }
 
 }  // namespace
 
 void bind_broker(nb::module_& m) {
-  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
-                         {Py_tp_clear, reinterpret_cast<void*>(&clear)},
-                         {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<participant>)}, {0, nullptr}};
   nb::class_<participant>(m, "Broker", nb::type_slots(slots),
                           "A program's session with ORC (liborc/include/orc/broker.h). Any thread.")
       .def(
@@ -117,7 +99,7 @@ void bind_broker(nb::module_& m) {
                                         .transports = to_transports(transports),
                                         .multicast = std::move(multicast)};
             auto sink = std::make_shared<log_sink>(std::move(log));
-            new (self) participant{std::make_shared<session>(std::move(options), std::move(sink))};
+            new (self) participant{session_ref(std::make_unique<session>(std::move(options), std::move(sink)))};
           },
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
           nb::arg("advertise") = "", nb::arg("transports") = nb::tuple(), nb::arg("multicast") = "", nb::arg("log"))
@@ -159,29 +141,29 @@ void bind_broker(nb::module_& m) {
       .def(
           "subscriber",
           [](participant& self, std::string_view topic) {
-            return subscriber_handle{self.running, self.running->find(topic), std::string(topic)};
+            return subscriber_handle{self.owner, self.owner->find(topic), std::string(topic)};
           },
           nb::arg("topic"), "The handle of a topic that was requested. NotRequested.")
       .def(
           "unregister_topic",
           [](participant& self, const std::string& topic) {
-            check(self.running->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
+            check(self.owner->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
           },
           nb::arg("topic"), "Withdraws a topic; waits for the broker's answer, at most a second. NotRegistered.")
       .def(
           "release_topic",
           [](participant& self, const std::string& topic) {
-            check(self.running->call([topic](orc::broker& broker) { return broker.release_topic(topic); }));
+            check(self.owner->call([topic](orc::broker& broker) { return broker.release_topic(topic); }));
           },
           nb::arg("topic"), "Withdraws a request; who waits on it gets Closed. NotRequested.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {
-            return self.running->with_broker([](orc::broker& broker) { return broker.broker_endpoint(); });
+            return self.owner->with_broker([](orc::broker& broker) { return broker.broker_endpoint(); });
           },
           "Endpoint of the broker that answered last; empty when none did yet.")
       .def(
-          "close", [](participant& self) { self.running->close(); },
+          "close", [](participant& self) { self.owner->close(); },
           "Ends the publications and subscriptions and tells the broker, within a second. Later calls: Closed.");
 }
 

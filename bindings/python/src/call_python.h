@@ -1,7 +1,7 @@
-// Calls in which Python may end the thread: pthread_exit, when a daemon thread wants the GIL and the interpreter is being
-// finalized (before 3.14, which keeps such threads for ever). That unwinds the stack, and aborts the process where it
-// meets C++ that must not be unwound. These functions are built without unwind tables (CMakeLists.txt): for pthread_exit
-// the stack ends there, and the thread is gone without the destructors of its callers.
+// Calls in which Python may end the thread: pthread_exit, when a daemon thread wants the GIL and the interpreter is
+// being finalized (before 3.14, which keeps such threads for ever). That unwinds the stack, and aborts the process
+// where it meets C++ that must not be unwound. These functions are built without unwind tables (CMakeLists.txt): for
+// pthread_exit the stack ends there, and the thread is gone without the destructors of its callers.
 #pragma once
 
 #include <Python.h>

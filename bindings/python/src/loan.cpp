@@ -50,7 +50,8 @@ void lent::exit(bool raised) {
     throw nb::python_error();
   }
   if (!memory_) throw nb::value_error("a loan is sent once");
-  if (!entered_) throw nb::value_error("nothing was sent: the loan was not entered (with publisher.loan(size) as view)");
+  if (!entered_)
+    throw nb::value_error("nothing was sent: the loan was not entered (with publisher.loan(size) as view)");
   orc::loan leaving = std::exchange(memory_, orc::loan());  // with the GIL: nobody enters it from here on
   const errc code = without_gil([&]() noexcept { return from_.end.send(std::move(leaving)).code(); });
   if (code != errc::ok) fail(code);

@@ -6,6 +6,7 @@
 #include "message.h"
 #include "orc.h"
 #include "publisher.h"
+#include "session_ref.h"
 #include "subscriber.h"
 
 namespace nb = nanobind;
@@ -29,6 +30,7 @@ NB_MODULE(_native, m) {
   m.doc() = "liborc (liborc/include/orc/*.h) for the package orc.";
   m.attr("version") = orc::version();
   orc::python::interpreter::watch_end();
+  orc::python::bind_session(m);
   orc::python::bind_message(m);
   orc::python::bind_publisher(m);
   orc::python::bind_subscriber(m);

@@ -18,7 +18,9 @@ void release_buffer(PyObject* self, Py_buffer*) noexcept { nb::inst_ptr<lent>(se
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<lent>(self)->view());
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::inst_ptr<lent>(self)->view());
+  Py_VISIT(nb::inst_ptr<lent>(self)->owner());
   return 0;
 }
 
@@ -54,8 +56,9 @@ void publisher_handle::send_msg(nb::handle data) {
 
 void bind_publisher(nb::module_& m) {
   bind_loan(m);
+  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<publisher_handle>)}, {0, nullptr}};
   nb::class_<publisher_handle>(
-      m, "Publisher",
+      m, "Publisher", nb::type_slots(slots),
       "The sending end of a topic (liborc/include/orc/publisher.h). Any thread. Closed after unregister_topic.")
       .def_ro("topic", &publisher_handle::topic, "The topic's name.")
       .def("send_msg", &publisher_handle::send_msg, nb::arg("data"),

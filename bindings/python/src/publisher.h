@@ -8,12 +8,13 @@
 
 #include "orc.h"
 #include "session.h"
+#include "session_ref.h"
 
 namespace orc::python {
 
 // With the GIL.
 struct publisher_handle {
-  std::shared_ptr<session> owner;
+  session_ref owner;
   orc::publisher end;
   std::string topic;
 
@@ -34,6 +35,7 @@ class lent {
   void let_go() noexcept { --views_; }
   // The garbage collector's: the memoryview refers to this.
   [[nodiscard]] PyObject* view() const noexcept { return view_.ptr(); }
+  [[nodiscard]] PyObject* owner() const noexcept { return from_.owner.object(); }
   void clear() noexcept { view_.reset(); }
 
  private:

@@ -46,7 +46,8 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
 }
 
 void bind_subscriber(nb::module_& m) {
-  nb::class_<subscriber_handle>(m, "Subscriber",
+  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<subscriber_handle>)}, {0, nullptr}};
+  nb::class_<subscriber_handle>(m, "Subscriber", nb::type_slots(slots),
                                 "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread; of "
                                 "several that wait each sample goes "
                                 "to one. Closed after release_topic.")
@@ -77,7 +78,9 @@ void bind_subscriber(nb::module_& m) {
            "subscription: do not read, write or close it. NoDescriptors, Closed, Forked.")
       .def_prop_ro(
           "connected",
-          [](const subscriber_handle& self) { return without_gil([&]() noexcept { return self.same->end.connected(); }); },
+          [](const subscriber_handle& self) {
+            return without_gil([&]() noexcept { return self.same->end.connected(); });
+          },
           "Whether a link is up.")
       .def(
           "wait_connected",

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "session.h"
+#include "session_ref.h"
 #include "subscription.h"
 
 namespace orc::python {
 
 // With the GIL. Copies are the same subscription.
 struct subscriber_handle {
-  std::shared_ptr<session> owner;
+  session_ref owner;
   std::shared_ptr<subscription> same;
   std::string topic;
 

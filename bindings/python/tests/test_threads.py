@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, List
 
@@ -194,3 +196,23 @@ def test_closing_while_others_ask(native: Any, broker: Any) -> None:
     print("ended")
     """
     assert run_python(code).stdout == "ended\n"
+
+
+@pytest.mark.parametrize("kept", ["none", "publisher", "subscriber", "loan"])
+def test_who_logs_to_itself_is_collected_with_its_handles(native: Any, broker: Any, kept: str) -> None:
+    class Node:
+        def __init__(self) -> None:
+            self.broker = native.Broker(log=self.on_log)
+            self.publisher = self.broker.register_topic("t")
+            self.subscriber = self.broker.request_topic("t")
+            self.loan = self.publisher.loan(4)
+            for name in ("publisher", "subscriber", "loan"):
+                if name != kept:
+                    delattr(self, name)
+
+        def on_log(self, level: str, text: str) -> None:
+            pass
+
+    gone = weakref.ref(Node())
+    gc.collect()
+    assert gone() is None

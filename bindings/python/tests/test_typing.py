@@ -62,8 +62,8 @@ WRONG = {
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on.
 NANOBIND = (
-    *("Broker", "Loan", "Message", "Publisher", "Subscriber"),
-    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher")),
+    *("Broker", "Loan", "Message", "Publisher", "Session", "Subscriber"),
+    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session")),
     "Message.__buffer__",
 )
 

@@ -1,0 +1,32 @@
+#include "session_ref.h"
+
+#include "session.h"
+
+namespace orc::python {
+
+namespace {
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<session>(self)->sink().callable());
+  return 0;
+}
+
+int clear(PyObject* self) noexcept {
+  if (nb::inst_ready(self)) nb::inst_ptr<session>(self)->sink().clear();
+  return 0;
+}
+
+}  // namespace
+
+session_ref::session_ref(std::unique_ptr<session> made)
+    : object_(nb::cast(made.get(), nb::rv_policy::take_ownership)), session_(made.release()) {}
+
+void bind_session(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                         {0, nullptr}};
+  nb::class_<session>(m, "Session", nb::type_slots(slots), nb::is_final(), "What the objects of one Broker share.");
+}
+
+}  // namespace orc::python

@@ -1,0 +1,36 @@
+// What refers to a session, and how the garbage collector sees it. With the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+namespace orc::python {
+
+class session;
+
+// The session is a Python object, so that the collector finds the cycle of an object that keeps a Broker, or what was
+// made from it, and whose method is the Broker's log.
+class session_ref {
+ public:
+  explicit session_ref(std::unique_ptr<session> made);
+
+  [[nodiscard]] session* operator->() const noexcept { return session_; }
+  [[nodiscard]] PyObject* object() const noexcept { return object_.ptr(); }
+
+ private:
+  nanobind::object object_;
+  session* session_;
+};
+
+// tp_traverse of a class with a session_ref `owner`.
+template <typename Handle>
+int traverse_owner(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (nanobind::inst_ready(self)) Py_VISIT(nanobind::inst_ptr<Handle>(self)->owner.object());
+  return 0;
+}
+
+void bind_session(nanobind::module_& m);
+
+}  // namespace orc::python
