@@ -114,6 +114,7 @@ result session::call(const set_up& wanted) const {
     result outcome = call_beside(broker(), wanted);
     const bool goes_on = broker_timeout_ms_ == -1 || (broker_timeout_ms_ > longest_call_ms && clock::now() < ends);
     if (outcome.code() != errc::no_broker || !goes_on) return outcome;
+    raise_signals();  // also when the answers come at once
   }
 }
 
