@@ -9,6 +9,7 @@ from typing import Callable, Iterable, Optional, Union
 
 from orc import _native
 from orc._native import Message, Publisher
+from orc._program import program_name
 from orc._waiting import Waiting
 
 __all__ = ["Broker", "Message", "Publisher", "Subscriber"]
@@ -39,7 +40,7 @@ class Broker(_native.Broker):
 
     broker: endpoint of the address broker; "": $ORC_BROKER, else the user's, the system's, tcp://127.0.0.1:5570;
     "none": topics on multicast alone.
-    name: for people, shown by `orc topic list`; "": the program's.
+    name: for people, shown by `orc topic list`; "": the script's name.
     broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
     advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker.
     transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
@@ -64,7 +65,7 @@ class Broker(_native.Broker):
     ) -> None:
         super().__init__(
             broker,
-            name=name,
+            name=name or program_name(),
             broker_timeout_ms=broker_timeout_ms,
             advertise=advertise,
             transports=transports,

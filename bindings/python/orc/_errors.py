@@ -6,7 +6,7 @@ from typing import Dict, Optional, Type
 
 
 class Error(Exception):
-    """Base of all errors of ORC. `code` is the name of the C++ errc; `str(error)` says what was tried and what to do."""
+    """Base of all errors of ORC. `code` is the name of the C++ errc; the text says what was tried and what to do."""
 
     code: str = "system_error"
     text: str = "a system call failed"

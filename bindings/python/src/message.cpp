@@ -61,7 +61,9 @@ void bind_message(nb::module_& m) {
            })
       .def_prop_ro(
           "sequence", [](const received& self) { return alive(self).sequence(); },
-          "Per publication, starting at 1; a publisher that restarts begins again at 1.")
+          "Per publication, starting at 1; a publisher that restarts begins again at 1. Over multicast without a "
+          "broker "
+          "the subscription counts what it hears, from whomever.")
       .def_prop_ro(
           "stamp_ns", [](const received& self) { return alive(self).stamp_ns(); },
           "When it was sent, ns since the epoch by the sending host's clock.")

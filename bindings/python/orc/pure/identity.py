@@ -46,11 +46,3 @@ def start_time() -> int:
             return int(file.read().rpartition(b")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def program_name() -> str:
-    """For people: the script, or the interpreter."""
-    import sys
-
-    script = os.path.basename(sys.argv[0]) if sys.argv else ""
-    return script if script not in ("", "-", "-c", "-m") else os.path.basename(sys.executable) or "python"

@@ -10,6 +10,7 @@ import weakref
 from typing import Dict, Optional, Tuple
 
 from .. import _errors as errors
+from .._program import program_name
 from . import identity, messages, places
 from .publication import Publication
 from .reactor import Reactor
@@ -36,7 +37,7 @@ class Participant:
         self.publications: Dict[str, Publication] = {}
         self.subscriptions: Dict[str, Subscription] = {}
         self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
-        self.session = Session(self._reactor, broker, name or identity.program_name(), log)
+        self.session = Session(self._reactor, broker, name or program_name(), log)
         directory = places.socket_directory(self.session.offered_for)
         if directory is not None:
             places.sweep(directory)

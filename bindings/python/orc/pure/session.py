@@ -298,7 +298,6 @@ class Session:
                 return
 
     def _compose_hello(self) -> messages.Hello:
-        library = "orc.pure 0.1.0"
         return messages.Hello(
-            self._participant, self._name, identity.host_identity(), os.getpid(), identity.start_time(), library
+            self._participant, self._name, identity.host_identity(), os.getpid(), identity.start_time(), "orc.pure"
         )
