@@ -11,7 +11,7 @@ from typing import Dict, Optional, Tuple
 
 from .. import _errors as errors
 from .._program import program_name
-from . import identity, messages, places
+from . import messages, places
 from .publication import Publication
 from .reactor import Reactor
 from .session import Log, Session
