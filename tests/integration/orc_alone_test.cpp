@@ -11,6 +11,10 @@ TEST_CASE("orc without a broker: pub and echo meet over multicast, and what only
   orc::broker node(alone());
   REQUIRE(node.register_topic("alone"));
   REQUIRE(node.send_msg("alone", "hello", 5));
+  const auto unheard =
+      orc.run("ORC_MULTICAST='" + test_group() + "' $orc topic pub unheard x --broker none --wait 0.1");
+  CHECK(unheard.exit_code == 4);  // as asked: --wait
+  CHECK(unheard.err.find("LCM programs cannot be seen") != std::string::npos);
   const auto echo = orc.run("$orc topic echo alone --once --broker none");
   INFO(echo.out << echo.err);
   CHECK(echo.exit_code == 0);

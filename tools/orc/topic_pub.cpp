@@ -94,8 +94,9 @@ class pub_command {
     }
     if (to_.readers() != 0) return true;
     if (options_.wait_s > 0 && (options_.wait_given || !is_endless())) {
-      out_.note("no ORC program listens to '" + options_.topic + "' (waited " + fixed(options_.wait_s, 1) +
-                " s; LCM programs cannot be seen); sending all the same");
+      const bool alone = participant_.broker_endpoint() == "none";
+      out_.note("nobody listens to '" + options_.topic + "' (waited " + fixed(options_.wait_s, 1) + " s" +
+                (alone ? "; LCM programs cannot be seen" : "") + "); sending all the same");
     }
     return false;
   }
