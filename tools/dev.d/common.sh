@@ -68,3 +68,17 @@ files_named() {
     done | sed 's|^\./||' | sort -u
   fi
 }
+
+# The distribution's, whose headers setup installs, and to which python3-venv belongs; it need not be the first in PATH.
+python_of_system() {
+  if [[ -x /usr/bin/python3 ]]; then echo /usr/bin/python3; else echo python3; fi
+}
+
+# new_venv DIRECTORY PACKAGE…: packages, or options of pip install
+new_venv() {
+  local venv=$1
+  shift
+  rm -rf "$venv"
+  "$(python_of_system)" -m venv "$venv" >&2 &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+}

@@ -1,20 +1,6 @@
 # The Python package: its wheel and its tests; for the verbs test, wheel and lint.
 # shellcheck shell=bash
 
-# The distribution's, whose headers setup installs; python3-venv belongs to it too.
-python_of_system() {
-  if [[ -x /usr/bin/python3 ]]; then echo /usr/bin/python3; else echo python3; fi
-}
-
-# new_venv DIRECTORY PACKAGE…
-new_venv() {
-  local venv=$1
-  shift
-  rm -rf "$venv"
-  "$(python_of_system)" -m venv "$venv" >&2 &&
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
-}
-
 # Makes build/wheel/*.whl, unless what it is made of is unchanged.
 build_wheel() {
   local wheels=$ORC_ROOT/build/wheel is venv=$ORC_ROOT/build/python-venv

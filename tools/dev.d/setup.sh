@@ -106,15 +106,11 @@ ensure_setup() {
 # A virtual environment with the lcm of PyPI, for tests/interop alone, so it goes with the build trees. Its scripts know
 # where it is: a moved clone needs a new one.
 ensure_lcm_venv() {
-  local venv=$ORC_ROOT/build/lcm-venv python=/usr/bin/python3
+  local venv=$ORC_ROOT/build/lcm-venv
   local is="lcm $lcm_version in $venv"
   [[ ! -e $venv/is || $(<"$venv/is") != "$is" ]] || return 0
   say "installing lcm $lcm_version from PyPI in build/lcm-venv"
-  rm -rf "$venv"
-  # python3-venv belongs to the distribution's python, which need not be the first one in PATH
-  [[ -x $python ]] || python=python3
-  if "$python" -m venv "$venv" >&2 && "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 \
-    --timeout 10 --only-binary :all: "lcm==$lcm_version" >&2; then
+  if new_venv "$venv" --retries 1 --timeout 10 --only-binary :all: "lcm==$lcm_version"; then
     echo "$is" >"$venv/is"
   else
     rm -rf "$venv"
