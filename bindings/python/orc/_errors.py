@@ -120,26 +120,7 @@ class TimedOut(Error, TimeoutError):
     text = "the time allowed has passed"
 
 
-by_code: Dict[str, Type[Error]] = {
-    kind.code: kind
-    for kind in (
-        NoBroker,
-        BadName,
-        BadArgument,
-        NameTaken,
-        NotRegistered,
-        NotRequested,
-        Refused,
-        NoMemory,
-        NoDescriptors,
-        NoPermission,
-        SystemFailure,
-        Closed,
-        Forked,
-        TooManyMessages,
-        TimedOut,
-    )
-}
+by_code: Dict[str, Type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
 
 def make(code: str, text: str = "") -> Error:

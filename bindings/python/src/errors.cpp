@@ -44,6 +44,10 @@ void fail(errc code, const std::string& text) {
   throw nb::python_error();
 }
 
+void fail_to_wait(errc code) {
+  fail(code, code == errc::bad_argument ? "timeout_ms is -1 (for ever), 0 (poll) or more" : "");
+}
+
 void check(const result& outcome) {
   if (!outcome) fail(outcome.code(), outcome.error().message());
 }

@@ -38,8 +38,7 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
     const int slice = left.slice();
     const errc code = without_gil([&]() noexcept { return same->end.wait_connected(slice).code(); });
     if (code == errc::ok) return true;
-    if (code == errc::bad_argument) fail(code, "timeout_ms is -1 (for ever), 0 (poll) or more");
-    if (code != errc::timed_out) fail(code);
+    if (code != errc::timed_out) fail_to_wait(code);
     raise_signals();
     if (!left.goes_on()) return false;
   }

@@ -30,8 +30,7 @@ nb::object subscription::receive(int timeout_ms, way how) {
     } else {
       const errc why = sample.status();
       if (why == errc::nothing_new) return nb::none();
-      if (why == errc::bad_argument) fail(why, "timeout_ms is -1 (for ever), 0 (poll) or more");
-      if (why != errc::timed_out) fail(why);
+      if (why != errc::timed_out) fail_to_wait(why);
       raise_signals();
     }
     if (!left.goes_on()) return nb::none();

@@ -143,8 +143,8 @@ def test_messages_and_views_may_live_until_the_end(native: Any, broker: Any) -> 
 def test_what_ends_after_orc_may_wait_for_threads_that_use_it(native: Any, broker: Any) -> None:
     """Handlers of atexit that were registered before orc was imported run after its own."""
     code = """
-    import atexit, threading, time
-    running = []
+    import atexit, threading
+    running, sent = [], threading.Semaphore(0)
     atexit.register(lambda: print("ended", [thread.join(20) for thread in running]))
     lock = threading.Lock()
     atexit.register(lambda: lock.acquire() and lock.release())
@@ -164,10 +164,12 @@ def test_what_ends_after_orc_may_wait_for_threads_that_use_it(native: Any, broke
                     publisher.send_msg(b"x")
                 except orc.Closed:
                     return
+            sent.release()
     for what in wait, send, send:
         running.append(threading.Thread(target=what, daemon=True))
         running[-1].start()
-    time.sleep(0.2)
+    for _ in range(200):
+        sent.acquire()
     """
     for _ in range(3):
         done = run_python(code, timeout=30)
@@ -177,20 +179,23 @@ def test_what_ends_after_orc_may_wait_for_threads_that_use_it(native: Any, broke
 @pytest.mark.parametrize("what", ["publisher.send_msg(b'x')", "subscriber.recv_msg(0)", "participant.publisher('t')"])
 def test_the_process_ends_while_daemon_threads_go_on(native: Any, broker: Any, what: str) -> None:
     code = f"""
-    import threading, time
+    import itertools, threading
     import orc
     participant = orc.Broker()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("t")
+    at_it = threading.Barrier(5)
     def go_on():
-        while True:
+        for n in itertools.count():
+            if n == 100:
+                at_it.wait()
             try:
                 {what}
             except orc.Closed:
                 pass
     for _ in range(4):
         threading.Thread(target=go_on, daemon=True).start()
-    time.sleep(0.1)
+    at_it.wait()
     print("end")
     """
     for _ in range(5):
