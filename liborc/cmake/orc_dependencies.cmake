@@ -1,5 +1,5 @@
-# Third-party code, under one name each, on Debian 12 and Ubuntu 24.04. All are imported (SYSTEM includes: our
-# warnings do not apply to them):
+# Third-party code, under one name each, on Debian 12, Debian 13 and Ubuntu 24.04. All are imported
+# (SYSTEM includes: our warnings do not apply to them):
 #   PkgConfig::ZMQ       libzmq; cppzmq's zmq.hpp is header-only and comes with it
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
 #   orc_isal             ISA-L, Reed-Solomon codes for multicast; liborc's own business
@@ -18,8 +18,9 @@ endif()
 pkg_check_modules(SYSTEMD IMPORTED_TARGET GLOBAL libsystemd)
 set(ORC_HAVE_SYSTEMD ${SYSTEMD_FOUND})
 
-# Debian 12 (2.0.8) and Ubuntu 24.04 (23.5) install FlatBuffersConfig, upstream releases flatbuffers-config, and the
-# target is the static or the shared one depending on how it was built; the headers alone are enough too.
+# Debian 12 (2.0.8), Debian 13 and Ubuntu 24.04 (23.5) install FlatBuffersConfig, upstream releases
+# flatbuffers-config, and the target is the static or the shared one depending on how it was built; the headers alone are
+# enough too.
 find_package(FlatBuffers QUIET NAMES FlatBuffers Flatbuffers flatbuffers)
 add_library(orc_flatbuffers INTERFACE IMPORTED GLOBAL)
 if(TARGET flatbuffers::flatbuffers)

@@ -1,4 +1,5 @@
-// Catch2 for every test: version 2 (Debian 12) and 3 (Ubuntu 24.04) differ in header names only, for what we use.
+// Catch2 for every test: version 2 (Debian 12) and 3 (Debian 13, Ubuntu 24.04) differ in header names only, for what we
+// use.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -82,3 +82,16 @@ new_venv() {
   "$(python_of_system)" -m venv "$venv" >&2 &&
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
 }
+
+# read_report REMARKS REPORT [RERUN]: "passed failed skipped" of a report of ctest or pytest; see report.py
+read_report() {
+  "$(python_of_system)" "$ORC_ROOT/tools/dev.d/report.py" "$@"
+}
+
+# show_remarks REMARKS: each reason for skipping with its count, then the tests that passed only when repeated
+show_remarks() {
+  [[ -e $1 ]] || return 0
+  sed -n 's/^skipped //p' "$1" | LC_ALL=C sort | uniq -c | LC_ALL=C sort -rn |
+    sed -E 's/^ *([0-9]+) (.*)/skipped \1: \2/'
+  sed -n 's/^flaky //p' "$1" | sort -u | sed 's/.*/flaky: &: failed once, passed when repeated/'
+}

@@ -27,6 +27,7 @@ clang_version() {
     { read -r id; read -r version; } < <(source /etc/os-release && echo "${ID:-}" && echo "${VERSION_ID:-}")
   fi
   case $id-$version in
+  debian-13) echo 19 ;;
   ubuntu-24.04) echo 18 ;;
   *) echo 14 ;;
   esac

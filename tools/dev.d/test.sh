@@ -9,17 +9,25 @@ usage: tools/dev test [PRESET…] [-- CTEST ARGUMENTS]
 
 Builds and runs the tests of each preset (default: release), two at a time (ORC_JOBS); those that load both cores run
 alone. With release, and without arguments for ctest, also those of the Python package: its wheel is built, installed in
-an empty virtual environment (build/python-venv) and tested there. Ends with a line `N passed, N failed` (with `, N skipped` where the machine does not allow some) and a status
-other than 0 when anything failed. A preset that does not build counts as one failure.
+an empty virtual environment (build/python-venv) and tested there. That needs PyPI, as pip is configured here. Where
+PyPI cannot be reached, these tests and those that talk to its lcm are skipped.
+
+What failed runs once again, but not under tsan. Ends with a line `skipped N: REASON` per reason (what the machine does
+not allow), a line `flaky: TEST: …` per test that passed only when repeated, and a line `N passed, N failed` (with
+`, N skipped`). The status is other than 0 when anything failed. A preset that does not build counts as one failure.
 
   tools/dev test -- -L unit                 only one directory: unit, conformance, integration, interop, …
   tools/dev test asan -- -R 'newest'        by name
 TEXT
 }
 
-# attribute NAME FILE: of the <testsuite> element, which opens the report
-attribute() {
-  sed -n "1,/>/{s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p}; />/q" <(sed -n '/<testsuite/,$p' "$2") | head -1
+# run_ctest PRESET REPORT CTEST…
+run_ctest() {
+  local preset=$1 report=$2
+  shift 2
+  # the size: a reason for skipping must not be cut off
+  without_aslr_for "$preset" ctest --test-dir "build/$preset" --output-on-failure --parallel "${ORC_JOBS:-2}" \
+    --no-tests=error --test-output-size-passed 65536 --output-junit "$report" "$@"
 }
 
 test_main() {
@@ -34,45 +42,38 @@ test_main() {
   ensure_setup
   ensure_lcm_venv
 
-  local passed=0 failed=0 skipped=0
+  local passed=0 failed=0 skipped=0 remarks=$ORC_ROOT/build/test-remarks p f s
+  rm -f "$remarks"
   for preset in "${chosen[@]}"; do
     if ! build_preset "$preset"; then
       say "preset $preset does not build"
       failed=$((failed + 1))
       continue
     fi
-    local report=$ORC_ROOT/build/$preset/tests.xml status=0
-    rm -f "$report"
-    # Once again before it counts as failed: a deadline may pass on a loaded machine. Not under tsan: it would hide races.
-    local tries=2
-    [[ $preset != tsan ]] || tries=1
-    without_aslr_for "$preset" ctest --test-dir "build/$preset" --output-on-failure --parallel "${ORC_JOBS:-2}" \
-      --no-tests=error --repeat until-pass:$tries --output-junit "$report" "$@" || status=$?
-    local all=0 bad=0 skips=0 disabled=0
-    if [[ -e $report ]]; then
-      all=$(attribute tests "$report")
-      bad=$(attribute failures "$report")
-      skips=$(attribute skipped "$report")
-      disabled=$(attribute disabled "$report")
+    local report=$ORC_ROOT/build/$preset/tests.xml again=$ORC_ROOT/build/$preset/tests-again.xml status=0
+    local failures=build/$preset/Testing/Temporary/LastTestsFailed.log
+    rm -f "$report" "$again" "$failures"
+    run_ctest "$preset" "$report" "$@" || status=$?
+    # A deadline may pass on a loaded machine. Not under tsan: it would hide races.
+    if [[ -s $failures && $preset != tsan ]]; then
+      say "once again what failed"
+      run_ctest "$preset" "$again" --rerun-failed || true
     fi
-    # ctest counts what it could not start as skipped, and has no count when it could not start at all
-    if [[ $status -ne 0 && $bad -eq 0 ]]; then
-      bad=$((skips > 0 ? skips : 1))
-      skips=0
-      all=$((all > bad ? all : bad))
-    fi
-    passed=$((passed + all - bad - skips - disabled))
-    failed=$((failed + bad))
-    skipped=$((skipped + skips + disabled))
+    local reports=("$report")
+    [[ ! -e $again ]] || reports+=("$again")
+    p=0 f=0 s=0
+    [[ ! -e $report ]] || read -r p f s < <(read_report "$remarks" "${reports[@]}") || true
+    # no report that can be read, no test at all, or a failure that no test accounts for
+    [[ $status -eq 0 || $f -gt 0 || ($p -gt 0 && -e $again) ]] || f=1
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if [[ $preset == release && $# -eq 0 ]]; then
-      local python_passed=0 python_failed=1 python_skipped=0
-      read -r python_passed python_failed python_skipped < <(python_test) || true
-      passed=$((passed + python_passed))
-      failed=$((failed + python_failed))
-      skipped=$((skipped + python_skipped))
+      p=0 f=1 s=0
+      read -r p f s < <(python_test "$remarks") || true
+      passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     fi
   done
 
+  show_remarks "$remarks"
   local line="$passed passed, $failed failed"
   [[ $skipped -eq 0 ]] || line+=", $skipped skipped"
   echo "$line"
