@@ -87,6 +87,7 @@ std::string object::json(const subscription_counters& c) {
       .add("age_ns", c.age_ns)
       .add("transport", c.transport)
       .add("reason", c.reason)
+      .add("stale", c.stale)
       .text();
 }
 
@@ -101,6 +102,7 @@ std::string object::json(const publication_info& p) {
       .add("type", p.type)
       .add("counters", p.counters)
       .add("received_ago_ms", p.received_ago_ms)
+      .add("keep_last", p.keep_last)
       .text();
 }
 
@@ -113,6 +115,7 @@ std::string object::json(const subscription_info& s) {
       .add("pid", s.pid)
       .add("counters", s.counters)
       .add("received_ago_ms", s.received_ago_ms)
+      .add("max_age_ms", s.max_age_ms)
       .text();
 }
 
@@ -122,6 +125,7 @@ std::string object::json(const topic_state& s) {
       .add("publication", s.publication)
       .add("subscriptions", s.subscriptions)
       .add("subscription_count", s.subscription_count)
+      .add("more", s.more)
       .text();
 }
 
@@ -134,6 +138,7 @@ std::string fields(const hello& m) {
       .add("pid", m.pid)
       .add("start_time", m.start_time)
       .add("library", m.library)
+      .add("secret", m.secret)
       .text();
 }
 std::string fields(const register_topic& m) {
@@ -142,13 +147,14 @@ std::string fields(const register_topic& m) {
       .add("publication", m.publication)
       .add("endpoints", m.endpoints)
       .add("type", m.type)
+      .add("keep_last", m.keep_last)
       .text();
 }
 std::string fields(const unregister_topic& m) {
   return object().add("topic", m.topic).add("publication", m.publication).text();
 }
 std::string fields(const request_topic& m) {
-  return object().add("topic", m.topic).add("subscription", m.subscription).text();
+  return object().add("topic", m.topic).add("subscription", m.subscription).add("max_age_ms", m.max_age_ms).text();
 }
 std::string fields(const release_topic& m) {
   return object().add("topic", m.topic).add("subscription", m.subscription).text();
@@ -157,7 +163,7 @@ std::string fields(const heartbeat& m) {
   return object().add("publications", m.publications).add("subscriptions", m.subscriptions).text();
 }
 std::string fields(const list_topics& m) { return object().add("after", m.after).add("limit", m.limit).text(); }
-std::string fields(const describe_topic& m) { return object().add("topic", m.topic).text(); }
+std::string fields(const describe_topic& m) { return object().add("topic", m.topic).add("after", m.after).text(); }
 std::string fields(const welcome& m) {
   return object()
       .add("epoch", m.epoch)

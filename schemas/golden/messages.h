@@ -24,10 +24,13 @@ inline std::vector<endpoint> endpoints() {
 
 inline type_description type(std::string schema) { return {"robot.State", "flatbuffers", 0x0123456789abcdef, schema}; }
 
+inline id secret() { return {0x2122232425262728, 0x3132333435363738}; }
+
 inline publication_counters published() { return {identity(2), 1'000'000'000, 5'000, 600'000, 7, 2}; }
 
 inline subscription_counters subscribed() {
-  return {identity(3), 1'000'000'001, 4'990, 598'800, 10, 1, 25'000, transport::ipc, "ipc: inproc is another process"};
+  return {
+      identity(3), 1'000'000'001, 4'990, 598'800, 10, 1, 25'000, transport::ipc, "ipc: inproc is another process", 3};
 }
 
 inline publication_info publication(bool with_schema) {
@@ -39,15 +42,17 @@ inline publication_info publication(bool with_schema) {
           endpoints(),
           type(with_schema ? "table State { x:double; }" : ""),
           published(),
-          120};
+          120,
+          false};
 }
 
 inline topic_state state() {
   return {"robot/position",
           publication(true),
-          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90},
+          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90, 200},
            {identity(5), identity(6), "", "", 0, {}, 0}},
-          2};
+          3,
+          true};
 }
 
 inline std::vector<vector> messages() {
@@ -55,20 +60,22 @@ inline std::vector<vector> messages() {
   pushed.counters.reset();
   pushed.received_ago_ms = 0;
   return {
-      {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0"}}},
+      {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0", secret()}}},
       {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
       {"register_topic",
-       {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }")}}},
+       {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }"), false}}},
       {"register_topic_minimal", {4, register_topic{"p", identity(2), {}, {}}}},
       {"unregister_topic", {5, unregister_topic{"robot/position", identity(2)}}},
-      {"request_topic", {6, request_topic{"robot/position", identity(3)}}},
+      {"request_topic", {6, request_topic{"robot/position", identity(3), 200}}},
+      {"request_topic_minimal", {6, request_topic{"robot/position", identity(3)}}},
       {"release_topic", {7, release_topic{"robot/position", identity(3)}}},
       {"heartbeat", {8, heartbeat{{published()}, {subscribed()}}}},
       {"heartbeat_minimal", {9, heartbeat{}}},
       {"goodbye", {10, goodbye{}}},
       {"alive", {11, alive{}}},
       {"list_topics", {12, list_topics{"robot/a", 100}}},
-      {"describe_topic", {13, describe_topic{"robot/position"}}},
+      {"describe_topic", {13, describe_topic{"robot/position", identity(3)}}},
+      {"describe_topic_minimal", {13, describe_topic{"robot/position"}}},
       {"welcome", {1, welcome{0xfedcba9876543210, 3'000, 1'000, true, "orc-broker 0.1.0"}}},
       {"welcome_pushed", {0, welcome{0xfedcba9876543210, 3'000, 1'000, false, ""}}},
       {"ack", {10, ack{}}},

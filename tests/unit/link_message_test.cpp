@@ -10,7 +10,12 @@ using orc::wire::link_kind;
 using orc::wire::link_message;
 
 link_message some_hello() {
-  return {.kind = link_kind::hello, .publication = {1, 2}, .subscription = {3, 4}, .depth = 5, .last_sequence = 6};
+  return {.kind = link_kind::hello,
+          .publication = {1, 2},
+          .subscription = {3, 4},
+          .secret = 7,
+          .depth = 5,
+          .last_sequence = 6};
 }
 
 }  // namespace
@@ -19,7 +24,9 @@ TEST_CASE("link message: has the bytes of PROTOCOL.md") {
   const auto frame = encode(some_hello());
   REQUIRE(frame.size() == 72);
   const auto at = [&](std::size_t offset) { return std::to_integer<int>(frame[offset]); };
-  for (std::size_t offset = 0; offset < 16; ++offset) CHECK(at(offset) == 0);
+  for (std::size_t offset = 0; offset < 8; ++offset) CHECK(at(offset) == 0);
+  CHECK(at(8) == 7);  // secret
+  for (std::size_t offset = 9; offset < 16; ++offset) CHECK(at(offset) == 0);
   CHECK(at(16) == 'O');
   CHECK(at(19) == 'L');
   CHECK(at(20) == 1);  // hello
@@ -38,6 +45,7 @@ TEST_CASE("link message: decodes to what was encoded") {
   CHECK(decoded->kind == link_kind::hello);
   CHECK(decoded->publication == orc::wire::id{1, 2});
   CHECK(decoded->subscription == orc::wire::id{3, 4});
+  CHECK(decoded->secret == 7);
   CHECK(decoded->depth == 5);
   CHECK(decoded->last_sequence == 6);
 }

@@ -43,7 +43,8 @@ enum class error_code : std::uint8_t {
   unknown_participant = 3,
   name_taken = 4,
   unknown_topic = 5,
-  limit = 6
+  limit = 6,
+  id_taken = 7
 };
 
 struct endpoint {
@@ -67,6 +68,7 @@ struct hello {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
   std::string library;
+  id secret = {};  // none: the session cannot be moved to another connection
   bool operator==(const hello&) const = default;
 };
 struct register_topic {
@@ -74,6 +76,7 @@ struct register_topic {
   id publication;
   std::vector<endpoint> endpoints;
   std::optional<type_description> type;
+  bool keep_last = true;
   bool operator==(const register_topic&) const = default;
 };
 struct unregister_topic {
@@ -84,6 +87,7 @@ struct unregister_topic {
 struct request_topic {
   std::string topic;
   id subscription;
+  std::uint32_t max_age_ms = 0;  // 0: any age
   bool operator==(const request_topic&) const = default;
 };
 struct release_topic {
@@ -110,6 +114,7 @@ struct subscription_counters {
   std::int64_t age_ns = -1;
   wire::transport transport = wire::transport::none;
   std::string reason;
+  std::uint64_t stale = 0;
   bool operator==(const subscription_counters&) const = default;
 };
 struct heartbeat {
@@ -130,6 +135,7 @@ struct list_topics {
 };
 struct describe_topic {
   std::string topic;
+  id after = {};  // the last subscription of the page before; none: from the first
   bool operator==(const describe_topic&) const = default;
 };
 
@@ -149,6 +155,7 @@ struct error {
   std::string text;
   bool operator==(const error&) const = default;
 };
+// Participants and subscriptions appear under ids that the broker makes up: their own ids are credentials.
 struct publication_info {
   id publication;
   id participant;
@@ -159,6 +166,7 @@ struct publication_info {
   std::optional<type_description> type;
   std::optional<publication_counters> counters;
   std::uint32_t received_ago_ms = 0;
+  bool keep_last = true;
   bool operator==(const publication_info&) const = default;
 };
 struct subscription_info {
@@ -169,6 +177,7 @@ struct subscription_info {
   std::uint32_t pid = 0;
   std::optional<subscription_counters> counters;
   std::uint32_t received_ago_ms = 0;
+  std::uint32_t max_age_ms = 0;
   bool operator==(const subscription_info&) const = default;
 };
 struct topic_state {
@@ -176,6 +185,7 @@ struct topic_state {
   std::optional<publication_info> publication;
   std::vector<subscription_info> subscriptions;
   std::uint32_t subscription_count = 0;
+  bool more = false;  // ask again with describe_topic::after
   bool operator==(const topic_state&) const = default;
 };
 struct topic_list {

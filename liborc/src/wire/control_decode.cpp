@@ -29,6 +29,7 @@ class reader {
     to.pid = from.pid();
     to.start_time = from.start_time();
     read(from.library(), to.library, "library");
+    optional(from.secret(), to.secret);
   }
 
   void read(const fb::RegisterTopic& from, register_topic& to) {
@@ -36,6 +37,7 @@ class reader {
     read(from.publication(), to.publication, "publication");
     endpoints(from.endpoints(), to.endpoints);
     optional(from.type(), to.type);
+    to.keep_last = from.keep_last();
   }
 
   void read(const fb::UnregisterTopic& from, unregister_topic& to) {
@@ -46,6 +48,7 @@ class reader {
   void read(const fb::RequestTopic& from, request_topic& to) {
     topic(from.topic(), to.topic);
     read(from.subscription(), to.subscription, "subscription");
+    to.max_age_ms = from.max_age_ms();
   }
 
   void read(const fb::ReleaseTopic& from, release_topic& to) {
@@ -72,7 +75,10 @@ class reader {
     to.limit = from.limit();
   }
 
-  void read(const fb::DescribeTopic& from, describe_topic& to) { topic(from.topic(), to.topic); }
+  void read(const fb::DescribeTopic& from, describe_topic& to) {
+    topic(from.topic(), to.topic);
+    optional(from.after(), to.after);
+  }
 
   void read(const fb::Welcome& from, welcome& to) {
     to.epoch = from.epoch();
@@ -92,6 +98,7 @@ class reader {
     optional(from.publication(), to.publication);
     all(from.subscriptions(), to.subscriptions);
     to.subscription_count = from.subscription_count();
+    to.more = from.more();
   }
 
   void read(const fb::TopicList& from, topic_list& to) {
@@ -139,6 +146,7 @@ class reader {
     to.age_ns = from.age_ns();
     range(from.transport(), fb::Transport::MAX, to.transport, "transport");
     read(from.reason(), to.reason, "reason");
+    to.stale = from.stale();
   }
 
   void read(const fb::Publication& from, publication_info& to) {
@@ -151,6 +159,7 @@ class reader {
     optional(from.type(), to.type);
     optional(from.counters(), to.counters);
     to.received_ago_ms = from.received_ago_ms();
+    to.keep_last = from.keep_last();
   }
 
   void read(const fb::Subscription& from, subscription_info& to) {
@@ -161,11 +170,16 @@ class reader {
     to.pid = from.pid();
     optional(from.counters(), to.counters);
     to.received_ago_ms = from.received_ago_ms();
+    to.max_age_ms = from.max_age_ms();
   }
 
   void read(const fb::Id* from, id& to, const char* field) {
     if (from != nullptr) to = {from->hi(), from->lo()};
     if (!to) fail(std::string(field) + " is the zero id");
+  }
+
+  static void optional(const fb::Id* from, id& to) {
+    if (from != nullptr) to = {from->hi(), from->lo()};
   }
 
   void read(const flatbuffers::String* from, std::string& to, const char* field, std::size_t limit = max_text) {

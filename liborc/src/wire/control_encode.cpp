@@ -26,7 +26,7 @@ std::size_t bound(const publication_info& of) {
 }
 
 std::size_t bound(const subscription_info& of) {
-  return 192 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0);
+  return 216 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0);
 }
 
 std::size_t bound_without_subscriptions(const topic_state& of) {
@@ -101,7 +101,9 @@ class writer {
     const auto name = text(from.name);
     const auto host = always(from.host);
     const auto library = text(from.library);
-    return fb::CreateHello(out_, &participant, name, host, from.pid, from.start_time, library);
+    const auto secret = put(from.secret);
+    return fb::CreateHello(out_, &participant, name, host, from.pid, from.start_time, library,
+                           from.secret ? &secret : nullptr);
   }
 
   Offset<fb::RegisterTopic> put(const register_topic& from) {
@@ -109,7 +111,7 @@ class writer {
     const auto topic = exact(from.topic);
     const auto endpoints = all(from.endpoints);
     const auto type = optional(from.type);
-    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, type);
+    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, type, from.keep_last);
   }
 
   Offset<fb::UnregisterTopic> put(const unregister_topic& from) {
@@ -119,7 +121,7 @@ class writer {
 
   Offset<fb::RequestTopic> put(const request_topic& from) {
     const auto subscription = put(from.subscription);
-    return fb::CreateRequestTopic(out_, exact(from.topic), &subscription);
+    return fb::CreateRequestTopic(out_, exact(from.topic), &subscription, from.max_age_ms);
   }
 
   Offset<fb::ReleaseTopic> put(const release_topic& from) {
@@ -137,7 +139,7 @@ class writer {
     const auto subscription = put(from.subscription);
     const auto reason = text(from.reason, reason_limit_);
     return fb::CreateSubscriptionCounters(out_, &subscription, from.sampled_ns, from.received, from.bytes, from.missed,
-                                          from.malformed, from.age_ns, put(from.transport), reason);
+                                          from.malformed, from.age_ns, put(from.transport), reason, from.stale);
   }
 
   Offset<fb::Heartbeat> put(const heartbeat& from) {
@@ -155,7 +157,10 @@ class writer {
     return fb::CreateListTopics(out_, text(from.after), from.limit);
   }
 
-  Offset<fb::DescribeTopic> put(const describe_topic& from) { return fb::CreateDescribeTopic(out_, exact(from.topic)); }
+  Offset<fb::DescribeTopic> put(const describe_topic& from) {
+    const auto after = put(from.after);
+    return fb::CreateDescribeTopic(out_, exact(from.topic), from.after ? &after : nullptr);
+  }
 
   Offset<fb::Welcome> put(const welcome& from) {
     return fb::CreateWelcome(out_, from.epoch, from.lease_ms, from.heartbeat_ms, from.remote, text(from.version));
@@ -174,7 +179,7 @@ class writer {
     const auto type = optional(from.type);
     const auto counters = optional(from.counters);
     return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, type, counters,
-                                 from.received_ago_ms);
+                                 from.received_ago_ms, from.keep_last);
   }
 
   Offset<fb::Subscription> put(const subscription_info& from) {
@@ -184,7 +189,7 @@ class writer {
     const auto host = text(from.host);
     const auto counters = optional(from.counters);
     return fb::CreateSubscription(out_, &subscription, &participant, name, host, from.pid, counters,
-                                  from.received_ago_ms);
+                                  from.received_ago_ms, from.max_age_ms);
   }
 
   [[nodiscard]] std::size_t room() const {
@@ -192,7 +197,7 @@ class writer {
     return used < max_control_bytes ? max_control_bytes - used : 0;
   }
 
-  // Subscriptions that do not fit are left out: subscription_count tells how many there are.
+  // Subscriptions that do not fit are for the next page: subscription_count says how many there are.
   Offset<fb::TopicState> put(const topic_state& from) {
     std::size_t needed = bound_without_subscriptions(from);
     std::size_t fit = 0;
@@ -204,7 +209,8 @@ class writer {
     const auto topic = exact(from.topic);
     const auto publication = optional(from.publication);
     const auto subscriptions = all(from.subscriptions, fit);
-    return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count);
+    const bool more = from.more || fit < from.subscriptions.size();
+    return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more);
   }
 
   // The first topic always goes in, others only whole; the rest is for the next page.

@@ -4,14 +4,24 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <cstdint>
 
 namespace orc::detail {
 
 bool among_the_last_fds(int fd) noexcept {
-  constexpr rlim_t reserve = 8;  // for the program, and for what must not fail
+  constexpr std::size_t reserve = 8;  // for the program, and for what must not fail
+  return fd >= 0 && static_cast<std::size_t>(fd) + reserve >= fd_limit();
+}
+
+bool fds_are_scarce(int fd) noexcept {
+  const std::size_t limit = fd_limit();
+  return fd >= 0 && static_cast<std::size_t>(fd) >= limit - limit / 4;
+}
+
+std::size_t fd_limit() noexcept {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
-  return fd >= 0 && static_cast<rlim_t>(fd) + reserve >= limit.rlim_cur;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
 }
 
 bool room_for_fds(std::size_t count) {

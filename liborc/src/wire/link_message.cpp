@@ -6,6 +6,8 @@ namespace orc::wire {
 
 namespace {
 
+constexpr std::size_t secret_at = 8;  // in place of a sample's time
+
 // Offsets behind the sample header.
 constexpr char magic[4] = {'O', 'R', 'C', 'L'};
 constexpr std::size_t kind_at = 4;
@@ -40,6 +42,7 @@ id load_id(const std::byte* at) noexcept { return {load<std::uint64_t>(at), load
 std::array<std::byte, link_message::bytes> encode(const link_message& message) noexcept {
   std::array<std::byte, link_message::bytes> frame{};
   put(sample_header{}, frame.data());
+  store(frame.data() + secret_at, message.secret);
   std::byte* const fields = frame.data() + sample_header::bytes;
   std::memcpy(fields, magic, sizeof magic);
   store(fields + kind_at, message.kind);
@@ -60,6 +63,7 @@ std::optional<link_message> decode_link_message(std::span<const std::byte> frame
   if (kind < 1 || kind > 4) return std::nullopt;
   link_message message;
   message.kind = static_cast<link_kind>(kind);
+  message.secret = load<std::uint64_t>(frame.data() + secret_at);
   message.publication = load_id(fields + publication_at);
   message.subscription = load_id(fields + subscription_at);
   message.depth = load<std::uint32_t>(fields + depth_at);

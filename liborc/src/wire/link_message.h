@@ -26,6 +26,8 @@ struct link_message {
   link_kind kind = link_kind::hello;
   id publication;
   id subscription;
+  // Hello: known to the two ends only; proves that a second connection is the same subscription's. 0: no such proof.
+  std::uint64_t secret = 0;
   std::uint32_t depth = 0;          // hello: 0 newest wins, else in order with this many samples kept
   std::uint64_t last_sequence = 0;  // welcome: of the newest sample so far; hello: of the newest one received
 };

@@ -10,7 +10,6 @@
 namespace orc::detail {
 namespace {
 
-constexpr const char* system_dir = "/run/orc";
 constexpr std::string_view ipc_scheme = "ipc://";
 
 // The XDG specification: relative paths are to be ignored.
@@ -31,7 +30,7 @@ bool fits(std::string_view directory) {
 
 std::string default_broker_dir() {
   if (auto directory = xdg_dir(); !directory.empty()) return directory;
-  if (geteuid() == 0 || access(system_dir, W_OK | X_OK) == 0) return system_dir;
+  if (geteuid() == 0 || access(system_broker_dir, W_OK | X_OK) == 0) return system_broker_dir;
   return temporary_dir();
 }
 
@@ -43,10 +42,18 @@ std::string directory_beside(const std::string& broker_endpoint) {
   return path.substr(0, path.rfind('/'));
 }
 
+bool broker_is_named() { return !environment("ORC_BROKER").empty(); }
+
+std::vector<std::string> well_known_dirs() {
+  std::vector<std::string> found{system_broker_dir, temporary_dir(), "/run/user/" + std::to_string(geteuid()) + "/orc"};
+  if (auto directory = xdg_dir(); !directory.empty()) found.push_back(std::move(directory));
+  return found;
+}
+
 std::vector<std::string> broker_candidates() {
   if (auto chosen = environment("ORC_BROKER"); !chosen.empty()) return {std::move(chosen)};
   std::vector<std::string> found;
-  for (const auto& directory : {xdg_dir(), std::string(system_dir), temporary_dir()}) {
+  for (const auto& directory : {xdg_dir(), std::string(system_broker_dir), temporary_dir()}) {
     if (!directory.empty() && fits(directory)) found.push_back(endpoint_in(directory));
   }
   found.emplace_back(default_tcp_endpoint);

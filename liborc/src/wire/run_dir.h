@@ -8,6 +8,7 @@
 
 namespace orc::detail {
 
+inline constexpr const char* system_broker_dir = "/run/orc";
 inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 
 // The directory a broker started now would use: $XDG_RUNTIME_DIR/orc if that is set, else /run/orc for root or where it
@@ -28,5 +29,11 @@ inline constexpr std::string_view without_broker = "none";
 // user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc endpoint whose path is too
 // long for a socket is left out.
 [[nodiscard]] std::vector<std::string> broker_candidates();
+
+// ORC_BROKER names the broker: there is nothing to search.
+[[nodiscard]] bool broker_is_named();
+
+// The directories in which users of any broker of this host have their endpoints, when they set up nothing else.
+[[nodiscard]] std::vector<std::string> well_known_dirs();
 
 }  // namespace orc::detail
