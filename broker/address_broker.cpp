@@ -1,12 +1,12 @@
 #include "address_broker.h"
 
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,16 +17,18 @@
 namespace orc {
 namespace {
 
-// So many messages are read before the timers get their turn: a flood must not stop the leases.
-constexpr int messages_per_pass = 4'096;
+// After a check for which there was no memory.
+constexpr std::chrono::milliseconds tick_again{100};
 
-broker_service_options service_options(const address_broker_options& from, bool remote) {
+broker_service_options service_options(const address_broker_options& from, broker_socket& socket) {
   broker_service_options to;
+  to.unread = [&socket](topic_map::routing connection) { return socket.has_unread(connection); };
   to.lease = from.lease;
   to.heartbeat = from.heartbeat;
   to.probe_timeout = from.probe_timeout;
   to.limits = from.limits;
-  to.remote = remote;
+  to.allowed_endpoints = from.allowed_endpoints;
+  to.remote = socket.remote();
   to.version = from.version;
   to.log = from.log;
   return to;
@@ -50,36 +52,29 @@ class signals_blocked {
 
 }  // namespace
 
-class address_broker::loop {
+class address_broker::loop final : broker_socket::owner {
  public:
   using clock = std::chrono::steady_clock;
+  using routing = broker_socket::routing;
 
-  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket, int wake)
+  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket)
       : period_(std::max(options.heartbeat, std::chrono::milliseconds(1))),
-        wake_(wake),
         socket_(std::move(socket)),
         endpoints_(socket_->endpoints()),
         service_(
-            service_options(options, socket_->remote()),
-            [this](const std::string& to, const std::string& frame) {
-              // A connection that is gone says Hello again when it is back: nothing is lost.
-              return socket_->send(to, frame) != broker_socket::sent::slow;
-            },
-            clock::now()),
+            service_options(options, *socket_),
+            [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
         epoch_(service_.epoch()) {
     const signals_blocked inherited_by_the_thread;
     thread_ = std::thread([this] { run(); });
   }
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
-  ~loop() {
-    stop();
-    close(wake_);
-  }
+  ~loop() { stop(); }
 
   void stop() {
     if (!thread_.joinable()) return;
-    eventfd_write(wake_, 1);
+    socket_->wake();
     thread_.join();
     socket_.reset();
   }
@@ -92,52 +87,63 @@ class address_broker::loop {
   }
 
  private:
-  void run() {
-    auto next_tick = clock::now() + period_;
-    while (wait(next_tick)) {
-      read_messages();
-      const auto now = clock::now();
-      service_.settle_overdue_probes(now);
-      if (now >= next_tick) {
-        // A pause of this whole process (SIGSTOP, suspended machine, starvation) is not the participants' fault.
-        if (now - next_tick > period_) service_.held_up(now);
-        service_.tick(now);
-        next_tick = now + period_;
-      }
+  void run() noexcept {
+    next_tick_ = clock::now() + period_;
+    while (socket_->turn(std::min(next_tick_, next_deadline_), *this)) {
+      run_timers();
       publish_statistics();
     }
   }
 
-  // False: time to end.
-  bool wait(clock::time_point next_tick) {
-    const auto deadline = std::min(next_tick, service_.next_deadline().value_or(next_tick));
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
-    zmq_pollitem_t items[] = {{socket_->handle(), 0, ZMQ_POLLIN, 0}, {nullptr, wake_, ZMQ_POLLIN, 0}};
-    zmq_poll(items, 2, std::max<long>(left, 0));  // fails with EINTR only, which is a turn with nothing to do
-    return (items[1].revents & ZMQ_POLLIN) == 0;
-  }
-
-  void read_messages() {
-    zmq::message_t frame;
-    std::string from;
-    for (int i = 0; i < messages_per_pass; ++i) {
-      switch (socket_->receive(from, frame)) {
-        case broker_socket::received::nothing: return;
-        case broker_socket::received::dropped: service_.reject("a message of several frames"); break;
-        case broker_socket::received::frame: receive(from, frame); break;
-      }
-    }
-  }
-
-  void receive(const std::string& from, const zmq::message_t& frame) {
+  void run_timers() noexcept {
+    const auto now = clock::now();
     try {
-      service_.receive(from, {static_cast<const std::byte*>(frame.data()), frame.size()}, clock::now());
+      service_.turn(now);
+      if (now >= next_tick_) {
+        // A pause of this whole process (SIGSTOP, suspended machine, starvation) is not the participants' fault.
+        if (now - next_tick_ > period_) service_.held_up(now);
+        service_.tick(now);
+        next_tick_ = now + period_;
+      }
+      next_deadline_ = service_.next_deadline().value_or(clock::time_point::max());
     } catch (const std::bad_alloc&) {
-      service_.reject("no memory for a message");  // the sender asks again
+      next_tick_ = now + tick_again;
+      next_deadline_ = next_tick_;
     }
   }
 
-  void publish_statistics() {
+  // ---- what the socket calls ----
+
+  void opened(routing from, const peer& who) override { service_.opened(from, who); }
+
+  void received(routing from, std::span<const std::byte> frame) noexcept override {
+    try {
+      service_.receive(from, frame, clock::now());
+      next_deadline_ = service_.next_deadline().value_or(clock::time_point::max());
+    } catch (const std::bad_alloc&) {
+      rejected("no memory for a message");  // the sender asks again
+    }
+  }
+
+  void closed(routing from) noexcept override {
+    try {
+      service_.closed(from, clock::now());
+    } catch (const std::bad_alloc&) {  // an event that was not sent: its readers ask again
+    }
+  }
+
+  void rejected(std::string_view why) noexcept override {
+    try {
+      service_.reject(why);
+    } catch (const std::bad_alloc&) {  // it is counted, and the log says another reason
+    }
+  }
+
+  [[nodiscard]] bool participates(routing from) const noexcept override {
+    return service_.map().participant_at(from).has_value();
+  }
+
+  void publish_statistics() noexcept {
     const auto& counted = service_.counted();
     const auto& map = service_.map();
     const std::lock_guard lock(mutex_);
@@ -147,11 +153,12 @@ class address_broker::loop {
   }
 
   const std::chrono::milliseconds period_;
-  const int wake_;
   std::unique_ptr<broker_socket> socket_;
   const std::vector<std::string> endpoints_;
   broker_service service_;
   const std::uint64_t epoch_;
+  clock::time_point next_tick_{};
+  clock::time_point next_deadline_ = clock::time_point::max();  // of the service's probes
   mutable std::mutex mutex_;
   statistics statistics_;
   std::thread thread_;  // last: everything it uses exists before it starts
@@ -162,13 +169,10 @@ std::variant<std::unique_ptr<address_broker>, std::string> address_broker::start
         options) {  // NOLINT(performance-unnecessary-value-param): plain options, by value as they are given
   auto socket = broker_socket::open(options.listen);
   if (auto* wrong = std::get_if<std::string>(&socket)) return std::move(*wrong);
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return "cannot make an eventfd: too many open files: raise the limit with ulimit -n";
   try {
-    auto running = std::make_unique<loop>(options, std::move(std::get<0>(socket)), wake);
+    auto running = std::make_unique<loop>(options, std::move(std::get<0>(socket)));
     return std::unique_ptr<address_broker>(new address_broker(std::move(running)));
   } catch (const std::system_error& error) {
-    close(wake);
     return std::string("cannot start the broker's thread: ") + error.what();
   }
 }

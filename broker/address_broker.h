@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker_log.h"
+#include "endpoint_rules.h"
 #include "private_endpoint.h"
 #include "topic_map.h"
 
@@ -21,8 +22,9 @@ struct address_broker_options {
   std::chrono::milliseconds heartbeat{1'000};  // what participants are told; also the period of the broker's own checks
   std::chrono::milliseconds probe_timeout{500};  // how long a holder on another host may take to prove that it lives
   topic_map_limits limits;
-  std::string version;  // told to participants, for people
-  broker_log log;       // called from the broker's thread
+  std::vector<address_range> allowed_endpoints;  // addresses that participants may name beside their own
+  std::string version;                           // told to participants, for people
+  broker_log log;                                // called from the broker's thread
 };
 
 class address_broker {
@@ -30,7 +32,7 @@ class address_broker {
   struct statistics {
     std::uint64_t passes = 0;    // turns of the loop: grows at least once per heartbeat while the broker is well
     std::uint64_t messages = 0;  // received
-    std::uint64_t rejected = 0;  // malformed or of several frames, dropped
+    std::uint64_t rejected = 0;  // malformed, of several frames or too long, and connections that do not read
     std::uint64_t events = 0;    // pushed
     std::uint64_t unsent = 0;    // lost to connections that do not read
     std::uint64_t takeovers = 0;
@@ -39,8 +41,8 @@ class address_broker {
     std::uint64_t subscriptions = 0;
   };
 
-  // Binds all endpoints and serves them on a thread of its own and a libzmq context of its own; or one line that says
-  // what was tried, what was found and what to do. Never throws for what the machine or a peer does wrong.
+  // Binds all endpoints and serves them on a thread of its own; or one line that says what was tried, what was found
+  // and what to do. Never throws for what the machine or a peer does wrong.
   [[nodiscard]] static std::variant<std::unique_ptr<address_broker>, std::string> start(address_broker_options options);
 
   address_broker(const address_broker&) = delete;

@@ -47,6 +47,12 @@ void print(const broker_config& config, std::ostream& out) {
       << "\nmax-participants = " << config.limits.participants
       << "\nmax-subscriptions = " << config.limits.subscriptions
       << "\nmax-schema-bytes = " << config.limits.schema_bytes << '\n';
+  if (config.allow_endpoints.empty()) return;
+  out << "allow-endpoints = [";
+  for (std::size_t i = 0; i < config.allow_endpoints.size(); ++i) {
+    out << (i == 0 ? "" : ", ") << quoted(config.allow_endpoints[i]);
+  }
+  out << "]\n";
 }
 
 // CLI11 explains the error in one line, which we make ours; help and version are no errors.
@@ -81,16 +87,27 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       ->type_name("LEVEL")
       ->capture_default_str();
   const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
-  app.add_option("--max-topics", config.limits.topics, "more are refused")->check(positive)->capture_default_str();
-  app.add_option("--max-participants", config.limits.participants, "more are refused")
+  app.add_option("--max-topics", config.limits.topics, "more are refused; one user or address may have half of them")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--max-subscriptions", config.limits.subscriptions, "more are refused")
+  app.add_option("--max-participants", config.limits.participants,
+                 "more are refused; one user or address may have half of them")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "of all type descriptions together")
+  app.add_option("--max-subscriptions", config.limits.subscriptions,
+                 "more are refused; one user or address may have half of them")
       ->check(positive)
       ->capture_default_str();
+  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "of all type descriptions and endpoints together")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--allow-endpoints", config.allow_endpoints,
+                 "addresses that participants may offer topics at beside their own, for NAT and ORC_ADVERTISE")
+      ->type_name("CIDR,...")
+      ->delimiter(',')
+      ->check([](const std::string& text) {
+        return address_range::parse(text) ? std::string() : text + " is no range of addresses such as 192.0.2.0/24";
+      });
   app.add_flag("--print-config", print_only, "print the configuration in effect and end")->configurable(false);
   try {
     app.parse(argc, argv);
@@ -99,6 +116,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   }
   config.log_level = log_levels.at(log_level);
   if (config.listen.empty()) config.listen = {detail::default_broker_endpoint(), detail::default_tcp_endpoint};
+  for (const auto& text : config.allow_endpoints) config.allowed_endpoints.push_back(*address_range::parse(text));
   if (!print_only) return config;
   print(config, std::cout);
   return 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker_log.h"
+#include "endpoint_rules.h"
 #include "topic_map.h"
 
 namespace orc {
@@ -22,6 +23,8 @@ struct broker_config {
   std::vector<std::string> listen;
   broker_log_level log_level = broker_log_level::info;
   topic_map_limits limits;
+  std::vector<std::string> allow_endpoints;  // ranges of addresses
+  std::vector<address_range> allowed_endpoints;
 };
 
 // The configuration, or the exit code after --help, --version, --print-config or an error, which are printed already.

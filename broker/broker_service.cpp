@@ -1,25 +1,32 @@
 #include "broker_service.h"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <utility>
+
+#include "wire/printable.h"
 
 namespace orc {
 namespace {
 
-constexpr std::size_t max_waiting = 4'096;  // registrations that wait for probes, all together
+// How much of long work is done before others get their turn. Each takes a millisecond or two.
+constexpr std::size_t entries_per_turn = 512;        // of participants that leave
+constexpr std::size_t events_per_turn = 128;         // frames to send
+constexpr std::size_t registrations_per_turn = 128;  // that waited for a probe
+constexpr std::size_t checks_per_turn = 512;         // of processes
+constexpr std::size_t leases_per_turn = 128;
+constexpr int lines_per_period = 32;
 
 std::uint64_t random_epoch() { return wire::id::random().lo; }
 
-std::string named(const wire::hello& who) {
-  return (who.name.empty() ? "participant" : who.name) + " (pid " + std::to_string(who.pid) + ", " +
-         who.participant.hex().substr(0, 8) + ")";
-}
-
-// What people will see of it must not move their cursor.
+// What a stranger wrote and others will see: no control characters, and not longer for that.
 void make_printable(std::string& text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
+  text = wire::escaped(text, wire::backslashes::kept);
+  if (text.size() <= wire::max_text) return;
+  std::size_t size = wire::max_text;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // between two characters
+  text.resize(size);
 }
 
 }  // namespace
@@ -29,9 +36,22 @@ broker_service::broker_service(broker_service_options options, send_function sen
       send_(std::move(send)),
       started_(started),
       epoch_(random_epoch()),
-      map_(options_.lease, options_.limits) {}
+      map_(options_.lease, options_.limits),
+      rules_(options_.allowed_endpoints),
+      lines_left_(lines_per_period) {}
 
-void broker_service::receive(const routing& from, std::span<const std::byte> frame, time now) {
+void broker_service::opened(routing from, const peer& who) {
+  connections_.insert_or_assign(from, connection{who, client_table::name_of(who)});
+}
+
+void broker_service::closed(routing from, time) {
+  connections_.erase(from);
+  map_.closed(from);
+}
+
+void broker_service::receive(routing from, std::span<const std::byte> frame, time now) {
+  const auto by = connections_.find(from);
+  if (by == connections_.end()) return;
   ++counters_.messages;
   if (frame.empty()) return greet(from, 0);
   auto decoded = wire::decode(frame);
@@ -40,21 +60,22 @@ void broker_service::receive(const routing& from, std::span<const std::byte> fra
     reply(from, wrong->request, wire::error{wrong->code, wrong->text});
     return;
   }
-  auto& message = std::get<wire::envelope>(decoded);
   auto who = map_.participant_at(from);
   if (who) (void)map_.renew(from, now);
-  dispatch(from, message, now);
-  if (probes_.empty()) return;
-  // Whatever a holder says proves that it lives, also where the topic is now free or somebody else's.
-  if (!who) who = map_.participant_at(from);
-  if (who) settle(*who, true, now);
+  dispatch(from, by->second, std::get<wire::envelope>(decoded), now);
+  if (!waiting_.empty()) {
+    // Whatever a holder says proves that it lives, also where the topic is now free or somebody else's.
+    if (!who) who = map_.participant_at(from);
+    if (who) waiting_.settle(*who, true);
+  }
+  work(now);
 }
 
-void broker_service::dispatch(const routing& from, wire::envelope& message, time now) {
+void broker_service::dispatch(routing from, connection& by, wire::envelope& message, time now) {
   const bool introduces_itself = std::holds_alternative<wire::hello>(message.content);
   if (introduces_itself) {
-    out_of_date_.erase(from);
-  } else if (!out_of_date_.empty() && out_of_date_.contains(from)) {
+    by.out_of_date = false;
+  } else if (by.out_of_date) {
     reply(from, message.request,
           wire::error{wire::error_code::unknown_participant, "an event was lost: say Hello and register again"});
     return;
@@ -62,54 +83,67 @@ void broker_service::dispatch(const routing& from, wire::envelope& message, time
   std::visit([&](auto& content) { handle(from, message.request, content, now); }, message.content);
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, wire::hello& what, time now) {
+void broker_service::handle(routing from, std::uint64_t request, wire::hello& what, time now) {
   for (std::string* const text : {&what.name, &what.host, &what.library}) make_printable(*text);
-  const bool known = map_.route_of(what.participant) != nullptr;
-  topic_map::events events;
-  if (auto wrong = map_.hello(from, what, now, events)) {
+  const auto& by = connections_.at(from).who;
+  identify(what, by);
+  const bool known = map_.knows(what.participant);
+  if (auto wrong = map_.hello(from, by, what, now)) {
     reply(from, request, std::move(*wrong));
-  } else {
-    if (!known) log(broker_log_level::info, named(what) + " joined");
-    greet(from, request);
+    return;
   }
-  push(events);
+  if (!known) log(broker_log_level::info, named(what) + " joined");
+  greet(from, request);
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, wire::register_topic& what, time now) {
-  register_for({from, request, std::move(what)}, std::nullopt, now);
+// Over ipc the kernel says which process it is.
+void broker_service::identify(wire::hello& what, const peer& by) const {
+  if (by.way != peer::via::ipc || by.pid == 0 || options_.host.empty() || what.host != options_.host) return;
+  what.pid = by.pid;
+  what.start_time = options_.start_time(by.pid).value_or(0);
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::unregister_topic& what, time) {
-  topic_map::events events;
-  finish(from, request, map_.unregister_topic(from, what, events));
-  push(events);
+void broker_service::handle(routing from, std::uint64_t request, wire::register_topic& what, time now) {
+  if (what.type) {
+    make_printable(what.type->name);
+    make_printable(what.type->encoding);
+  }
+  const auto& by = connections_.at(from);
+  if (auto wrong = rules_.problem(what, by.who, now); !wrong.empty()) {
+    reply(from, request, wire::error{wire::error_code::bad_request, "topic \"" + what.topic + "\": " + wrong});
+    return;
+  }
+  register_for({from, request, by.client, std::move(what)}, std::nullopt, now);
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::request_topic& what, time) {
+void broker_service::handle(routing from, std::uint64_t request, const wire::unregister_topic& what, time now) {
+  finish(from, request, map_.unregister_topic(from, what, now));
+}
+
+void broker_service::handle(routing from, std::uint64_t request, const wire::request_topic& what, time) {
   std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
              map_.request_topic(from, what));
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::release_topic& what, time) {
+void broker_service::handle(routing from, std::uint64_t request, const wire::release_topic& what, time) {
   finish(from, request, map_.release_topic(from, what));
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::heartbeat& what, time now) {
+void broker_service::handle(routing from, std::uint64_t request, wire::heartbeat& what, time now) {
+  for (auto& each : what.subscriptions) make_printable(each.reason);
   finish(from, request, map_.heartbeat(from, what, now));
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::goodbye&, time) {
-  topic_map::events events;
-  map_.goodbye(from, events);
+void broker_service::handle(routing from, std::uint64_t request, const wire::goodbye&, time now) {
+  map_.goodbye(from, now);
   reply(from, request, wire::ack{});
-  push(events);
 }
 
-void broker_service::handle(const routing&, std::uint64_t, const wire::alive&, time) {
+void broker_service::handle(routing, std::uint64_t, const wire::alive&, time) {
   // receive() settles the probe of whoever says anything.
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::list_topics& what, time now) {
+void broker_service::handle(routing from, std::uint64_t request, const wire::list_topics& what, time now) {
   auto page = map_.list(what.after, what.limit, now);
   page.epoch = epoch_;
   page.uptime_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<topic_map::duration>(now - started_).count());
@@ -117,24 +151,23 @@ void broker_service::handle(const routing& from, std::uint64_t request, const wi
   reply(from, request, std::move(page));
 }
 
-void broker_service::handle(const routing& from, std::uint64_t request, const wire::describe_topic& what, time now) {
+void broker_service::handle(routing from, std::uint64_t request, const wire::describe_topic& what, time now) {
   std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
-             map_.describe(what.topic, now));
+             map_.describe(what, now));
 }
 
 // Welcome, Ack, Error, TopicState, TopicList, Probe: only the broker says these.
 template <class NotARequest>
-void broker_service::handle(const routing& from, std::uint64_t request, const NotARequest&, time) {
+void broker_service::handle(routing from, std::uint64_t request, const NotARequest&, time) {
   reject("a message that only the broker sends");
   reply(from, request,
         wire::error{wire::error_code::bad_request, "this kind of message is the broker's to send, not a request"});
 }
 
-void broker_service::register_for(pending asked, const std::optional<wire::id>& alive_holder, time now) {
+void broker_service::register_for(registration asked, const std::optional<wire::id>& alive_holder, time now) {
   // Each turn either answers or removes a dead holder, after which the topic is free.
   for (;;) {
-    topic_map::events events;
-    auto result = map_.register_topic(asked.from, asked.what, events);
+    auto result = map_.register_topic(asked.from, asked.what, now);
     const auto* held = std::get_if<topic_map::held>(&result);
     if (held == nullptr) {
       if (auto* state = std::get_if<wire::topic_state>(&result)) {
@@ -142,107 +175,125 @@ void broker_service::register_for(pending asked, const std::optional<wire::id>& 
       } else {
         reply(asked.from, asked.request, std::move(std::get<wire::error>(result)));
       }
-      return push(events);
+      return;
     }
-    if (held->participant == alive_holder || holder_is_alive(*held)) {
+    const auto state = held->participant == alive_holder ? detail::process_state::alive : state_of(*held);
+    if (state == detail::process_state::alive) {
       log(broker_log_level::info, "refused: " + held->refusal);
       reply(asked.from, asked.request, wire::error{wire::error_code::name_taken, held->refusal});
       return;
     }
-    if (!holder_is_dead(*held)) return probe(*held, std::move(asked), now);
-    take_over_from(held->participant, "is dead");
+    if (state == detail::process_state::unknown) return probe(*held, std::move(asked), now);
+    take_over_from(held->participant, "is dead", now);
   }
 }
 
-bool broker_service::holder_is_dead(const topic_map::held& held) const {
-  return !options_.host.empty() && held.holder.host == options_.host &&
-         options_.check_process(held.holder.pid, held.holder.start_time) == detail::process_state::dead;
+// Where the holder cannot be looked for, it is asked.
+detail::process_state broker_service::state_of(const topic_map::held& held) const {
+  if (options_.host.empty() || held.holder.host != options_.host) return detail::process_state::unknown;
+  return options_.check_process(held.holder.pid, held.holder.start_time);
 }
 
-bool broker_service::holder_is_alive(const topic_map::held& held) const {
-  return !options_.host.empty() && held.holder.host == options_.host &&
-         options_.check_process(held.holder.pid, held.holder.start_time) == detail::process_state::alive;
-}
-
-void broker_service::probe(const topic_map::held& held, pending asked, time now) {
-  if (waiting_ >= max_waiting) {
-    reply(
-        asked.from, asked.request,
-        wire::error{wire::error_code::limit, "too many registrations wait for an answer of other holders: try again"});
+void broker_service::probe(const topic_map::held& held, registration asked, time now) {
+  const auto from = asked.from;
+  const auto request = asked.request;
+  if (auto full = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout)) {
+    reply(from, request, std::move(*full));
     return;
   }
-  const auto [at, first] = probes_.try_emplace(held.participant);
-  auto& running = at->second;
-  if (first) {
-    running.request = ++last_probe_;
-    running.deadline = now + options_.probe_timeout;
-    if (const auto* route = map_.route_of(held.participant)) reply(*route, running.request, wire::probe{});
-  }
-  // A retry of the same registration takes the place of the first: it is answered once, under its last request id.
-  const auto same = std::find_if(running.waiting.begin(), running.waiting.end(), [&](const pending& one) {
-    return one.from == asked.from && one.what.topic == asked.what.topic;
-  });
-  if (same != running.waiting.end()) {
-    *same = std::move(asked);
-  } else {
-    running.waiting.push_back(std::move(asked));
-    ++waiting_;
-  }
+  const auto number = waiting_.take_probe(held.participant);
+  const auto route = map_.route_of(held.participant);
+  if (number && route) reply(*route, *number, wire::probe{});
 }
 
-void broker_service::settle(const wire::id& holder, bool alive, time now) {
-  const auto at = probes_.find(holder);
-  if (at == probes_.end()) return;
-  auto settled = std::move(at->second);
-  probes_.erase(at);
-  waiting_ -= settled.waiting.size();
-  if (!alive) take_over_from(holder, "did not answer");
-  for (auto& one : settled.waiting) {
-    register_for(std::move(one), alive ? std::optional(holder) : std::nullopt, now);
-  }
+void broker_service::take_over_from(const wire::id& holder, std::string_view how, time now) {
+  if (!map_.knows(holder)) return;  // said Goodbye in the meantime
+  ++counters_.takeovers;
+  log(broker_log_level::warning,
+      "participant " + map_.shown_id_of(holder).hex().substr(0, 16) + " " + std::string(how) + ": its topics are free");
+  map_.remove(holder, now);
+  push_events(now);  // before the topic is somebody else's
 }
 
-void broker_service::settle_overdue_probes(time now) {
-  std::vector<wire::id> overdue;
-  for (const auto& [holder, running] : probes_) {
-    if (running.deadline <= now) overdue.push_back(holder);
+void broker_service::turn(time now) {
+  while (const auto silent = waiting_.overdue(now)) {
+    take_over_from(*silent, "did not answer", now);
+    waiting_.settle(*silent, false);
+    if (!map_.clean()) break;  // its topics first
   }
-  for (const auto& holder : overdue) settle(holder, false, now);
+  if (leases_to_end_) {
+    const auto late = map_.expire(now, leases_per_turn, options_.unread);
+    leases_to_end_ = map_.any_late(now);
+    if (late > 0) log(broker_log_level::warning, std::to_string(late) + " participant(s) lost their lease");
+  }
+  check_processes(now);
+  work(now);
+}
+
+void broker_service::work(time now) {
+  map_.clean_up(now, entries_per_turn);
+  for (std::size_t i = 0; i < registrations_per_turn; ++i) {
+    auto next = waiting_.next();
+    if (!next) break;
+    register_for(std::move(next->asked), next->alive_holder, now);
+  }
+  push_events(now);
 }
 
 std::optional<broker_service::time> broker_service::next_deadline() const {
-  std::optional<time> next;
-  for (const auto& [holder, running] : probes_) next = next ? std::min(*next, running.deadline) : running.deadline;
-  return next;
-}
-
-void broker_service::take_over_from(const wire::id& holder, std::string_view how) {
-  if (map_.route_of(holder) == nullptr) return;  // said Goodbye in the meantime
-  ++counters_.takeovers;
-  log(broker_log_level::warning,
-      "participant " + holder.hex().substr(0, 8) + " " + std::string(how) + ": its topics are free");
-  topic_map::events events;
-  map_.remove(holder, events);
-  push(events);
+  if (!map_.clean() || waiting_.any_settled() || leases_to_end_ || checked_) return started_;
+  const auto probe = waiting_.next_deadline();
+  const auto event = map_.next_event_time();
+  return probe && event ? std::min(*probe, *event) : probe ? probe : event;
 }
 
 void broker_service::tick(time now) {
-  topic_map::events events;
-  for (const auto& one : map_.participants()) {
-    if (options_.host.empty() || one.hello.host != options_.host || !options_.pid_is_gone(one.hello.pid)) continue;
-    log(broker_log_level::info, named(one.hello) + " ended without a Goodbye");
-    map_.remove(one.id, events);
+  leases_to_end_ = true;
+  checked_ = wire::id{};
+  if (lines_dropped_ > 0 && options_.log) {
+    options_.log(broker_log_level::warning,
+                 std::to_string(lines_dropped_) + " more line(s) of the last period left out");
   }
-  if (const auto late = map_.expire(now, events); late > 0) {
-    log(broker_log_level::warning, std::to_string(late) + " participant(s) lost their lease");
-  }
-  push(events);
-  std::erase_if(out_of_date_, [this](const routing& route) { return !map_.participant_at(route); });
+  lines_dropped_ = 0;
+  lines_left_ = lines_per_period;
   // Once per period, so that a stranger cannot fill the log.
   if (counters_.rejected != reported_rejected_) {
     log(broker_log_level::warning, std::to_string(counters_.rejected - reported_rejected_) +
                                        " malformed message(s) dropped, the last one: " + last_rejection_);
     reported_rejected_ = counters_.rejected;
+  }
+  turn(now);
+}
+
+void broker_service::check_processes(time now) {
+  if (!checked_) return;
+  std::vector<wire::id> gone;
+  const auto page = map_.participants_after(*checked_, checks_per_turn);
+  for (const auto& one : page) {
+    if (options_.host.empty() || one.hello.host != options_.host || !options_.pid_is_gone(one.hello.pid)) continue;
+    log(broker_log_level::info, named(one.hello) + " ended without a Goodbye");
+    gone.push_back(one.id);
+  }
+  checked_ = page.size() < checks_per_turn ? std::nullopt : std::optional(page.back().id);
+  for (const auto& id : gone) map_.remove(id, now);
+}
+
+void broker_service::push_events(time now) {
+  std::size_t budget = events_per_turn;
+  while (const auto event = map_.next_event(now, budget)) {
+    std::string frame;
+    try {
+      frame = wire::encode({0, event->state});
+    } catch (const std::bad_alloc&) {  // nobody gets it
+    }
+    for (const auto to : event->to) {
+      const auto at = connections_.find(to);
+      if (at == connections_.end()) continue;
+      ++counters_.events;
+      if (!frame.empty() && send_(to, frame)) continue;
+      ++counters_.unsent;
+      at->second.out_of_date = true;
+    }
   }
 }
 
@@ -251,20 +302,21 @@ wire::welcome broker_service::welcome() const {
           static_cast<std::uint32_t>(options_.heartbeat.count()), options_.remote, options_.version};
 }
 
-void broker_service::greet(const routing& to, std::uint64_t request) { reply(to, request, welcome()); }
+void broker_service::greet(routing to, std::uint64_t request) { reply(to, request, welcome()); }
 
 void broker_service::reject(std::string_view why) {
   ++counters_.rejected;
   last_rejection_ = why;
 }
 
-bool broker_service::reply(const routing& to, std::uint64_t request, wire::body content) {
+bool broker_service::reply(routing to, std::uint64_t request, wire::body content) {
+  if (!connections_.contains(to)) return true;  // its participant says Hello again when it is back
   if (send_(to, wire::encode({request, std::move(content)}))) return true;
   ++counters_.unsent;
   return false;
 }
 
-void broker_service::finish(const routing& to, std::uint64_t request, const topic_map::done& result) {
+void broker_service::finish(routing to, std::uint64_t request, const topic_map::done& result) {
   if (result) {
     reply(to, request, *result);
   } else {
@@ -272,20 +324,20 @@ void broker_service::finish(const routing& to, std::uint64_t request, const topi
   }
 }
 
-void broker_service::push(const topic_map::events& events) {
-  for (const auto& event : events) {
-    const auto frame = wire::encode({0, event.state});
-    for (const auto& to : event.to) {
-      ++counters_.events;
-      if (send_(to, frame)) continue;
-      ++counters_.unsent;
-      out_of_date_.insert(to);
-    }
-  }
+// Never by its own id, which is a credential.
+std::string broker_service::named(const wire::hello& who) const {
+  return (who.name.empty() ? "participant" : who.name) + " (pid " + std::to_string(who.pid) + ", " +
+         map_.shown_id_of(who.participant).hex().substr(0, 16) + ")";
 }
 
-void broker_service::log(broker_log_level level, const std::string& text) const {
-  if (options_.log) options_.log(level, text);
+void broker_service::log(broker_log_level level, const std::string& text) {
+  if (!options_.log) return;
+  if (lines_left_ <= 0) {
+    ++lines_dropped_;
+    return;
+  }
+  --lines_left_;
+  options_.log(level, wire::escaped(text, wire::backslashes::kept));
 }
 
 }  // namespace orc

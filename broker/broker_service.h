@@ -1,19 +1,23 @@
 // What the address broker does with each message: the protocol of schemas/PROTOCOL.md on top of a topic_map. It knows
 // no sockets, no clock and no threads: frames come in and go out through functions, so tests and fuzzers can drive it.
+//
+// No call takes more than a few milliseconds, whatever the tables hold: long work is done in parts, by turn().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "broker_log.h"
+#include "endpoint_rules.h"
+#include "peer.h"
 #include "topic_map.h"
+#include "waiting_registrations.h"
 #include "wire/control.h"
 #include "wire/process_identity.h"
 
@@ -24,12 +28,16 @@ struct broker_service_options {
   topic_map::duration heartbeat{1'000};
   topic_map::duration probe_timeout{500};
   topic_map_limits limits;
+  std::vector<address_range> allowed_endpoints;
   bool remote = false;
   std::string version;
   std::string host = detail::host_identity();
   std::function<detail::process_state(std::uint32_t pid, std::uint64_t start_time)> check_process =
       detail::check_process;
   std::function<bool(std::uint32_t pid)> pid_is_gone = detail::pid_is_gone;
+  // Has the connection said something that was not received yet? Its participant keeps its lease. Empty: none ever has.
+  std::function<bool(topic_map::routing)> unread;
+  std::function<std::optional<std::uint64_t>(std::uint32_t pid)> start_time = detail::process_start_time;
   broker_log log;
 };
 
@@ -37,19 +45,23 @@ class broker_service {
  public:
   using time = topic_map::time;
   using routing = topic_map::routing;
-  // False: the connection is there but takes nothing at the moment, so this message is lost to it.
-  using send_function = std::function<bool(const routing& to, const std::string& frame)>;
+  // False: the connection takes nothing more, so this message is lost to it.
+  using send_function = std::function<bool(routing to, const std::string& frame)>;
 
   broker_service(broker_service_options options, send_function send, time started);
 
-  // One frame of a message [from][frame]; an empty one is the greeting of ZMQ_PROBE_ROUTER.
-  void receive(const routing& from, std::span<const std::byte> frame, time now);
+  // A connection came. Nothing is received from or sent to one that has not been opened, or that is closed.
+  void opened(routing from, const peer& who);
+  // It is gone. Its participant stays until its lease ends, or moves to another connection.
+  void closed(routing from, time now);
+  // One frame of a message; an empty one is the greeting of ZMQ_PROBE_ROUTER.
+  void receive(routing from, std::span<const std::byte> frame, time now);
   // Counts a message that could not even be handed to receive().
   void reject(std::string_view why);
   // Every heartbeat period: leases, dead processes on this host.
   void tick(time now);
-  // When next_deadline() has come: probes that nobody answered.
-  void settle_overdue_probes(time now);
+  // When next_deadline() has come, which may be in the past: overdue probes, events, and the next part of long work.
+  void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
   // This process did not run for a while: nobody may lose a lease for that.
   void held_up(time now) { map_.renew_all(now); }
@@ -66,57 +78,59 @@ class broker_service {
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
  private:
-  struct pending {  // a RegisterTopic that waits for the holder of its topic to prove that it lives
-    routing from;
-    std::uint64_t request = 0;
-    wire::register_topic what;
-  };
-  struct probing {
-    std::uint64_t request = 0;
-    time deadline;
-    std::vector<pending> waiting;
+  using registration = waiting_registrations::registration;
+  struct connection {
+    peer who;
+    std::string client;
+    // It lost an event: its next message is answered with unknown_participant, so that it registers and requests
+    // everything again and learns the state of its topics.
+    bool out_of_date = false;
   };
 
-  void dispatch(const routing& from, wire::envelope& message, time now);
-  void handle(const routing& from, std::uint64_t request, wire::hello& what, time now);
-  void handle(const routing& from, std::uint64_t request, wire::register_topic& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::unregister_topic& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::request_topic& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::release_topic& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::heartbeat& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::goodbye& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::alive& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::list_topics& what, time now);
-  void handle(const routing& from, std::uint64_t request, const wire::describe_topic& what, time now);
+  void dispatch(routing from, connection& by, wire::envelope& message, time now);
+  void handle(routing from, std::uint64_t request, wire::hello& what, time now);
+  void handle(routing from, std::uint64_t request, wire::register_topic& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::unregister_topic& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::request_topic& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::release_topic& what, time now);
+  void handle(routing from, std::uint64_t request, wire::heartbeat& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::goodbye& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::alive& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::list_topics& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::describe_topic& what, time now);
   template <class NotARequest>
-  void handle(const routing& from, std::uint64_t request, const NotARequest& what, time now);
+  void handle(routing from, std::uint64_t request, const NotARequest& what, time now);
 
-  void register_for(pending asked, const std::optional<wire::id>& alive_holder, time now);
-  [[nodiscard]] bool holder_is_dead(const topic_map::held& held) const;
-  [[nodiscard]] bool holder_is_alive(const topic_map::held& held) const;
-  void probe(const topic_map::held& held, pending asked, time now);
-  void settle(const wire::id& holder, bool alive, time now);
-  void take_over_from(const wire::id& holder, std::string_view how);
+  void identify(wire::hello& what, const peer& by) const;
+  void register_for(registration asked, const std::optional<wire::id>& alive_holder, time now);
+  [[nodiscard]] detail::process_state state_of(const topic_map::held& held) const;
+  void probe(const topic_map::held& held, registration asked, time now);
+  void take_over_from(const wire::id& holder, std::string_view how, time now);
+
+  void work(time now);
+  void check_processes(time now);
+  void push_events(time now);
 
   [[nodiscard]] wire::welcome welcome() const;
-  void greet(const routing& to, std::uint64_t request);
-  bool reply(const routing& to, std::uint64_t request, wire::body content);
-  void finish(const routing& to, std::uint64_t request, const topic_map::done& result);
-  void push(const topic_map::events& events);
-  void log(broker_log_level level, const std::string& text) const;
+  void greet(routing to, std::uint64_t request);
+  bool reply(routing to, std::uint64_t request, wire::body content);
+  void finish(routing to, std::uint64_t request, const topic_map::done& result);
+  [[nodiscard]] std::string named(const wire::hello& who) const;
+  void log(broker_log_level level, const std::string& text);
 
   const broker_service_options options_;
   const send_function send_;
   const time started_;
   const std::uint64_t epoch_;
   topic_map map_;
+  endpoint_rules rules_;
+  std::unordered_map<routing, connection> connections_;  // that are open
+  waiting_registrations waiting_;
   counters counters_;
-  std::map<wire::id, probing> probes_;  // by holder
-  std::size_t waiting_ = 0;
-  std::uint64_t last_probe_ = 0;
-  // Participants that lost an event: their next message is answered with unknown_participant, so that they register and
-  // request everything again and learn the state of their topics.
-  std::unordered_set<routing> out_of_date_;
+  std::optional<wire::id> checked_;  // the last participant whose process was looked for in this period
+  bool leases_to_end_ = false;
+  int lines_left_;  // of this period, so that strangers cannot fill the log
+  std::uint64_t lines_dropped_ = 0;
   std::uint64_t reported_rejected_ = 0;
   std::string last_rejection_;
 };

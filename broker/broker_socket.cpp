@@ -1,9 +1,17 @@
 #include "broker_socket.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
+#include <climits>
+#include <new>
 
 #include "wire/control.h"
 #include "wire/fd_limit.h"
@@ -11,132 +19,388 @@
 namespace orc {
 namespace {
 
-constexpr std::string_view ipc_scheme = "ipc://";
-constexpr std::string_view tcp_scheme = "tcp://";
-constexpr std::size_t fds_of_broker = 32;  // context, io thread, sockets and the first connections
+using namespace std::chrono_literals;
+using detail::unique_fd;
 
-// Bounds what one connection can make the broker keep.
-constexpr int receive_queue = 256;
-constexpr int send_queue = 10'000;  // events in a burst: a participant may have requested thousands of topics
+// Places. Descriptors are kept back for the listeners, the log, /proc and the program around.
+constexpr std::size_t fds_of_broker = 32;
+constexpr std::size_t most_places = 65'536;
+constexpr std::size_t most_strangers = 1'024;
 
-bool loopback(std::string_view endpoint) {
-  for (const std::string_view prefix : {"tcp://127.", "tcp://[::1]", "tcp://[::ffff:127.", "tcp://localhost:"}) {
-    if (endpoint.starts_with(prefix)) return true;
-  }
-  return false;
+// What a connection may leave unread. A stranger gets answers only, and is not asked for more before it has read them;
+// to a participant 10,000 topics may come at once.
+constexpr std::size_t unread_by_stranger = 256 * 1024;
+constexpr std::size_t unread_by_participant = 16 * 1024 * 1024;
+constexpr std::size_t unread_before_more = wire::max_control_bytes;
+constexpr std::size_t kept_for_all = 128 * 1024 * 1024;
+
+constexpr auto introduction = 3s;  // the time that a connection has for it
+constexpr auto unread_for = 5s;    // without any progress
+constexpr auto review_period = 1s;
+
+// Turns.
+constexpr auto one_turn = 1ms;  // before it looks who else has something to say
+constexpr auto one_connection = 1ms;
+constexpr int frames_of_one = 8;
+constexpr int accepts = 32;  // of one listener
+
+constexpr std::string_view does_not_read = "it does not read its answers";
+constexpr std::string_view no_memory = "no memory for a message";
+
+constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
+constexpr std::uint64_t door_mark = std::uint64_t{1} << 63;  // and the number of the listener
+
+fair_share::bounds places_for(std::size_t listeners) noexcept {
+  rlimit limit{};
+  std::size_t fds = most_places;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) fds = std::min<std::size_t>(limit.rlim_cur, fds);
+  const auto places = std::max<std::size_t>(fds - std::min(fds, fds_of_broker + listeners), 1);
+  return {places, std::clamp<std::size_t>(places / 4, 1, most_strangers), places - places / 4};
 }
 
-std::string cannot(const std::string& endpoint, const std::string& why) {
-  return "cannot listen at " + endpoint + ": " + why;
+// A user of this host, or a remote address; of IPv6 the /64 that one customer has.
+std::string origin_of(const peer& who) {
+  if (who.way == peer::via::ipc) return "uid " + std::to_string(who.uid);
+  std::array<char, 16> six{};
+  if (::inet_pton(AF_INET6, who.address.c_str(), six.data()) != 1) return who.address;
+  return "net " + std::string(six.data(), 8);
 }
 
-// libzmq takes tcp://…:99999 and listens at another port.
-bool has_port(std::string_view endpoint) {
-  const auto text = endpoint.substr(endpoint.rfind(':') + 1);
-  if (text == "*") return true;
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return problem == std::errc() && end == text.data() + text.size() && port != 0;
+bool add_to(int events, int fd, std::uint32_t interest, std::uint64_t mark) noexcept {
+  epoll_event event{.events = interest, .data = {.u64 = mark}};
+  return fd >= 0 && ::epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-std::string tcp_advice(int error) {
-  switch (error) {
-    case EADDRINUSE:
-      return "another program (another orc-broker?) listens there: stop it, or choose another port with --listen";
-    case EADDRNOTAVAIL:
-    case ENODEV: return "this host has no such address: choose one that `ip address` shows, or * for all";
-    case EACCES: return "permission denied: choose a port from 1024 on";
-    case EINVAL: return "not an address: write it as tcp://ADDRESS:PORT";
-    default: return zmq_strerror(error);
-  }
+void change_in(int events, int fd, std::uint32_t interest, std::uint64_t mark) noexcept {
+  epoll_event event{.events = interest, .data = {.u64 = mark}};
+  (void)::epoll_ctl(events, EPOLL_CTL_MOD, fd, &event);
 }
+
+// Edges: a connection that is not read for now must not wake us again and again.
+constexpr std::uint32_t news = EPOLLIN | EPOLLRDHUP | EPOLLET;
+
+unique_fd spare_fd() noexcept { return unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
 
-broker_socket::broker_socket() : context_(1), socket_(context_, zmq::socket_type::router) { set_options(); }
-
-broker_socket::~broker_socket() {
-  socket_.close();
-  context_.close();  // ends at once: linger is bounded
-}
-
-void broker_socket::set_options() {
-  socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::max_control_bytes));
-  socket_.set(zmq::sockopt::router_mandatory, true);  // a send to a closed connection fails instead of vanishing
-  socket_.set(zmq::sockopt::sndhwm, send_queue);
-  socket_.set(zmq::sockopt::rcvhwm, receive_queue);
-  socket_.set(zmq::sockopt::linger, 50);
-  socket_.set(zmq::sockopt::handshake_ivl, 3'000);  // who connects and says nothing is put out
-  socket_.set(zmq::sockopt::heartbeat_ivl, 2'000);
-  socket_.set(zmq::sockopt::heartbeat_timeout, 6'000);
-  socket_.set(zmq::sockopt::tcp_keepalive, 1);
-  socket_.set(zmq::sockopt::tcp_keepalive_idle, 10);
-  socket_.set(zmq::sockopt::tcp_keepalive_intvl, 5);
-  socket_.set(zmq::sockopt::tcp_keepalive_cnt, 3);
-}
-
 std::variant<std::unique_ptr<broker_socket>, std::string> broker_socket::open(const std::vector<std::string>& listen) {
   if (listen.empty()) return "no endpoint to listen at: give one with --listen";
-  // Running out of files in the middle would abort the process inside libzmq.
   if (!detail::room_for_fds(fds_of_broker + listen.size())) {
     return "too few open files are allowed (RLIMIT_NOFILE) to serve: raise the limit with ulimit -n";
   }
-  try {
-    std::unique_ptr<broker_socket> made(new broker_socket());
-    for (const auto& endpoint : listen) {
-      if (auto wrong = made->bind(endpoint); !wrong.empty()) return cannot(endpoint, wrong);
-    }
-    return made;
-  } catch (const zmq::error_t& error) {
-    return std::string("cannot make the broker's socket: ") + error.what();
+  unique_fd events(::epoll_create1(EPOLL_CLOEXEC));
+  unique_fd wakened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!events || !add_to(events.get(), wakened.get(), EPOLLIN, wake_mark)) {
+    return "cannot make the broker's descriptors: too many open files: raise the limit with ulimit -n";
   }
+  std::unique_ptr<broker_socket> made(
+      new broker_socket(std::move(events), std::move(wakened), places_for(listen.size())));
+  for (const auto& endpoint : listen) {
+    if (auto wrong = made->listen_at(endpoint); !wrong.empty()) return "cannot listen at " + endpoint + ": " + wrong;
+  }
+  return made;
 }
 
-std::string broker_socket::bind(const std::string& endpoint) {
-  const bool ipc = endpoint.starts_with(ipc_scheme);
-  if (!ipc && !endpoint.starts_with(tcp_scheme)) return "neither ipc://PATH nor tcp://ADDRESS:PORT";
-  if (ipc) {
-    auto guard = ipc_guard::take(endpoint.substr(ipc_scheme.size()));
-    if (auto* wrong = std::get_if<std::string>(&guard)) return *wrong;
-    guards_.push_back(std::move(std::get<ipc_guard>(guard)));
-  } else {
-    if (!has_port(endpoint)) return "no port from 1 to 65535, or * for any: write it as tcp://ADDRESS:PORT";
-    socket_.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
-  }
-  if (zmq_bind(socket_.handle(), endpoint.c_str()) != 0) {
-    const int error = zmq_errno();
-    return ipc ? std::string(zmq_strerror(error)) + ": choose another path with --listen" : tcp_advice(error);
-  }
-  endpoints_.push_back(socket_.get(zmq::sockopt::last_endpoint));
-  return ipc ? guards_.back().set_mode() : std::string();
+broker_socket::broker_socket(unique_fd events, unique_fd wakened, fair_share::bounds places)
+    : events_(std::move(events)), wakened_(std::move(wakened)), spare_(spare_fd()), share_(places) {}
+
+std::string broker_socket::listen_at(const std::string& endpoint) {
+  auto opened = listener::open(endpoint);
+  if (auto* const wrong = std::get_if<std::string>(&opened)) return std::move(*wrong);
+  doors_.push_back(std::move(std::get<listener>(opened)));
+  return add_to(events_.get(), doors_.back().fd(), EPOLLIN, door_mark | (doors_.size() - 1))
+             ? std::string()
+             : "the system watches no more descriptors";
+}
+
+std::vector<std::string> broker_socket::endpoints() const {
+  std::vector<std::string> all;
+  for (const auto& door : doors_) all.push_back(door.endpoint());
+  return all;
 }
 
 bool broker_socket::remote() const noexcept {
-  return std::any_of(endpoints_.begin(), endpoints_.end(), [](const std::string& endpoint) {
-    return endpoint.starts_with(tcp_scheme) && !loopback(endpoint);
-  });
+  return std::any_of(doors_.begin(), doors_.end(), [](const listener& door) { return door.remote(); });
 }
 
-broker_socket::received broker_socket::receive(std::string& from, zmq::message_t& frame) noexcept {
-  zmq::message_t peer;
-  if (zmq_msg_recv(peer.handle(), socket_.handle(), ZMQ_DONTWAIT) < 0) return received::nothing;
-  if (!peer.more()) return received::dropped;
-  // The parts of a message arrive together, so these do not fail for want of data.
-  if (zmq_msg_recv(frame.handle(), socket_.handle(), ZMQ_DONTWAIT) < 0) return received::dropped;
-  if (!frame.more()) {
-    from.assign(static_cast<const char*>(peer.data()), peer.size());
-    return received::frame;
+void broker_socket::wake() noexcept { (void)::eventfd_write(wakened_.get(), 1); }
+
+bool broker_socket::turn(clock::time_point deadline, owner& to) noexcept {
+  now_ = clock::now();
+  while (!unsent_.empty()) flush(*unsent_.front());  // what timers have said
+  std::array<epoll_event, 256> happened;
+  const int count = ::epoll_wait(events_.get(), happened.data(), happened.size(), wait_ms(deadline));
+  now_ = clock::now();
+  for (int i = 0; i < count; ++i) {
+    const auto mark = happened[static_cast<std::size_t>(i)].data.u64;
+    if (mark == wake_mark) return false;
+    if ((mark & door_mark) != 0) {
+      accept_from(doors_[mark & ~door_mark], to);
+    } else {
+      note(mark, happened[static_cast<std::size_t>(i)].events);
+    }
   }
-  while (frame.more() && zmq_msg_recv(frame.handle(), socket_.handle(), ZMQ_DONTWAIT) >= 0) {
-  }
-  return received::dropped;
+  serve(to);
+  now_ = clock::now();
+  close_late(to);
+  if (now_ >= next_review_) review(to);
+  while (!doomed_.empty()) close(*doomed_.front(), to);
+  return true;
 }
 
-broker_socket::sent broker_socket::send(const std::string& to, const std::string& frame) noexcept {
-  if (zmq_send(socket_.handle(), to.data(), to.size(), ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
-    return zmq_errno() == EHOSTUNREACH ? sent::gone : sent::slow;
+int broker_socket::wait_ms(clock::time_point deadline) const noexcept {
+  if (share_.any_ready() || !doomed_.empty()) return 0;
+  if (!greeting_.empty()) deadline = std::min(deadline, greeting_.front()->since + introduction);
+  if (!blocked_.empty()) deadline = std::min(deadline, blocked_.front()->since + unread_for);
+  if (paused_) deadline = std::min(deadline, next_review_);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
+}
+
+// ---- who comes ----
+
+void broker_socket::accept_from(listener& door, owner& to) noexcept {
+  for (int n = 0; n < accepts; ++n) {
+    auto fd = door.accept();
+    if (!fd) {
+      if (errno != EAGAIN) out_of_descriptors(door, to);
+      return;
+    }
+    try {
+      take(door, std::move(fd), to);
+    } catch (const std::bad_alloc&) {  // it is closed, and comes again
+    }
   }
-  return zmq_send(socket_.handle(), frame.data(), frame.size(), ZMQ_DONTWAIT) < 0 ? sent::gone : sent::yes;
+}
+
+void broker_socket::take(const listener& door, unique_fd fd, owner& to) {
+  auto who = door.peer_of(fd.get());
+  auto origin = origin_of(who);
+  const auto [admitted, in_place_of] = share_.ask(origin);
+  if (!admitted) return;
+  chain node{nullptr};
+  if (in_place_of) close(*find(*in_place_of), to);
+  const auto key = ++last_key_;
+  share_.add(key, origin);
+  try {
+    auto& one = connections_.try_emplace(key, key, std::move(who), std::move(fd), now_).first->second;
+    one.at = node.begin();
+    *one.at = &one;
+    one.in = &greeting_;
+    greeting_.splice(greeting_.end(), node);
+    // A new socket takes a greeting at once.
+    if (!add_to(events_.get(), one.stream.fd(), news, key) || !one.stream.greet() || one.stream.unsent() != 0)
+      doom(one);
+  } catch (...) {
+    share_.remove(key);
+    throw;
+  }
+}
+
+// The one that waits is refused rather than left waiting, if that can be done.
+void broker_socket::out_of_descriptors(listener& door, owner& to) noexcept {
+  if (const auto stranger = share_.first_to_go()) return close(*find(*stranger), to);
+  spare_.reset();
+  const bool refused = static_cast<bool>(door.accept());
+  spare_ = spare_fd();
+  if (!refused) listen(false);
+}
+
+void broker_socket::listen(bool now) noexcept {
+  paused_ = !now;
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    change_in(events_.get(), doors_[i].fd(), now ? std::uint32_t{EPOLLIN} : 0u, door_mark | i);
+  }
+}
+
+// ---- what they say ----
+
+void broker_socket::note(routing key, std::uint32_t events) noexcept {
+  auto* const one = find(key);
+  if (one == nullptr || one->in == &doomed_) return;
+  const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
+  if (gone && one->stream.unsent() > unread_before_more) return doom(*one);
+  if ((events & EPOLLOUT) != 0) flush(*one);
+  if (gone || (events & (EPOLLIN | EPOLLRDHUP)) != 0) one->stream.readable(gone || (events & EPOLLRDHUP) != 0);
+  if (one->in != &doomed_) share_.ready(key);
+}
+
+void broker_socket::serve(owner& to) noexcept {
+  const auto end = now_ + one_turn;
+  while (share_.any_ready() && now_ < end) {
+    auto* const one = find(share_.next());
+    if (one != nullptr) serve_one(*one, to);
+  }
+  while (!unsent_.empty()) flush(*unsent_.front());
+}
+
+void broker_socket::serve_one(connection& one, owner& to) noexcept {
+  const auto end = now_ + one_connection;
+  bool more = true;
+  for (int n = 0; more && n < frames_of_one && now_ < end; ++n) {
+    if (one.in == &doomed_ || one.stream.unsent() > unread_before_more) break;
+    more = handle_one(one, to);
+    now_ = clock::now();
+  }
+  if (one.in == &doomed_) return;
+  count(one);
+  flush(one);
+  keep_within_budget();
+  if (more && one.in != &doomed_ && one.stream.unsent() <= unread_before_more) share_.ready(one.key);
+}
+
+// False: it has nothing more for now.
+bool broker_socket::handle_one(connection& one, owner& to) noexcept {
+  std::span<const std::byte> frame;
+  switch (one.stream.receive(frame, now_)) {
+    case control_connection::event::nothing: return false;
+    case control_connection::event::handled:
+      if (one.in == &greeting_ && one.stream.ready()) introduce(one, to);
+      break;
+    case control_connection::event::frame:
+      to.received(one.key, frame);
+      if (const bool participant = to.participates(one.key); participant != one.participant) {
+        one.participant = participant;
+        share_.settle(one.key, participant);
+      }
+      break;
+    case control_connection::event::ended: doom(one); break;
+    case control_connection::event::broken: doom(one, one.stream.why()); break;
+  }
+  return true;
+}
+
+void broker_socket::introduce(connection& one, owner& to) noexcept {
+  try {
+    to.opened(one.key, one.who);
+    one.opened = true;
+    move(one, quiet_);
+  } catch (const std::bad_alloc&) {
+    doom(one);
+  }
+}
+
+// ---- what they are sent ----
+
+bool broker_socket::send(routing to, const std::string& frame) noexcept {
+  auto* const one = find(to);
+  if (one == nullptr || one->deaf || !one->opened) return true;
+  if (one->in == &doomed_) return false;
+  const auto most = one->participant ? unread_by_participant : unread_by_stranger;
+  if (one->stream.unsent() + frame.size() > most) {
+    doom(*one, does_not_read);
+  } else if (!one->stream.append(std::as_bytes(std::span(frame)))) {
+    doom(*one, no_memory);
+  } else {
+    if (one->in == &quiet_) move(*one, unsent_);
+    count(*one);
+    keep_within_budget();
+  }
+  return one->in != &doomed_;
+}
+
+bool broker_socket::has_unread(routing from) noexcept {
+  const auto* const one = find(from);
+  int bytes = 0;
+  return one != nullptr && ::ioctl(one->stream.fd(), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+void broker_socket::flush(connection& one) noexcept {
+  const auto done = one.stream.flush();
+  if (done == control_connection::flushed::failed) {
+    // What it said before it went is still to be read, and at the end of that the connection ends.
+    one.stream.discard();
+    one.deaf = true;
+    one.stream.readable(true);
+    share_.ready(one.key);
+  } else if (done == control_connection::flushed::some ||
+             (done == control_connection::flushed::none && one.in != &blocked_)) {
+    one.since = now_;
+    move(one, blocked_);
+  }
+  const bool all = one.stream.unsent() == 0;
+  if (all && one.in != &greeting_) move(one, quiet_);
+  want_room(one, !all);
+  count(one);
+}
+
+void broker_socket::want_room(connection& one, bool wanted) noexcept {
+  if (one.waits_for_room == wanted) return;
+  one.waits_for_room = wanted;
+  change_in(events_.get(), one.stream.fd(), news | (wanted ? std::uint32_t{EPOLLOUT} : 0u), one.key);
+}
+
+// ---- what has to end ----
+
+void broker_socket::close_late(owner& to) noexcept {
+  while (!greeting_.empty() && greeting_.front()->since + introduction <= now_) close(*greeting_.front(), to);
+  while (!blocked_.empty() && blocked_.front()->since + unread_for <= now_) {
+    auto& one = *blocked_.front();
+    flush(one);  // this process may have been stopped, not the other one
+    if (one.in == &blocked_ && one.since + unread_for <= now_) doom(one, does_not_read);
+  }
+}
+
+// Participants end by Goodbye or by their lease, also while their connections say nothing.
+void broker_socket::review(owner& to) noexcept {
+  next_review_ = now_ + review_period;
+  for (auto& [key, one] : connections_) {
+    if (!one.participant || to.participates(key)) continue;
+    one.participant = false;
+    share_.settle(key, false);
+  }
+  while (share_.crowded()) close(*find(*share_.first_to_go()), to);
+  if (!spare_) spare_ = spare_fd();
+  if (paused_) listen(true);
+}
+
+void broker_socket::count(connection& one) noexcept {
+  if (one.in == &doomed_) return;
+  kept_ += one.stream.kept() - one.counted;
+  one.counted = one.stream.kept();
+}
+
+// The connection that keeps the most makes room.
+void broker_socket::keep_within_budget() noexcept {
+  while (kept_ > kept_for_all) {
+    connection* most = nullptr;
+    for (auto& [key, one] : connections_) {
+      if (one.in != &doomed_ && (most == nullptr || one.counted > most->counted)) most = &one;
+    }
+    if (most == nullptr) return;
+    doom(*most, does_not_read);
+  }
+}
+
+void broker_socket::doom(connection& one, std::string_view why) noexcept {
+  one.why = why;
+  one.stream.discard();
+  kept_ -= std::exchange(one.counted, 0);
+  move(one, doomed_);
+}
+
+void broker_socket::close(connection& one, owner& to) noexcept {
+  const auto key = one.key;
+  const auto why = one.why;
+  const bool opened = one.opened;
+  // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
+  (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, one.stream.fd(), nullptr);
+  kept_ -= one.counted;
+  one.in->erase(one.at);
+  share_.remove(key);
+  connections_.erase(key);
+  if (!why.empty()) to.rejected(why);
+  if (opened) to.closed(key);
+}
+
+void broker_socket::move(connection& one, chain& to) noexcept {
+  to.splice(to.end(), *one.in, one.at);
+  one.in = &to;
+}
+
+broker_socket::connection* broker_socket::find(routing key) noexcept {
+  const auto at = connections_.find(key);
+  return at == connections_.end() ? nullptr : &at->second;
 }
 
 }  // namespace orc

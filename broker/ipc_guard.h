@@ -1,5 +1,6 @@
-// The right to serve one ipc path. libzmq's ipc bind silently takes over a path that another process serves, so a
-// broker holds an flock on "<path>.lock" first; the kernel gives the lock back however the broker dies.
+// The right to serve one ipc path. What a killed broker left at a path has to be removed before the bind, which would
+// silently take the path from a process that serves it; so a broker holds an flock on "<path>.lock" first. The kernel
+// gives the lock back however the broker dies.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <new>
 #include <string>
 
 #include "address_broker.h"
@@ -72,6 +73,7 @@ int serve(const orc::broker_config& config) {
   orc::address_broker_options options;
   options.listen = config.listen;
   options.limits = config.limits;
+  options.allowed_endpoints = config.allowed_endpoints;
   options.version = std::string("orc-broker ") + ORC_VERSION;
   options.log = log;
   auto started = orc::address_broker::start(options);
@@ -96,5 +98,10 @@ int serve(const orc::broker_config& config) {
 int main(int argc, char** argv) {
   const auto config = orc::read_config(argc, argv);
   if (const auto* code = std::get_if<int>(&config)) return *code;
-  return serve(std::get<orc::broker_config>(config));
+  try {
+    return serve(std::get<orc::broker_config>(config));
+  } catch (const std::bad_alloc&) {
+    write_line("orc-broker: error: out of memory");
+    return orc::exit_code::cannot_serve;
+  }
 }

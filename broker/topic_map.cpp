@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/type_hash.h"
+
 namespace orc {
 namespace {
 
@@ -12,9 +14,18 @@ wire::error unknown_participant() {
   return error(wire::error_code::unknown_participant, "this connection has not said Hello, or its lease ran out");
 }
 
-wire::error full(const char* what, std::size_t limit) {
-  return error(wire::error_code::limit,
-               "the broker keeps no more than " + std::to_string(limit) + " " + what + ": see orc-broker --help");
+// What of a table is used, of everything, by one client, and by one participant.
+topic_map::done room(const char* what, std::size_t all, std::size_t limit, const client& by, std::size_t of_client,
+                     std::size_t of_participant = 0, std::size_t limit_each = 1) {
+  const auto refuse = [&](const std::string& holder, std::size_t most) {
+    return error(wire::error_code::limit,
+                 holder + " no more than " + std::to_string(most) + " " + what + ": see orc-broker --help");
+  };
+  if (of_participant >= limit_each) return refuse("a participant may have", limit_each);
+  const std::size_t share = client_table::share(limit);
+  if (of_client >= share) return refuse(by.name + " may have, over all its connections,", share);
+  if (all >= limit) return refuse("the broker keeps", limit);
+  return std::nullopt;
 }
 
 std::string describe_process(const wire::hello& who) {
@@ -26,270 +37,437 @@ bool same_process(const wire::hello& a, const wire::hello& b) {
   return a.host == b.host && a.pid == b.pid && a.start_time == b.start_time;
 }
 
+// Takes the same time wherever they differ.
+bool same_secret(const wire::id& a, const wire::id& b) { return ((a.hi ^ b.hi) | (a.lo ^ b.lo)) == 0; }
+
+constexpr std::size_t entries_at_once = 512;    // of participants that leave
+constexpr std::size_t bytes_per_endpoint = 32;  // beside its address
+
+std::size_t text_bytes_of(const wire::register_topic& what) {
+  std::size_t bytes = what.type ? what.type->name.size() + what.type->encoding.size() : 0;
+  for (const auto& each : what.endpoints) bytes += each.address.size() + bytes_per_endpoint;
+  return bytes;
+}
+
+std::string hash_text(std::uint64_t hash) { return wire::id{hash, 0}.hex().substr(0, 16); }
+
 }  // namespace
 
-topic_map::topic_map(duration lease, topic_map_limits limits) : lease_(lease), limits_(limits) {}
+// Numbers of participants start anywhere, so that an id of an earlier broker is not taken for one of this.
+topic_map::topic_map(duration lease, topic_map_limits limits)
+    : lease_(lease), limits_(limits), last_number_(wire::id::random().hi >> 1) {}
 
-topic_map::done topic_map::hello(const routing& from, const wire::hello& who, time now, events& out) {
-  auto known = participants_.find(who.participant);
-  if (known != participants_.end() && !same_process(known->second.hello, who)) {
-    return error(wire::error_code::bad_request, "the participant id " + who.participant.hex() + " belongs to " +
-                                                    describe_process(known->second.hello) +
-                                                    ": after fork() a child needs an id of its own");
+topic_map::~topic_map() {
+  while (leaving_) leaving_ = std::move(leaving_->next);  // not by recursion
+}
+
+topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello& who, time now) {
+  const auto known = participants_.find(who.participant);
+  if (known != participants_.end() && !may_move(*known->second, by, who) &&
+      (known->second->route != from || !same_process(known->second->hello, who))) {
+    return error(wire::error_code::id_taken,
+                 "another session has this participant id: draw a new one (a child of fork() needs an id of its own)");
   }
-  if (participant* before = find(from); before != nullptr && before->hello.participant != who.participant) {
-    remove(before->hello.participant, out);
+  participant* const before = find(from);
+  if (before != nullptr && (known == participants_.end() || before != known->second.get())) {
+    retire(*before);
+    clean_up(now, entries_at_once);
   }
-  if (known == participants_.end()) {
-    if (participants_.size() >= limits_.participants) return full("participants", limits_.participants);
-    known = participants_.try_emplace(who.participant).first;
-  } else {
-    by_route_.erase(known->second.route);
+  if (known != participants_.end()) {
+    participant& self = *known->second;
+    auto introduced = who;
+    by_route_.try_emplace(from, &self);
+    if (self.route && self.route != from) by_route_.erase(*self.route);
+    self.route = from;
+    self.hello = std::move(introduced);
+    touch(self, now);
+    return std::nullopt;
   }
-  participant& self = known->second;
-  self.hello = who;
-  self.route = from;
-  self.expires = now + lease_;
-  by_route_[from] = &self;
+  client& own = clients_.of(by);
+  if (auto full =
+          room("participants", participants_.size() + leaving_count_, limits_.participants, own, own.participants)) {
+    clients_.drop_if_empty(own);
+    return full;
+  }
+  try {
+    auto made = std::make_unique<participant>();
+    made->number = ++last_number_;
+    made->hello = who;
+    made->way = by.way;
+    made->uid = by.uid;
+    made->by = &own;
+    made->route = from;
+    made->expires = now + lease_;
+    std::list<participant*> age{made.get()};
+    const auto route = by_route_.try_emplace(from, made.get()).first;
+    try {
+      made->age = age.begin();
+      participants_.emplace(who.participant, std::move(made));
+    } catch (...) {
+      by_route_.erase(route);
+      throw;
+    }
+    by_age_.splice(by_age_.end(), age);
+    ++own.participants;
+  } catch (...) {
+    clients_.drop_if_empty(own);
+    throw;
+  }
   return std::nullopt;
 }
 
-bool topic_map::renew(const routing& from, time now) {
-  participant* self = find(from);
-  if (self != nullptr) self->expires = now + lease_;
+bool topic_map::may_move(const participant& session, const peer& by, const wire::hello& who) {
+  const bool same_user =
+      by.way != peer::via::ipc || session.way != peer::via::ipc || by.uid == session.uid || by.uid == 0;
+  return who.secret && same_secret(session.hello.secret, who.secret) && same_process(session.hello, who) && same_user;
+}
+
+void topic_map::closed(routing from) noexcept {
+  const auto known = by_route_.find(from);
+  if (known == by_route_.end()) return;
+  known->second->route.reset();
+  by_route_.erase(known);
+}
+
+void topic_map::touch(participant& session, time now) noexcept {
+  session.expires = now + lease_;
+  by_age_.splice(by_age_.end(), by_age_, session.age);
+}
+
+bool topic_map::renew(routing from, time now) noexcept {
+  participant* const self = find(from);
+  if (self != nullptr) touch(*self, now);
   return self != nullptr;
 }
 
-topic_map::registered topic_map::register_topic(const routing& from, const wire::register_topic& what, events& out) {
-  participant* self = find(from);
+topic_map::registered topic_map::register_topic(routing from, const wire::register_topic& what, time now) {
+  participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
-  if (const auto other = self->publications.find(what.publication);
-      other != self->publications.end() && other->second->first != what.topic) {
+  const auto known = self->publications.find(what.publication);
+  const bool fresh_id = known == self->publications.end();
+  if (!fresh_id && known->second->first != what.topic) {
     return error(wire::error_code::bad_request,
-                 "the publication id " + what.publication.hex() + " is that of topic \"" + other->second->first + "\"");
+                 "the publication id " + what.publication.hex() + " is that of topic \"" + known->second->first + "\"");
   }
   auto at = topics_.find(what.topic);
-  if (at != topics_.end() && at->second.publisher && at->second.publisher->holder != self) {
-    const auto& holder = at->second.publisher->holder->hello;
+  const publication* const before = at == topics_.end() ? nullptr : live(at->second);
+  if (before != nullptr && before->holder != self) {
+    const auto& holder = before->holder->hello;
     return held{holder.participant, holder, refusal(at)};
   }
-  if (at == topics_.end() && topics_.size() >= limits_.topics) return full("topics", limits_.topics);
-  if (auto wrong = check_type(what)) return *wrong;
+  if (at == topics_.end()) {
+    if (auto full = room_for_topic(*self)) return *full;
+  } else if (before == nullptr && self->publications.size() >= limits_.topics_each) {
+    return *room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each);
+  }
+  if (auto wrong = check_description(what, *self, before == nullptr ? 0 : before->text_bytes)) return *wrong;
 
-  if (at == topics_.end()) at = entry(what.topic);
+  // First all that needs memory.
+  publication fresh{what.publication, self, what.endpoints, what.type, false, what.keep_last, text_bytes_of(what), {}};
+  if (at == topics_.end()) at = entry(what.topic, *self);
+  try {
+    self->publications.try_emplace(what.publication, at);
+    if (fresh.type && !fresh.type->schema.empty()) {
+      fresh.type->hash = wire::type_hash(*fresh.type);
+      schemas_.claim(fresh.type->hash, fresh.type->schema, *self->by);
+      fresh.has_schema = true;
+      fresh.type->schema.clear();
+      fresh.type->schema.shrink_to_fit();
+    }
+  } catch (...) {
+    if (fresh_id) self->publications.erase(what.publication);
+    unlinked(at);
+    throw;
+  }
   auto& slot = at->second.publisher;
-  const bool same = slot && slot->id == what.publication;
-  const bool moved = !same || slot->endpoints != what.endpoints;
-  auto counters = same ? slot->counters : std::nullopt;
-  const auto counted_at = same ? slot->counted_at : time{};
-  auto type = what.type;
-  if (type) keep_schema(*type);  // before the old one is let go: it may be the same
-  drop_publication(at);
-  slot = publication{what.publication, self, what.endpoints, std::move(type), counters, counted_at};
-  self->publications[what.publication] = at;
-  if (moved) notify(at, out);
+  const bool same = before != nullptr && before->id == what.publication;
+  const bool moved = !same || before->endpoints != what.endpoints;
+  if (same) fresh.counters = std::move(slot->counters);
+  if (slot) {
+    release(*slot);
+    if (!same) slot->holder->publications.erase(slot->id);
+  }
+  slot = std::move(fresh);
+  text_bytes_ += slot->text_bytes;
+  self->by->description_bytes += slot->text_bytes;
+  unlinked(at);  // the owner may have been the one that was replaced
+  if (moved) notify(at, now);
   return state_of(at);
 }
 
-topic_map::done topic_map::unregister_topic(const routing& from, const wire::unregister_topic& what, events& out) {
-  participant* self = find(from);
+topic_map::done topic_map::unregister_topic(routing from, const wire::unregister_topic& what, time now) {
+  participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
   const auto mine = self->publications.find(what.publication);
   if (mine == self->publications.end() || mine->second->first != what.topic) return std::nullopt;  // done before
   const auto at = mine->second;
   drop_publication(at);
-  notify(at, out);
-  erase_if_unused(at);
+  notify(at, now);
+  unlinked(at);
   return std::nullopt;
 }
 
-topic_map::requested topic_map::request_topic(const routing& from, const wire::request_topic& what) {
-  participant* self = find(from);
+topic_map::requested topic_map::request_topic(routing from, const wire::request_topic& what) {
+  participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
-  const auto other = self->subscriptions.find(what.subscription);
-  if (other != self->subscriptions.end()) {
-    if (other->second->first == what.topic) return state_of(other->second);
-    return error(wire::error_code::bad_request, "the subscription id " + what.subscription.hex() +
-                                                    " is that of topic \"" + other->second->first + "\"");
+  const auto known = self->subscriptions.find(what.subscription);
+  if (known != self->subscriptions.end()) {
+    const auto& [at, shown] = known->second;
+    if (at->first != what.topic) {
+      return error(wire::error_code::bad_request, "this subscription id is that of topic \"" + at->first + "\"");
+    }
+    at->second.subscriptions.at(shown).max_age_ms = what.max_age_ms;
+    return state_of(at);
   }
-  if (subscription_count_ >= limits_.subscriptions) return full("subscriptions", limits_.subscriptions);
+  if (auto full = room("subscriptions", subscription_count_, limits_.subscriptions, *self->by, self->by->subscriptions,
+                       self->subscriptions.size(), limits_.subscriptions_each)) {
+    return *full;
+  }
   auto at = topics_.find(what.topic);
   if (at == topics_.end()) {
-    if (topics_.size() >= limits_.topics) return full("topics", limits_.topics);
-    at = entry(what.topic);
+    if (auto full = room_for_topic(*self)) return *full;
+    at = entry(what.topic, *self);
   }
-  const auto [slot, added] = at->second.subscriptions.try_emplace(what.subscription);
-  if (!added) {
-    return error(wire::error_code::bad_request,
-                 "the subscription id " + what.subscription.hex() + " is that of another participant");
+  const wire::id shown{self->number, self->last_subscription + 1};
+  try {
+    at->second.subscriptions.try_emplace(shown, subscription{self, what.max_age_ms, {}});
+    self->subscriptions.try_emplace(what.subscription, requested_topic{at, shown});
+  } catch (...) {
+    at->second.subscriptions.erase(shown);
+    unlinked(at);
+    throw;
   }
-  slot->second.holder = self;
-  self->subscriptions[what.subscription] = at;
+  ++self->last_subscription;
+  ++self->by->subscriptions;
   ++subscription_count_;
   return state_of(at);
 }
 
-topic_map::done topic_map::release_topic(const routing& from, const wire::release_topic& what) {
-  participant* self = find(from);
+topic_map::done topic_map::release_topic(routing from, const wire::release_topic& what) {
+  participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
   const auto mine = self->subscriptions.find(what.subscription);
-  if (mine == self->subscriptions.end() || mine->second->first != what.topic) return std::nullopt;  // done before
-  const auto at = mine->second;
-  at->second.subscriptions.erase(what.subscription);
-  self->subscriptions.erase(mine);
-  --subscription_count_;
-  erase_if_unused(at);
+  if (mine == self->subscriptions.end() || mine->second.at->first != what.topic) return std::nullopt;  // done before
+  drop_subscription(*self, mine);
   return std::nullopt;
 }
 
-topic_map::done topic_map::heartbeat(const routing& from, const wire::heartbeat& counters, time now) {
-  participant* self = find(from);
+topic_map::done topic_map::heartbeat(routing from, const wire::heartbeat& counters, time now) {
+  participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
-  self->expires = now + lease_;
+  touch(*self, now);
   // Counters of something unregistered a moment ago are no error.
   for (const auto& one : counters.publications) {
     const auto mine = self->publications.find(one.publication);
     if (mine == self->publications.end()) continue;
-    auto& publisher = *mine->second->second.publisher;
-    publisher.counters = one;
-    publisher.counted_at = now;
+    auto& kept = mine->second->second.publisher->counters;
+    kept = std::make_unique<counted<wire::publication_counters>>(counted<wire::publication_counters>{one, now});
   }
   for (const auto& one : counters.subscriptions) {
     const auto mine = self->subscriptions.find(one.subscription);
     if (mine == self->subscriptions.end()) continue;
-    auto& reader = mine->second->second.subscriptions.at(one.subscription);
-    reader.counters = one;
-    reader.counted_at = now;
+    const auto& [at, shown] = mine->second;
+    auto fresh = std::make_unique<counted<wire::subscription_counters>>(counted<wire::subscription_counters>{one, now});
+    fresh->counters.subscription = shown;
+    at->second.subscriptions.at(shown).counters = std::move(fresh);
   }
   return std::nullopt;
 }
 
-void topic_map::goodbye(const routing& from, events& out) {
-  if (const participant* self = find(from)) remove(wire::id(self->hello.participant), out);
+void topic_map::goodbye(routing from, time now) noexcept {
+  participant* const self = find(from);
+  if (self == nullptr) return;
+  retire(*self);
+  clean_up(now, entries_at_once);
 }
 
-void topic_map::remove(const wire::id& who, events& out) {
+void topic_map::remove(const wire::id& who, time now) noexcept {
   const auto known = participants_.find(who);
   if (known == participants_.end()) return;
-  participant& self = known->second;
-  // Its subscriptions first, so that it is not told about its own publications.
-  for (const auto& [id, at] : self.subscriptions) {
-    at->second.subscriptions.erase(id);
-    --subscription_count_;
-    erase_if_unused(at);
+  retire(*known->second);
+  clean_up(now, entries_at_once);
+}
+
+std::size_t topic_map::expire(time now, std::size_t most, const std::function<bool(routing)>& unread) noexcept {
+  std::size_t late = 0;
+  for (std::size_t n = 0; n < most && any_late(now); ++n) {
+    participant& session = *by_age_.front();
+    if (unread && session.route && unread(*session.route)) {
+      touch(session, now);
+    } else {
+      retire(session);
+      ++late;
+    }
   }
-  while (!self.publications.empty()) {
-    const auto at = self.publications.begin()->second;
-    drop_publication(at);
-    notify(at, out);
-    erase_if_unused(at);
-  }
-  by_route_.erase(self.route);
+  if (late > 0) clean_up(now, entries_at_once);
+  return late;
+}
+
+void topic_map::renew_all(time now) noexcept {
+  for (participant* const each : by_age_) each->expires = now + lease_;
+}
+
+// From here on it is known to no one; what it had is taken apart by clean_up().
+void topic_map::retire(participant& session) noexcept {
+  if (session.route) by_route_.erase(*session.route);
+  session.route.reset();
+  session.leaving = true;
+  by_age_.erase(session.age);
+  const auto known = participants_.find(session.hello.participant);
+  auto leaving = std::move(known->second);
   participants_.erase(known);
+  leaving->next = std::move(leaving_);
+  leaving_ = std::move(leaving);
+  ++leaving_count_;
 }
 
-std::size_t topic_map::expire(time now, events& out) {
-  std::vector<wire::id> late;
-  for (const auto& [id, self] : participants_) {
-    if (self.expires <= now) late.push_back(id);
+void topic_map::clean_up(time now, std::size_t most) noexcept {
+  while (leaving_ && most > 0) {
+    participant& gone = *leaving_;
+    for (; most > 0 && !gone.subscriptions.empty(); --most) drop_subscription(gone, gone.subscriptions.begin());
+    for (; most > 0 && !gone.publications.empty(); --most) {
+      const auto at = gone.publications.begin()->second;
+      drop_publication(at);
+      notify(at, now);
+      unlinked(at);
+    }
+    if (!gone.subscriptions.empty() || !gone.publications.empty()) return;
+    --gone.by->participants;
+    clients_.drop_if_empty(*gone.by);
+    leaving_ = std::move(gone.next);
+    --leaving_count_;
+    if (most > 0) --most;
   }
-  for (const auto& id : late) remove(id, out);
-  return late.size();
 }
 
-void topic_map::renew_all(time now) {
-  for (auto& [id, self] : participants_) self.expires = now + lease_;
+std::vector<topic_map::participant_view> topic_map::participants_after(const wire::id& after, std::size_t most) const {
+  std::vector<participant_view> page;
+  page.reserve(std::min(most, participants_.size()));
+  for (auto at = participants_.upper_bound(after); at != participants_.end() && page.size() < most; ++at) {
+    page.push_back({at->first, at->second->hello});
+  }
+  return page;
 }
 
-std::vector<topic_map::participant_view> topic_map::participants() const {
-  std::vector<participant_view> all;
-  all.reserve(participants_.size());
-  for (const auto& [id, self] : participants_) all.push_back({id, self.hello});
-  return all;
-}
-
-const topic_map::routing* topic_map::route_of(const wire::id& who) const {
+std::optional<topic_map::routing> topic_map::route_of(const wire::id& who) const {
   const auto known = participants_.find(who);
-  return known == participants_.end() ? nullptr : &known->second.route;
+  return known == participants_.end() ? std::nullopt : known->second->route;
 }
 
-std::optional<wire::id> topic_map::participant_at(const routing& from) const {
-  const auto known = by_route_.find(from);
-  if (known == by_route_.end()) return std::nullopt;
-  return known->second->hello.participant;
+std::optional<wire::id> topic_map::participant_at(routing from) const {
+  const participant* const known = find(from);
+  if (known == nullptr) return std::nullopt;
+  return known->hello.participant;
 }
 
-topic_map::participant* topic_map::find(const routing& from) {
+wire::id topic_map::shown_id_of(const wire::id& who) const {
+  const auto known = participants_.find(who);
+  return known == participants_.end() ? wire::id{} : wire::id{known->second->number, 0};
+}
+
+topic_map::participant* topic_map::find(routing from) const {
   const auto known = by_route_.find(from);
   return known == by_route_.end() ? nullptr : known->second;
 }
 
-topic_map::topics::iterator topic_map::entry(const std::string& name) { return topics_.try_emplace(name).first; }
-
-void topic_map::erase_if_unused(topics::iterator at) {
-  if (!at->second.publisher && at->second.subscriptions.empty()) topics_.erase(at);
-}
-
-void topic_map::drop_publication(topics::iterator at) {
-  auto& slot = at->second.publisher;
-  if (!slot) return;
-  if (slot->type) release_schema(*slot->type);
-  slot->holder->publications.erase(slot->id);
-  slot.reset();
+topic_map::done topic_map::room_for_topic(const participant& self) const {
+  return room("topics", topics_.size(), limits_.topics, *self.by, self.by->topics,
+              std::max(self.owned_topics, self.publications.size()), limits_.topics_each);
 }
 
 // The hash stands for the schema, so that nobody has to send or compare it: two schemas under one hash would make
 // readers misinterpret samples.
-topic_map::done topic_map::check_type(const wire::register_topic& what) const {
-  if (!what.type || what.type->schema.empty()) return std::nullopt;
-  const auto kept = what.type->hash == 0 ? schemas_.end() : schemas_.find(what.type->hash);
-  if (kept != schemas_.end() && !kept->second.bytes.empty()) {
-    if (kept->second.bytes == what.type->schema) return std::nullopt;
-    return error(wire::error_code::bad_request,
-                 "topic \"" + what.topic + "\": another schema is registered under the hash " +
-                     std::to_string(what.type->hash) + " of type \"" + what.type->name + "\"");
+topic_map::done topic_map::check_description(const wire::register_topic& what, const participant& self,
+                                             std::size_t replaced) const {
+  schema_store::cost cost;
+  if (what.type && !what.type->schema.empty()) {
+    const auto hash = wire::type_hash(*what.type);
+    if ((what.type->hash != 0 && what.type->hash != hash) || schemas_.contradicts(hash, what.type->schema)) {
+      return error(wire::error_code::bad_request, "topic \"" + what.topic + "\": the hash of type \"" +
+                                                      what.type->name + "\" is " + hash_text(hash) + ", not " +
+                                                      hash_text(what.type->hash) +
+                                                      ": compute it as schemas/PROTOCOL.md says, or leave it 0");
+    }
+    cost = schemas_.cost_of(hash, what.type->schema.size(), *self.by);
   }
-  if (schema_bytes_ + what.type->schema.size() > limits_.schema_bytes) {
-    return full("bytes of schemas", limits_.schema_bytes);
-  }
-  return std::nullopt;
+  const std::size_t text = text_bytes_of(what);
+  const auto with = [&](std::size_t used, std::size_t more) { return used + more + text - replaced; };
+  const std::size_t all = with(description_bytes(), cost.total);
+  const std::size_t own = with(self.by->description_bytes, cost.of_client);
+  // room() is about one more; this is about all of it.
+  return room("bytes of type descriptions and endpoints", all == 0 ? 0 : all - 1, limits_.schema_bytes, *self.by,
+              own == 0 ? 0 : own - 1);
 }
 
-void topic_map::keep_schema(wire::type_description& type) {
-  if (type.hash == 0) {
-    schema_bytes_ += type.schema.size();
+topic_map::topic_table::iterator topic_map::entry(const std::string& name, participant& owner) {
+  const auto at = topics_.try_emplace(name).first;
+  try {
+    // A queue of its own for a moment: a node can be had in no other way.
+    event_queue made;
+    made.emplace(time{}, &at->first);
+    at->second.idle = made.extract(made.begin());
+  } catch (...) {
+    topics_.erase(at);
+    throw;
+  }
+  at->second.owner = &owner;
+  ++owner.owned_topics;
+  ++owner.by->topics;
+  return at;
+}
+
+// Somebody does not publish or request the topic any more: perhaps nobody does, or not its owner.
+void topic_map::unlinked(topic_table::iterator at) noexcept {
+  topic& of = at->second;
+  const bool unused = !of.publisher && of.subscriptions.empty();
+  if (!unused && linked(of, *of.owner)) return;
+  --of.owner->owned_topics;
+  --of.owner->by->topics;
+  if (unused) {
+    if (of.idle.empty()) dequeue(at);
+    topics_.erase(at);
     return;
   }
-  auto& kept = schemas_[type.hash];
-  ++kept.users;
-  if (kept.bytes.empty() && !type.schema.empty()) {
-    schema_bytes_ += type.schema.size();
-    kept.bytes = std::move(type.schema);
-  }
-  type.schema.clear();
+  of.owner = of.publisher ? of.publisher->holder : of.subscriptions.begin()->second.holder;
+  ++of.owner->owned_topics;
+  ++of.owner->by->topics;
 }
 
-void topic_map::release_schema(const wire::type_description& type) {
-  if (type.hash == 0) {
-    schema_bytes_ -= type.schema.size();
-    return;
-  }
-  const auto kept = schemas_.find(type.hash);
-  if (--kept->second.users > 0) return;
-  schema_bytes_ -= kept->second.bytes.size();
-  schemas_.erase(kept);
+bool topic_map::linked(const topic& to, const participant& who) {
+  if (to.publisher && to.publisher->holder == &who) return true;
+  const auto first = to.subscriptions.lower_bound({who.number, 0});
+  return first != to.subscriptions.end() && first->first.hi == who.number;
 }
 
-void topic_map::notify(topics::iterator at, events& out) {
-  if (at->second.subscriptions.empty()) return;
-  event change{{}, state_of(at)};
-  for (const auto& [id, reader] : at->second.subscriptions) change.to.push_back(reader.holder->route);
-  std::sort(change.to.begin(), change.to.end());
-  change.to.erase(std::unique(change.to.begin(), change.to.end()), change.to.end());
-  out.push_back(std::move(change));
+// Nothing: nobody publishes, or whoever did has left.
+const topic_map::publication* topic_map::live(const topic& of) {
+  return of.publisher && !of.publisher->holder->leaving ? &*of.publisher : nullptr;
 }
 
-std::string topic_map::refusal(topics::const_iterator at) {
+void topic_map::release(const publication& gone) noexcept {
+  participant& holder = *gone.holder;
+  if (gone.has_schema) schemas_.release(gone.type->hash, *holder.by);
+  text_bytes_ -= gone.text_bytes;
+  holder.by->description_bytes -= gone.text_bytes;
+}
+
+void topic_map::drop_publication(topic_table::iterator at) noexcept {
+  auto& slot = at->second.publisher;
+  release(*slot);
+  slot->holder->publications.erase(slot->id);
+  slot.reset();
+}
+
+void topic_map::drop_subscription(participant& of, requested_table::iterator which) noexcept {
+  const auto at = which->second.at;
+  at->second.subscriptions.erase(which->second.shown);
+  of.subscriptions.erase(which);
+  --of.by->subscriptions;
+  --subscription_count_;
+  unlinked(at);
+}
+
+std::string topic_map::refusal(topic_table::const_iterator at) {
   return "topic \"" + at->first + "\" is published by " + describe_process(at->second.publisher->holder->hello);
 }
 

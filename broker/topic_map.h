@@ -1,10 +1,18 @@
 // The table of the address broker: who publishes which topic where, and who asked for it. Pure state: no I/O, no clock
 // (callers pass the monotonic time), no threads. One owner at a time.
+//
+// No call takes longer than a few thousand steps: what could (a participant with many topics leaves, a topic that many
+// requested moves) is put off, and done in parts by clean_up() and next_event(). When a call throws (no memory), the
+// table is as it was.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,138 +20,216 @@
 #include <variant>
 #include <vector>
 
+#include "client_table.h"
+#include "peer.h"
+#include "schema_store.h"
 #include "wire/control.h"
 
 namespace orc {
 
+// Of each of these one client may have half (client_table).
 struct topic_map_limits {
   std::size_t topics = 65'536;
   std::size_t participants = 4'096;
-  std::size_t subscriptions = 1'048'576;
-  std::size_t schema_bytes = std::size_t{64} << 20;  // all type descriptions together
+  std::size_t subscriptions = 262'144;
+  std::size_t schema_bytes = std::size_t{64} << 20;  // schemas, names of types and endpoints
+  // Of one participant.
+  std::size_t topics_each = 16'384;
+  std::size_t subscriptions_each = 65'536;
 };
 
 class topic_map {
  public:
   using time = std::chrono::steady_clock::time_point;
   using duration = std::chrono::milliseconds;
-  // Address of a participant's connection, as the ROUTER socket names it. Opaque bytes.
-  using routing = std::string;
+  // The key of a connection: a counter, unique for the life of the broker. Peers never see it.
+  using routing = std::uint64_t;
 
   // The state of a topic changed: to be sent to these participants, each once.
   struct event {
     std::vector<routing> to;
     wire::topic_state state;
   };
-  using events = std::vector<event>;
 
   // Another participant holds the topic. Whether it still lives is for the caller to find out.
   struct held {
     wire::id participant;
     wire::hello holder;
-    std::string refusal;  // what to tell the requester if the holder lives
+    std::string refusal;  // what to answer if the holder lives
   };
   using registered = std::variant<wire::topic_state, held, wire::error>;
   using requested = std::variant<wire::topic_state, wire::error>;
   using done = std::optional<wire::error>;  // nothing: fine
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
+  topic_map(const topic_map&) = delete;
+  topic_map& operator=(const topic_map&) = delete;
+  ~topic_map();
 
-  // A participant introduces itself. The same participant (id and process) from a new connection moves there with all
-  // it has. Another participant that used this connection before is removed.
-  [[nodiscard]] done hello(const routing& from, const wire::hello& who, time now, events& out);
+  // A participant introduces itself. The same participant (id, secret, process, and on ipc user) from a new connection
+  // moves there with all it has. Another participant that used this connection before is removed.
+  [[nodiscard]] done hello(routing from, const peer& by, const wire::hello& who, time now);
+  // The connection is gone; its participant stays until its lease ends, or moves to another one.
+  void closed(routing from) noexcept;
 
   // Any message of a participant renews its lease. False: this connection belongs to no participant.
-  [[nodiscard]] bool renew(const routing& from, time now);
+  [[nodiscard]] bool renew(routing from, time now) noexcept;
 
   // All of these return unknown_participant when `from` belongs to no participant, and may be repeated without harm.
-  [[nodiscard]] registered register_topic(const routing& from, const wire::register_topic& what, events& out);
-  [[nodiscard]] done unregister_topic(const routing& from, const wire::unregister_topic& what, events& out);
-  [[nodiscard]] requested request_topic(const routing& from, const wire::request_topic& what);
-  [[nodiscard]] done release_topic(const routing& from, const wire::release_topic& what);
-  [[nodiscard]] done heartbeat(const routing& from, const wire::heartbeat& counters, time now);
-  void goodbye(const routing& from, events& out);
+  [[nodiscard]] registered register_topic(routing from, const wire::register_topic& what, time now);
+  [[nodiscard]] done unregister_topic(routing from, const wire::unregister_topic& what, time now);
+  [[nodiscard]] requested request_topic(routing from, const wire::request_topic& what);
+  [[nodiscard]] done release_topic(routing from, const wire::release_topic& what);
+  [[nodiscard]] done heartbeat(routing from, const wire::heartbeat& counters, time now);
+  void goodbye(routing from, time now) noexcept;
 
   // Removes a participant that is known to be dead, with everything it registered and requested.
-  void remove(const wire::id& participant, events& out);
-  // Removes those whose lease ran out. Returns how many.
-  std::size_t expire(time now, events& out);
+  void remove(const wire::id& participant, time now) noexcept;
+  // Looks at no more than `most` of those whose lease ran out, and removes them. One of which something is still to be
+  // read, says `unread`, is late because the broker is: it gets a full lease. Returns how many were removed.
+  std::size_t expire(time now, std::size_t most, const std::function<bool(routing)>& unread = {}) noexcept;
+  [[nodiscard]] bool any_late(time now) const noexcept { return !by_age_.empty() && by_age_.front()->expires <= now; }
   // The broker itself was held up and could not see the renewals: everybody gets a full lease from now on.
-  void renew_all(time now);
+  void renew_all(time now) noexcept;
 
-  // For tools: names after `after` in byte order, with counters and subscriptions; at most `limit` (0: page_limit).
-  // participants is filled in, epoch and uptime are the caller's.
+  // Participants that left may leave entries behind: their topics are free, but they count. Removes at most `most`.
+  void clean_up(time now, std::size_t most) noexcept;
+  [[nodiscard]] bool clean() const noexcept { return leaving_ == nullptr; }
+
+  // An event that is due, for at most `budget` participants, which it is reduced by. A topic that moves more often than
+  // moves_at_once and then moves_per_second makes no events in between: the next one has its newest state.
+  static constexpr int moves_at_once = 10;
+  static constexpr int moves_per_second = 10;
+  [[nodiscard]] std::optional<event> next_event(time now, std::size_t& budget);
+  [[nodiscard]] std::optional<time> next_event_time() const noexcept;
+
+  // For tools: names after `after` in byte order, with counters and a few subscriptions; at most `limit` (0:
+  // page_limit), and not more than fit into a frame. participants is filled in, epoch and uptime are the caller's.
   static constexpr std::size_t page_limit = 512;
+  static constexpr std::size_t listed_subscriptions = 16;
   [[nodiscard]] wire::topic_list list(std::string_view after, std::size_t limit, time now) const;
-  [[nodiscard]] requested describe(std::string_view topic, time now) const;
+  // Subscriptions after `after`, at most described_subscriptions; the type's schema only from the first on.
+  static constexpr std::size_t described_subscriptions = 256;
+  [[nodiscard]] requested describe(const wire::describe_topic& what, time now) const;
 
   struct participant_view {
     wire::id id;
     const wire::hello& hello;
   };
-  [[nodiscard]] std::vector<participant_view> participants() const;
-  [[nodiscard]] const routing* route_of(const wire::id& participant) const;
-  [[nodiscard]] std::optional<wire::id> participant_at(const routing& from) const;
+  // At most `most` participants with ids greater than `after`, in order.
+  [[nodiscard]] std::vector<participant_view> participants_after(const wire::id& after, std::size_t most) const;
+  [[nodiscard]] bool knows(const wire::id& who) const { return participants_.contains(who); }
+  [[nodiscard]] std::optional<routing> route_of(const wire::id& who) const;
+  [[nodiscard]] std::optional<wire::id> participant_at(routing from) const;
+  // The id that others see in its place; none: unknown.
+  [[nodiscard]] wire::id shown_id_of(const wire::id& who) const;
 
   [[nodiscard]] std::size_t topic_count() const noexcept { return topics_.size(); }
   [[nodiscard]] std::size_t participant_count() const noexcept { return participants_.size(); }
   [[nodiscard]] std::size_t subscription_count() const noexcept { return subscription_count_; }
-  [[nodiscard]] std::size_t schema_bytes() const noexcept { return schema_bytes_; }
+  [[nodiscard]] std::size_t description_bytes() const noexcept { return schemas_.bytes() + text_bytes_; }
 
  private:
   struct participant;
+  struct topic;
+  using topic_table = std::map<std::string, topic, std::less<>>;  // ordered for list()
+  using event_queue = std::multimap<time, const std::string*>;    // names of topics
 
+  template <class Counters>
+  struct counted {
+    Counters counters;
+    time at;
+  };
   struct publication {
     wire::id id;
     participant* holder = nullptr;
     std::vector<wire::endpoint> endpoints;
-    std::optional<wire::type_description> type;  // its schema is in schemas_ when the hash is not 0
-    std::optional<wire::publication_counters> counters;
-    time counted_at{};
+    std::optional<wire::type_description> type;  // without its schema
+    bool has_schema = false;                     // claimed in schemas_
+    bool keep_last = true;
+    std::size_t text_bytes = 0;
+    std::unique_ptr<counted<wire::publication_counters>> counters;
   };
   struct subscription {
     participant* holder = nullptr;
-    std::optional<wire::subscription_counters> counters;
-    time counted_at{};
+    std::uint32_t max_age_ms = 0;
+    std::unique_ptr<counted<wire::subscription_counters>> counters;
   };
   struct topic {
     std::optional<publication> publisher;
+    // By the id that others see: the number of the participant, then that of the subscription. So the subscriptions of
+    // a participant are neighbours, and a page begins where the last one ended.
     std::map<wire::id, subscription> subscriptions;
+    participant* owner = nullptr;  // who brought the topic into the table
+    // Its event: queued (place), or not (the node waits here, so that queueing needs no memory).
+    event_queue::node_type idle;
+    event_queue::iterator place;
+    std::uint64_t pushed_to = 0;  // participants with smaller numbers have the queued event already
+    bool changed_on_the_way = false;
+    time paid_until{};  // of the limit of moves: each one takes 1 / moves_per_second
   };
-  using topics = std::map<std::string, topic, std::less<>>;  // ordered for list()
 
+  struct requested_topic {
+    topic_table::iterator at;
+    wire::id shown;
+  };
+  using requested_table = std::map<wire::id, requested_topic>;  // of a participant, by its own ids
   struct participant {
+    std::uint64_t number = 0;  // what others see of its id: {number, 0}
     wire::hello hello;
-    routing route;
+    peer::via way = peer::via::ipc;
+    std::uint32_t uid = 0;
+    client* by = nullptr;  // who made the session, and pays for it also where it moved
+    std::optional<routing> route;
     time expires{};
-    std::map<wire::id, topics::iterator> publications;
-    std::map<wire::id, topics::iterator> subscriptions;
-  };
-  struct shared_schema {
-    std::string bytes;
-    std::size_t users = 0;
+    std::list<participant*>::iterator age;
+    std::map<wire::id, topic_table::iterator> publications;
+    requested_table subscriptions;
+    std::uint64_t last_subscription = 0;
+    std::size_t owned_topics = 0;
+    bool leaving = false;
+    std::unique_ptr<participant> next;  // that leaves
   };
 
-  participant* find(const routing& from);
-  topics::iterator entry(const std::string& name);
-  void erase_if_unused(topics::iterator at);
-  void drop_publication(topics::iterator at);
-  [[nodiscard]] done check_type(const wire::register_topic& what) const;
-  void keep_schema(wire::type_description& type);
-  void release_schema(const wire::type_description& type);
-  static void notify(topics::iterator at, events& out);
-  static wire::topic_state state_of(topics::const_iterator at);
-  static wire::topic_state full_state(topics::const_iterator at, time now);
-  static std::string refusal(topics::const_iterator at);
+  participant* find(routing from) const;
+  [[nodiscard]] static bool may_move(const participant& session, const peer& by, const wire::hello& who);
+  void touch(participant& session, time now) noexcept;
+  void retire(participant& session) noexcept;
+
+  [[nodiscard]] done room_for_topic(const participant& self) const;
+  [[nodiscard]] done check_description(const wire::register_topic& what, const participant& self,
+                                       std::size_t replaced) const;
+  topic_table::iterator entry(const std::string& name, participant& owner);
+  void unlinked(topic_table::iterator at) noexcept;
+  void release(const publication& gone) noexcept;
+  void drop_publication(topic_table::iterator at) noexcept;
+  void drop_subscription(participant& of, requested_table::iterator which) noexcept;
+  static const publication* live(const topic& of);
+  static bool linked(const topic& to, const participant& who);
+
+  void notify(topic_table::iterator at, time now) noexcept;
+  void enqueue(topic_table::iterator at, time now) noexcept;
+  void dequeue(topic_table::iterator at) noexcept;
+
+  static wire::topic_state state_of(topic_table::const_iterator at);
+  static wire::topic_state full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
+                                      time now);
+  static std::string refusal(topic_table::const_iterator at);
 
   const duration lease_;
   const topic_map_limits limits_;
-  topics topics_;
-  std::map<wire::id, participant> participants_;  // nodes are stable: entries of topics_ point to them
+  topic_table topics_;
+  std::map<wire::id, std::unique_ptr<participant>> participants_;
+  std::unique_ptr<participant> leaving_;
+  std::size_t leaving_count_ = 0;
+  std::list<participant*> by_age_;  // the next lease to end first
   std::unordered_map<routing, participant*> by_route_;
-  std::unordered_map<std::uint64_t, shared_schema> schemas_;
+  client_table clients_;
+  schema_store schemas_;
+  event_queue events_;
+  std::uint64_t last_number_;
   std::size_t subscription_count_ = 0;
-  std::size_t schema_bytes_ = 0;
+  std::size_t text_bytes_ = 0;
 };
 
 }  // namespace orc

@@ -1,4 +1,4 @@
-// What the topic map tells others: the states in answers and events.
+// What the topic map shows to others: the states in answers and events.
 #include <algorithm>
 #include <limits>
 
@@ -12,30 +12,49 @@ std::uint32_t milliseconds_between(topic_map::time then, topic_map::time now) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(elapsed, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// What a state takes in a frame at least: only that much is collected for a page.
+std::size_t least_bytes(const wire::topic_state& of) {
+  std::size_t bytes = of.topic.size() + 32;
+  if (of.publication) bytes += 64 + of.publication->endpoints.size() * 24;
+  return bytes + of.subscriptions.size() * 96;
+}
+
 }  // namespace
 
-wire::topic_state topic_map::state_of(topics::const_iterator at) {
+wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
   wire::topic_state state{at->first, {}, {}, static_cast<std::uint32_t>(at->second.subscriptions.size())};
-  if (!at->second.publisher) return state;
-  const auto& from = *at->second.publisher;
-  const auto& who = from.holder->hello;
-  state.publication = wire::publication_info{from.id,        who.participant, who.name,     who.host, who.pid,
-                                             from.endpoints, from.type,       std::nullopt, 0};
-  if (from.type) state.publication->type->schema.clear();
+  const publication* const from = live(at->second);
+  if (from == nullptr) return state;
+  const auto& who = from->holder->hello;
+  state.publication = wire::publication_info{from->id,   {from->holder->number, 0},
+                                             who.name,   who.host,
+                                             who.pid,    from->endpoints,
+                                             from->type, std::nullopt,
+                                             0,          from->keep_last};
   return state;
 }
 
-wire::topic_state topic_map::full_state(topics::const_iterator at, time now) {
+wire::topic_state topic_map::full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
+                                        time now) {
   auto state = state_of(at);
-  if (const auto& from = at->second.publisher; from && from->counters) {
-    state.publication->counters = from->counters;
-    state.publication->received_ago_ms = milliseconds_between(from->counted_at, now);
+  if (state.publication) {
+    if (const auto& counters = at->second.publisher->counters) {
+      state.publication->counters = counters->counters;
+      state.publication->received_ago_ms = milliseconds_between(counters->at, now);
+    }
   }
-  for (const auto& [id, from] : at->second.subscriptions) {
-    const auto& who = from.holder->hello;
-    state.subscriptions.push_back({id, who.participant, who.name, who.host, who.pid, from.counters,
-                                   from.counters ? milliseconds_between(from.counted_at, now) : 0});
+  const auto& all = at->second.subscriptions;
+  auto each = all.upper_bound(after);
+  for (; each != all.end() && state.subscriptions.size() < most; ++each) {
+    const auto& [shown, one] = *each;
+    const auto& who = one.holder->hello;
+    auto& info = state.subscriptions.emplace_back(
+        wire::subscription_info{shown, {one.holder->number, 0}, who.name, who.host, who.pid, {}, 0, one.max_age_ms});
+    if (!one.counters) continue;
+    info.counters = one.counters->counters;
+    info.received_ago_ms = milliseconds_between(one.counters->at, now);
   }
+  state.more = each != all.end();
   return state;
 }
 
@@ -43,23 +62,26 @@ wire::topic_list topic_map::list(std::string_view after, std::size_t limit, time
   limit = limit == 0 ? page_limit : std::min(limit, page_limit);
   wire::topic_list page;
   page.participants = static_cast<std::uint32_t>(participants_.size());
+  std::size_t bytes = 0;
   auto at = topics_.upper_bound(after);
-  for (; at != topics_.end() && page.topics.size() < limit; ++at) page.topics.push_back(full_state(at, now));
+  for (; at != topics_.end() && page.topics.size() < limit && bytes < wire::max_control_bytes; ++at) {
+    page.topics.push_back(full_state(at, {}, listed_subscriptions, now));
+    bytes += least_bytes(page.topics.back());
+  }
   page.more = at != topics_.end();
   return page;
 }
 
-topic_map::requested topic_map::describe(std::string_view name, time now) const {
-  const auto at = topics_.find(name);
+topic_map::requested topic_map::describe(const wire::describe_topic& what, time now) const {
+  const auto at = topics_.find(what.topic);
   if (at == topics_.end()) {
-    return wire::error{wire::error_code::unknown_topic,
-                       "nobody publishes or requested topic \"" + std::string(name) + "\""};
+    return wire::error{wire::error_code::unknown_topic, "nobody publishes or requested topic \"" + what.topic + "\""};
   }
-  auto state = full_state(at, now);
-  if (state.publication && state.publication->type) {
-    const auto& type = *at->second.publisher->type;
-    const auto kept = schemas_.find(type.hash);
-    state.publication->type->schema = type.hash == 0 || kept == schemas_.end() ? type.schema : kept->second.bytes;
+  auto state = full_state(at, what.after, described_subscriptions, now);
+  if (!what.after && state.publication && state.publication->type) {
+    if (const auto* const schema = schemas_.find(state.publication->type->hash)) {
+      state.publication->type->schema = *schema;
+    }
   }
   return state;
 }

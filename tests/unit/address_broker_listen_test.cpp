@@ -10,7 +10,7 @@
 #include "support/raw_client.h"
 
 using namespace orc;
-using Catch::Matchers::Contains;
+using orc::test::contains;
 
 namespace {
 
@@ -35,13 +35,13 @@ mode_t mode_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("broker listen: endpoints that are none") {
-  CHECK_THAT(why_not({}), Contains("no endpoint"));
-  CHECK_THAT(why_not({"inproc://x"}), Contains("inproc://x") && Contains("neither ipc://PATH nor tcp://"));
-  CHECK_THAT(why_not({"ipc://"}), Contains("path is empty"));
-  CHECK_THAT(why_not({"ipc://@abstract"}), Contains("no permissions"));
-  CHECK_THAT(why_not({"tcp://nonsense"}), Contains("cannot listen at tcp://nonsense"));
-  CHECK_THAT(why_not({"tcp://127.0.0.1:99999"}), Contains("tcp://ADDRESS:PORT"));
-  CHECK_THAT(why_not({"tcp://203.0.113.7:5570"}), Contains("no such address"));
+  CHECK_THAT(why_not({}), contains("no endpoint"));
+  CHECK_THAT(why_not({"inproc://x"}), contains("inproc://x") && contains("neither ipc://PATH nor tcp://"));
+  CHECK_THAT(why_not({"ipc://"}), contains("path is empty"));
+  CHECK_THAT(why_not({"ipc://@abstract"}), contains("no permissions"));
+  CHECK_THAT(why_not({"tcp://nonsense"}), contains("cannot listen at tcp://nonsense"));
+  CHECK_THAT(why_not({"tcp://127.0.0.1:99999"}), contains("tcp://ADDRESS:PORT"));
+  CHECK_THAT(why_not({"tcp://203.0.113.7:5570"}), contains("no such address"));
 }
 
 TEST_CASE("broker listen: a second broker on the same path is refused and told the first one's pid") {
@@ -49,7 +49,7 @@ TEST_CASE("broker listen: a second broker on the same path is refused and told t
   const auto first = start({place.endpoint()});
   REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(first));
   CHECK_THAT(why_not({place.endpoint()}),
-             Contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
+             contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
   test::raw_client client(place.endpoint());
   CHECK(std::holds_alternative<wire::topic_list>(client.ask(wire::list_topics{})));
 }
@@ -58,7 +58,7 @@ TEST_CASE("broker listen: a second broker on the same port is refused, and takes
   const private_endpoint place;
   auto first = start({"tcp://127.0.0.1:*"});
   const auto taken = std::get<0>(first)->endpoints()[0];
-  CHECK_THAT(why_not({place.endpoint(), taken}), Contains("cannot listen at " + taken) && Contains("another program"));
+  CHECK_THAT(why_not({place.endpoint(), taken}), contains("cannot listen at " + taken) && contains("another program"));
   CHECK(access((place.directory() + "/broker.lock").c_str(), F_OK) != 0);
   CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(start({place.endpoint()})));
 }
@@ -68,7 +68,7 @@ TEST_CASE("broker listen: a socket that another program serves is not stolen") {
   zmq::context_t context;
   zmq::socket_t other(context, zmq::socket_type::router);
   other.bind(place.endpoint());
-  CHECK_THAT(why_not({place.endpoint()}), Contains("another program already serves"));
+  CHECK_THAT(why_not({place.endpoint()}), contains("another program already serves"));
   other.unbind(place.endpoint());
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("broker listen: only a socket is replaced, no other file") {
   const private_endpoint place;
   const auto path = place.directory() + "/broker";
   std::ofstream(path) << "precious";
-  CHECK_THAT(why_not({place.endpoint()}), Contains("is not a socket"));
+  CHECK_THAT(why_not({place.endpoint()}), contains("is not a socket"));
   std::string kept;
   std::ifstream(path) >> kept;
   CHECK(kept == "precious");
@@ -88,7 +88,7 @@ TEST_CASE("broker listen: a path too long for a socket") {
   CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(
       start({"ipc://" + place.directory() + "/" + std::string(room, 'x')})));
   CHECK_THAT(why_not({"ipc://" + place.directory() + "/" + std::string(room + 1, 'x')}),
-             Contains("108 bytes") && Contains("at most 107"));
+             contains("108 bytes") && contains("at most 107"));
 }
 
 TEST_CASE("broker listen: the directory is made, and decides who may connect") {
@@ -107,8 +107,8 @@ TEST_CASE("broker listen: the directory is made, and decides who may connect") {
 }
 
 TEST_CASE("broker listen: a directory that cannot be made") {
-  CHECK_THAT(why_not({"ipc:///proc/orc/broker"}), Contains("cannot be made"));
-  CHECK_THAT(why_not({"ipc:///dev/null/broker"}), Contains("/dev/null"));
+  CHECK_THAT(why_not({"ipc:///proc/orc/broker"}), contains("cannot be made"));
+  CHECK_THAT(why_not({"ipc:///dev/null/broker"}), contains("/dev/null"));
 }
 
 TEST_CASE("broker listen: a private endpoint leaves nothing") {

@@ -1,6 +1,7 @@
 // What the broker does when connections or the machine fail it: driven without sockets, with times made up.
 #include "broker/broker_service.h"
 
+#include <map>
 #include <set>
 
 #include "support/catch.h"
@@ -11,13 +12,14 @@ using namespace std::chrono_literals;
 namespace {
 
 wire::hello process(std::uint64_t n, const std::string& host = "there") {
-  return {{1, n}, "program" + std::to_string(n), host, static_cast<std::uint32_t>(n), n, ""};
+  return {{1, n}, "program" + std::to_string(n), host, static_cast<std::uint32_t>(n), n, "", {5, n}};
 }
 
 struct fixture {
   explicit fixture(detail::process_state state = detail::process_state::unknown)
       : service(
-            options(state), [this](const std::string& to, const std::string& frame) { return take(to, frame); }, now) {}
+            options(state), [this](std::uint64_t to, const std::string& frame) { return take(names.at(to), frame); },
+            now) {}
 
   broker_service_options options(detail::process_state state) {
     broker_service_options made;
@@ -34,9 +36,15 @@ struct fixture {
     sent.emplace_back(to, std::get<wire::envelope>(decoded));
     return true;
   }
+  // The number of a connection that has a name here.
+  std::uint64_t at(const std::string& name) {
+    const std::uint64_t number = std::hash<std::string>{}(name);
+    if (names.try_emplace(number, name).second) service.opened(number, {});
+    return number;
+  }
   void say(const std::string& from, std::uint64_t request, wire::body content) {
     const auto frame = wire::encode({request, std::move(content)});
-    service.receive(from, std::as_bytes(std::span(frame.data(), frame.size())), now);
+    service.receive(at(from), std::as_bytes(std::span(frame.data(), frame.size())), now);
   }
   wire::body ask(const std::string& from, wire::body content) {
     sent.clear();
@@ -52,6 +60,7 @@ struct fixture {
   }
 
   broker_service::time now{1h};
+  std::map<std::uint64_t, std::string> names;
   std::set<std::string> slow;
   std::set<std::uint32_t> gone;
   std::vector<std::pair<std::string, wire::envelope>> sent;
@@ -99,8 +108,8 @@ TEST_CASE("broker service: of processes on this host the tick removes those that
   f.ask("far", process(2, "there"));
   f.gone = {1, 2};
   f.service.tick(f.now);
-  CHECK_FALSE(f.service.map().participant_at("near"));
-  CHECK(f.service.map().participant_at("far"));
+  CHECK_FALSE(f.service.map().participant_at(f.at("near")));
+  CHECK(f.service.map().participant_at(f.at("far")));
 }
 
 TEST_CASE("broker service: a process of this host that cannot be checked is probed") {
@@ -115,10 +124,10 @@ TEST_CASE("broker service: a process of this host that cannot be checked is prob
   CHECK(std::holds_alternative<wire::probe>(f.sent[0].second.content));
   REQUIRE(f.service.next_deadline() == f.now + 500ms);
   f.now += 499ms;
-  f.service.settle_overdue_probes(f.now);
+  f.service.turn(f.now);
   CHECK(f.sent.size() == 1);
   f.now += 1ms;
-  f.service.settle_overdue_probes(f.now);
+  f.service.turn(f.now);
   REQUIRE(f.sent.size() == 2);
   CHECK(f.sent[1].first == "rival");
   CHECK(f.sent[1].second.request == 7);
@@ -135,11 +144,11 @@ TEST_CASE("broker service: of several that wait for a dead holder the first one 
   f.say("one", 7, registration("t", 2));
   f.say("two", 8, registration("t", 3));
   f.now += 500ms;
-  f.service.settle_overdue_probes(f.now);
+  f.service.turn(f.now);
   const auto answer = std::find_if(f.sent.begin(), f.sent.end(),
                                    [](const auto& s) { return s.first == "one" && s.second.request == 7; });
   REQUIRE(answer != f.sent.end());
-  CHECK(std::get<wire::topic_state>(answer->second.content).publication->participant == wire::id{1, 2});
+  CHECK(std::get<wire::topic_state>(answer->second.content).publication->participant_name == "program2");
   // the second one now waits for the first, which says something and keeps the topic
   f.sent.clear();
   f.say("one", 9, wire::heartbeat{});
@@ -151,7 +160,7 @@ TEST_CASE("broker service: of several that wait for a dead holder the first one 
 
 TEST_CASE("broker service: bad messages are logged once per period, whoever sends how many") {
   fixture f;
-  for (int i = 0; i < 1'000; ++i) f.service.receive("x", std::as_bytes(std::span("garbage")), f.now);
+  for (int i = 0; i < 1'000; ++i) f.service.receive(f.at("x"), std::as_bytes(std::span("garbage")), f.now);
   CHECK(f.log.empty());
   f.service.tick(f.now);
   f.service.tick(f.now);
@@ -162,14 +171,14 @@ TEST_CASE("broker service: bad messages are logged once per period, whoever send
 TEST_CASE("regression: a program name with control characters does not reach anybody's terminal") {
   fixture f;
   auto who = process(1);
-  who.name = "evil\x1b[2J\r\n\x7f";
+  who.name = "evil\x1b[2J\r\n\x7f\xc2\x9b\x9b";
   f.say("a", 1, who);
-  f.say("a", 2, wire::register_topic{"t", {9, 9}, {{wire::transport::ipc, "ipc:///x"}}, std::nullopt});
+  f.say("a", 2, wire::register_topic{"t", {9, 9}, {{wire::transport::tcp, "tcp://127.0.0.1:1"}}, std::nullopt});
   const auto answer = f.ask("b", wire::describe_topic{"t"});
   const auto* described = std::get_if<wire::topic_state>(&answer);
   REQUIRE(described != nullptr);
   REQUIRE(described->publication);
-  CHECK(described->publication->participant_name == "evil?[2J???");
+  CHECK(described->publication->participant_name == "evil\\x1b[2J\\r\\n\\x7f\\xc2\\x9b\\x9b");
   REQUIRE_FALSE(f.log.empty());
   for (const auto& line : f.log) CHECK(line.find('\x1b') == std::string::npos);
 }

@@ -1,0 +1,37 @@
+// How much of the broker's tables each client has. A client is a user on this host (ipc) or an address (tcp, IPv6: its
+// /64 network), however many connections and participants it makes. One may have half of each table, so that others
+// still find room.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "peer.h"
+
+namespace orc {
+
+struct client {
+  std::string name;  // "user 1000", "address 192.0.2.1"
+  std::size_t participants = 0;
+  std::size_t topics = 0;
+  std::size_t subscriptions = 0;
+  std::size_t description_bytes = 0;
+};
+
+class client_table {
+ public:
+  [[nodiscard]] static std::string name_of(const peer& who);
+  // Half of a table, at least one.
+  [[nodiscard]] static constexpr std::size_t share(std::size_t limit) { return (limit + 1) / 2; }
+
+  // The client that `who` belongs to. Stays where it is until it is dropped.
+  [[nodiscard]] client& of(const peer& who);
+  // Forgets a client without participants.
+  void drop_if_empty(client& which) noexcept;
+
+ private:
+  std::map<std::string, client> clients_;
+};
+
+}  // namespace orc

@@ -1,0 +1,100 @@
+// The broker's end of one connection: ZMTP 3 as a ROUTER speaks it to one DEALER (schemas/PROTOCOL.md, "Connection"),
+// over a connected non-blocking stream socket. Bytes in, frames out, and back; all of it bounded.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/unique_fd.h"
+#include "wire/zmtp.h"
+
+namespace orc {
+
+// Not thread-safe. Nothing here blocks, throws or raises SIGPIPE.
+class control_connection {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  // The peer's Socket-Type must be DEALER; what it claims as its Identity is not even looked at.
+  explicit control_connection(detail::unique_fd fd) noexcept : fd_(std::move(fd)) {}
+  // What is unsent is tried once more; the peer gets what the kernel holds, and then sees the end.
+  ~control_connection();
+  control_connection(const control_connection&) = delete;
+  control_connection& operator=(const control_connection&) = delete;
+
+  // Sends what either end sends first. False: no memory, or the connection has ended.
+  [[nodiscard]] bool greet() noexcept;
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  // The peer has introduced itself: frames may be sent.
+  [[nodiscard]] bool ready() const noexcept { return state_ == state::ready; }
+
+  // ---- in ----
+  enum class event {
+    frame,    // a message, of one frame
+    handled,  // something that is for the connection alone
+    nothing,  // for now: call readable() when the descriptor has more
+    ended,    // by the peer or the network, or it does not speak ZMTP 3
+    broken    // the peer broke a rule of the protocol: why() says which
+  };
+  // The next one, at most; `frame` is valid until the next call. Keeps at most most_buffered bytes.
+  [[nodiscard]] event receive(std::span<const std::byte>& frame, clock::time_point now) noexcept;
+  static constexpr std::size_t most_buffered = 96 * 1024;
+  [[nodiscard]] std::string_view why() const noexcept { return why_; }
+  // There is something to read. `to_the_end`: the peer sends no more after it.
+  void readable(bool to_the_end) noexcept {
+    drained_ = false;
+    ending_ = ending_ || to_the_end;
+  }
+
+  // ---- out ----
+  // Keeps a frame for flush(). False: no memory for it, and nothing of it is kept.
+  [[nodiscard]] bool append(std::span<const std::byte> frame) noexcept;
+  // Bytes that the kernel has not taken yet.
+  [[nodiscard]] std::size_t unsent() const noexcept { return unsent_; }
+  enum class flushed { all, some, none, failed };  // some, none: the socket is full; some: it took a part
+  [[nodiscard]] flushed flush() noexcept;
+  // Gives up what is unsent.
+  void discard() noexcept;
+
+  // Bytes kept in both directions.
+  [[nodiscard]] std::size_t kept() const noexcept { return in_.size() + unsent_; }
+
+ private:
+  enum class state { greeting, handshake, ready };
+
+  [[nodiscard]] event parse(std::span<const std::byte>& frame, clock::time_point now);
+  [[nodiscard]] event read();
+  void forget_handled();
+  [[nodiscard]] event handle_command(std::span<const std::byte> body, clock::time_point now);
+  [[nodiscard]] event broken(std::string_view why) noexcept;
+  [[nodiscard]] std::span<const std::byte> buffered() const noexcept {
+    return std::as_bytes(std::span(in_)).subspan(begin_);
+  }
+  void write(std::span<const std::byte> first, std::span<const std::byte> second);
+
+  detail::unique_fd fd_;
+  state state_ = state::greeting;
+  std::string_view why_;
+
+  // In: the bytes that came and make no whole frame yet, or are not handled yet.
+  std::string in_;
+  std::size_t begin_ = 0;  // of in_: before it everything is handled
+  bool drained_ = true;
+  bool ending_ = false;
+  unsigned commands_ = 0;  // since commands_from_
+  clock::time_point commands_from_{};
+
+  // Out.
+  std::list<std::string> out_;  // in pieces, so that a long queue is neither moved nor held twice
+  std::size_t done_ = 0;        // of the first piece
+  std::size_t unsent_ = 0;
+};
+
+}  // namespace orc

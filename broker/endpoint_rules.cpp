@@ -1,0 +1,218 @@
+#include "endpoint_rules.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "wire/run_dir.h"
+
+namespace orc {
+namespace {
+
+constexpr auto asked_again_after = std::chrono::milliseconds(100);  // getifaddrs() takes a tenth of that at worst
+
+in6_addr mapped(const in_addr& from) {
+  in6_addr to{};
+  to.s6_addr[10] = to.s6_addr[11] = 0xff;
+  std::memcpy(to.s6_addr + 12, &from, sizeof from);
+  return to;
+}
+
+std::optional<in6_addr> parse_address(std::string_view text) {
+  const std::string copy(text);
+  in_addr short_one{};
+  if (inet_pton(AF_INET, copy.c_str(), &short_one) == 1) return mapped(short_one);
+  in6_addr long_one{};
+  if (inet_pton(AF_INET6, copy.c_str(), &long_one) == 1) return long_one;
+  return std::nullopt;
+}
+
+bool same(const in6_addr& a, const in6_addr& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+bool is_loopback(const in6_addr& address) {
+  return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127);
+}
+
+template <class Number>
+bool read(std::string_view text, Number& to) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), to);
+  return failed == std::errc() && end == text.data() + text.size();
+}
+
+// "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port that can be connected to.
+std::optional<in6_addr> parse_host_and_port(std::string_view text) {
+  const auto colon = text.rfind(':');
+  std::uint16_t port = 0;
+  if (colon == std::string_view::npos || !read(text.substr(colon + 1), port) || port == 0) return std::nullopt;
+  auto host = text.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (bracketed != (host.find(':') != std::string_view::npos)) return std::nullopt;
+  return parse_address(host);
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Cuts off what is behind the last slash.
+std::string_view take_name(std::string_view& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  const auto name = path.substr(slash + 1);
+  path = path.substr(0, slash);
+  return name;
+}
+
+bool is_number(std::string_view text) {
+  std::uint32_t value = 0;
+  return read(text, value) && (text.size() == 1 || text.front() != '0');
+}
+
+// …/orc or …/orc-<uid>: what participants that came by tcp use.
+bool is_run_directory(std::string_view path) {
+  auto name = take_name(path);
+  return take_prefix(name, "orc") && (name.empty() || (take_prefix(name, "-") && is_number(name)));
+}
+
+// Without "." and "..", which would lead elsewhere.
+bool is_plain(std::string_view path) {
+  return path.starts_with('/') && std::filesystem::path(path).lexically_normal().native() == path;
+}
+
+bool same_directory(std::string_view path, const std::string& other) {
+  return !other.empty() && path == std::filesystem::path(other).lexically_normal().native();
+}
+
+std::string problem_of_path(std::string_view path, std::string_view suffix, const wire::id& publication,
+                            const peer& by) {
+  const std::string name = publication.hex().substr(0, 16) + std::string(suffix);
+  const bool local = by.way == peer::via::ipc;
+  const std::string uid = local ? std::to_string(by.uid) : "<uid>";
+  auto directory = path;
+  const bool named = take_name(directory) == name;
+  const auto user = take_name(directory);
+  const bool users = local ? user == uid : is_number(user);
+  const bool place =
+      is_plain(directory) && (is_run_directory(directory) || (local && same_directory(directory, by.directory)));
+  if (named && users && place) return {};
+  return "it must be D/" + uid + "/" + name +
+         " with D the directory of the broker's socket, or one named orc or "
+         "orc-<uid>";
+}
+
+}  // namespace
+
+bool address_range::contains(const in6_addr& address) const noexcept {
+  const auto whole = static_cast<std::size_t>(bits / 8);
+  if (std::memcmp(&network, &address, whole) != 0) return false;
+  const int rest = bits % 8;
+  return rest == 0 || ((network.s6_addr[whole] ^ address.s6_addr[whole]) >> (8 - rest)) == 0;
+}
+
+std::optional<address_range> address_range::parse(std::string_view text) {
+  const auto slash = std::min(text.find('/'), text.size());
+  const auto network = parse_address(text.substr(0, slash));
+  if (!network) return std::nullopt;
+  const int most = IN6_IS_ADDR_V4MAPPED(&*network) && text.find(':') == std::string_view::npos ? 32 : 128;
+  int bits = most;
+  if (slash != text.size() && (!read(text.substr(slash + 1), bits) || bits < 0 || bits > most)) return std::nullopt;
+  return address_range{*network, 128 - most + bits};
+}
+
+std::string endpoint_rules::problem(const wire::register_topic& what, const peer& by, time now) {
+  for (const auto& each : what.endpoints) {
+    auto why = problem_of(each, what.publication, by, now);
+    if (!why.empty()) return std::string(wire::name_of(each.transport)) + " endpoint refused: " + why;
+  }
+  return {};
+}
+
+std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
+                                       time now) {
+  std::string_view rest = which.address;
+  switch (which.transport) {
+    case wire::transport::inproc:
+      if (rest == "inproc://" + publication.hex()) return {};
+      return "it must be inproc:// and the id of the publication";
+    case wire::transport::ipc:
+      if (!take_prefix(rest, "ipc://")) return "it must begin with ipc://";
+      return problem_of_path(rest, "", publication, by);
+    case wire::transport::shm:
+      if (!take_prefix(rest, "shm://")) return "it must begin with shm://";
+      return problem_of_path(rest, ".shm", publication, by);
+    case wire::transport::tcp:
+      if (!take_prefix(rest, "tcp://")) return "it must begin with tcp://";
+      return problem_of_address(rest, by, now);
+    case wire::transport::multicast: {
+      if (!take_prefix(rest, "udpm://")) return "it must begin with udpm://";
+      const auto mark = std::min(rest.find('?'), rest.size());
+      const auto group = parse_host_and_port(rest.substr(0, mark));
+      if (!group || !IN6_IS_ADDR_V4MAPPED(&*group) || (group->s6_addr[12] & 0xf0) != 0xe0) {
+        return "it must name a multicast address (224.0.0.0 to 239.255.255.255) and a port";
+      }
+      rest.remove_prefix(mark);
+      while (!rest.empty()) {
+        rest.remove_prefix(1);
+        const auto end = std::min(rest.find('&'), rest.size());
+        auto parameter = rest.substr(0, end);
+        // Linux sends from 0.0.0.0 where a host has no address but the loopback's.
+        const bool unnamed = by.way == peer::via::ipc && parameter.starts_with("from=0.0.0.0:");
+        if (!unnamed && take_prefix(parameter, "from=")) {
+          if (auto why = problem_of_address(parameter, by, now); !why.empty()) return "from: " + why;
+        }
+        rest.remove_prefix(end);
+      }
+      return {};
+    }
+    default: return "its transport is unknown";
+  }
+}
+
+std::string endpoint_rules::problem_of_address(std::string_view address_and_port, const peer& by, time now) {
+  const auto address = parse_host_and_port(address_and_port);
+  if (!address) return "it must be a numeric address and a port from 1 to 65535";
+  const auto from = by.way == peer::via::tcp ? parse_address(by.address) : std::nullopt;
+  const bool local = by.way == peer::via::ipc || (from && is_of_this_host(*from, now));
+  if (from && same(*from, *address)) return {};
+  if (local && is_of_this_host(*address, now)) return {};
+  if (std::any_of(allowed_.begin(), allowed_.end(), [&](const auto& each) { return each.contains(*address); }))
+    return {};
+  return local ? "this host has no such address: where a participant advertises another one (NAT), start the broker "
+                 "with --allow-endpoints"
+               : "a participant at " + by.address +
+                     " may name that address only: where it advertises another one (NAT), start the broker with "
+                     "--allow-endpoints";
+}
+
+bool endpoint_rules::is_of_this_host(const in6_addr& address, time now) {
+  if (is_loopback(address)) return true;
+  const auto known = [&] {
+    return std::any_of(own_.begin(), own_.end(), [&](const auto& each) { return same(each, address); });
+  };
+  if (known()) return true;
+  if (!own_.empty() && now - asked_ < asked_again_after) return false;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return false;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+  asked_ = now;
+  own_.clear();
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    if (each->ifa_addr->sa_family == AF_INET) {
+      own_.push_back(mapped(reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr));
+    } else if (each->ifa_addr->sa_family == AF_INET6) {
+      own_.push_back(reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr);
+    }
+  }
+  return known();
+}
+
+}  // namespace orc

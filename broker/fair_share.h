@@ -1,0 +1,80 @@
+// Divides the broker's places and turns among its connections: by origin (a user of this host, or a remote address), so
+// that one of them can take neither all places nor all of the time. Pure state: no I/O, no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace orc {
+
+// A connection is a *stranger* until its participant said Hello, and again when that is gone.
+class fair_share {
+ public:
+  using routing = std::uint64_t;
+  struct bounds {
+    std::size_t places = 4'096;
+    std::size_t of_strangers = 1'024;
+    std::size_t of_one_origin = 3'072;  // of `places`
+  };
+
+  explicit fair_share(bounds limits) : limits_(limits) {}
+
+  struct admission {
+    bool admitted = false;
+    std::optional<routing> in_place_of;  // this stranger has to be removed first
+  };
+  // May a connection of `origin` come in? When its origin has its share, the oldest stranger of that origin makes room;
+  // when all places or those of strangers are taken, the oldest stranger of the origin that has the most. A participant
+  // never does.
+  [[nodiscard]] admission ask(const std::string& origin) const noexcept;
+  void add(routing connection, const std::string& origin);  // as a stranger; unknown so far
+  void remove(routing connection) noexcept;
+  void settle(routing connection, bool participant) noexcept;
+  // The stranger to give way next: the oldest of the origin that has the most.
+  [[nodiscard]] std::optional<routing> first_to_go() const noexcept;
+  // There are too many strangers, because participants have become some.
+  [[nodiscard]] bool crowded() const noexcept { return strangers_ > limits_.of_strangers; }
+
+  // The connection wants a turn. Once more has no effect.
+  void ready(routing connection) noexcept;
+  [[nodiscard]] bool any_ready() const noexcept { return !waiting_.empty(); }
+  // The next turn: origins take turns, and so do the connections of each. Only when any_ready().
+  [[nodiscard]] routing next() noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return connections_.size(); }
+  [[nodiscard]] std::size_t strangers() const noexcept { return strangers_; }
+
+ private:
+  // Members change their list by splicing, which needs no memory.
+  using chain = std::list<routing>;
+  struct origin {
+    std::size_t connections = 0;
+    chain strangers;  // oldest first
+    chain participants;
+    chain ready;  // longest waiting first
+    chain resting;
+    std::list<origin*>::iterator turn;  // in waiting_ or resting_
+  };
+  using origins = std::map<std::string, origin>;
+  struct connection {
+    origins::iterator from;
+    chain::iterator role;
+    chain::iterator turn;
+    bool participant = false;
+    bool ready = false;
+  };
+
+  const bounds limits_;
+  origins origins_;
+  std::unordered_map<routing, connection> connections_;
+  std::size_t strangers_ = 0;
+  std::list<origin*> waiting_;  // those with connections that are ready
+  std::list<origin*> resting_;
+};
+
+}  // namespace orc

@@ -1,0 +1,63 @@
+// Who is told when a topic moved, and when.
+#include "topic_map.h"
+
+#include <algorithm>
+
+namespace orc {
+namespace {
+
+constexpr auto per_move = std::chrono::milliseconds(1'000) / topic_map::moves_per_second;
+constexpr auto credit = per_move * (topic_map::moves_at_once - 1);
+
+}  // namespace
+
+void topic_map::notify(topic_table::iterator at, time now) noexcept {
+  topic& of = at->second;
+  if (of.subscriptions.empty()) return;
+  if (!of.idle.empty()) return enqueue(at, now);
+  // Those who have the event already get another one when all the others had theirs.
+  if (of.pushed_to != 0) of.changed_on_the_way = true;
+}
+
+// At once, or where too many moves preceded this one, when they are paid for.
+void topic_map::enqueue(topic_table::iterator at, time now) noexcept {
+  topic& of = at->second;
+  const time paid = std::max(of.paid_until, now);
+  of.paid_until = paid + per_move;
+  of.idle.key() = std::max(now, paid - credit);
+  of.pushed_to = 0;
+  of.changed_on_the_way = false;
+  of.place = events_.insert(std::move(of.idle));
+}
+
+void topic_map::dequeue(topic_table::iterator at) noexcept { at->second.idle = events_.extract(at->second.place); }
+
+std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& budget) {
+  while (budget > 0 && !events_.empty() && events_.begin()->first <= now) {
+    const auto at = topics_.find(*events_.begin()->second);
+    topic& of = at->second;
+    event due{{}, state_of(at)};
+    due.to.reserve(std::min(budget, of.subscriptions.size()));
+    // From one participant to the next, past its other subscriptions.
+    auto reader = of.subscriptions.lower_bound({of.pushed_to, 0});
+    for (; reader != of.subscriptions.end() && budget > 0; --budget) {
+      const participant& to = *reader->second.holder;
+      if (to.route) due.to.push_back(*to.route);
+      of.pushed_to = to.number + 1;
+      reader = of.subscriptions.lower_bound({of.pushed_to, 0});
+    }
+    if (reader == of.subscriptions.end()) {
+      dequeue(at);
+      if (of.changed_on_the_way) enqueue(at, now);
+    }
+    if (!due.to.empty()) return due;
+  }
+  return std::nullopt;
+}
+
+std::optional<topic_map::time> topic_map::next_event_time() const noexcept {
+  if (events_.empty()) return std::nullopt;
+  return events_.begin()->first;
+}
+
+}  // namespace orc
