@@ -31,7 +31,7 @@ TEST_CASE("transport: names are those of the documentation", "[unit]") {
 TEST_CASE("options: the defaults are the documented ones", "[unit]") {
   const orc::request_options request;
   CHECK(request.conflate == 1);
-  CHECK(request.depth == 64);
+  CHECK(request.depth == 0);
   CHECK(request.connected_within_ms == 0);
   CHECK(request.transports.empty());
   const orc::participant_options participant;

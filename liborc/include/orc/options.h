@@ -62,7 +62,7 @@ struct participant_options {
 struct type_info {
   std::string name = {};      // "geometry.Pose"
   std::string encoding = {};  // "flatbuffers", "protobuf", "cdr", "json", …
-  std::uint64_t hash = 0;     // of the schema
+  std::uint64_t hash = 0;     // of all the others, when there is a schema: computed, so leave it 0
   std::string schema = {};    // bytes, at most 32 KiB
 
   bool operator==(const type_info&) const = default;
@@ -72,8 +72,9 @@ struct type_info {
 struct shared_memory_options {
   // Takes all of it at once and keeps it from being swapped out (mlock; limit: ulimit -l). Without the permission
   // register_topic fails with no_permission when expected_size is given; memory that is taken later is taken at once
-  // all the same, but may be swapped out. Locked are places for the history, ten messages more than are allowed to all
-  // subscribers, and eight.
+  // all the same, but may be swapped out. Locks memory for `history`, every subscriber's messages (max_messages and two
+  // more; ten before there is a subscriber), and eight more samples. A subscriber that joins waits until its part is
+  // locked; sending does not.
   bool lock = false;
   // Uses huge pages where the system grants them (vm.nr_hugepages, else transparent ones).
   bool huge_pages = false;
@@ -84,10 +85,10 @@ struct shared_memory_options {
 // For register_topic.
 struct topic_options {
   // Transports this topic is offered on. Empty: the participant's. Naming tcp opens a port even when the broker is
-  // local.
+  // local. Options of a transport that is not among those named here are refused (bad_argument).
   transport_set transports = {};
-  // Size of a typical sample, in bytes, for transports that reserve memory (shm: from the start, instead of with the
-  // first subscriber; larger samples make it take more). 0: decided by the samples that are sent.
+  // Size of a typical sample, in bytes: a hint for transports that reserve memory (shm: from the start, instead of with
+  // the first subscriber; larger samples make it take more). 0: decided by the samples that are sent.
   std::size_t expected_size = 0;
   // shm: samples that recv_next can go back, at most 65536, including the newest. Subscribers that ask for conflate = 0
   // with a greater depth raise it; 64 MiB of samples are kept at most.
@@ -96,6 +97,10 @@ struct topic_options {
   // multicast: the URL of this topic. Empty: the participant's.
   std::string multicast = {};
   type_info type = {};
+  // True: a subscription that joins receives the last sample, however old. False (for commands): only subscriptions
+  // that are connected when a sample is sent receive it, those that lag included. A subscription that reconnects after
+  // an outage joins again.
+  bool keep_last = true;
 };
 
 // For request_topic.
@@ -103,12 +108,14 @@ struct request_options {
   // 1: a receive returns the newest sample (queue of one). 0: every sample in order, the last `depth` of them.
   int conflate = 1;
   // Length of the queue with conflate = 0: 1 to 65536 samples (and at most 64 MiB kept for one lagging reader at the
-  // publisher's side). When it is full the oldest sample is dropped and counted by message::missed().
-  std::size_t depth = 64;
+  // publisher's side); 0: 64. When it is full the oldest sample is dropped and counted by message::missed(). With
+  // conflate = 1 there is no queue: a depth is refused (bad_argument).
+  std::size_t depth = 0;
   // Wait this long, in ms, for the link to be up; -1: for ever. 0: do not wait. When it does not come up in time the
   // request stays and the result is errc::timed_out.
   int connected_within_ms = 0;
-  // Transports this subscription may use. Empty: the participant's.
+  // Transports this subscription may use. Empty: the participant's. max_messages and spin_us are refused when shm is
+  // not among those named here.
   transport_set transports = {};
   // shm: messages of this subscription that may be alive at a time, 1 to 60: each keeps a place of the publisher's
   // memory. With more of them (one or two may pass) a receive returns too_many_messages; nobody else is held up.
@@ -116,6 +123,10 @@ struct request_options {
   // shm: a receive that waits looks for so long, in microseconds, before it sleeps: a few microseconds less latency for
   // a core that is busy meanwhile. At most 1,000,000; 0: sleeps at once.
   int spin_us = 0;
+  // A receive drops samples that are older than this, in ms, when it would return them, and goes on waiting.
+  // message::missed() of the next sample counts them. Negative ages are young enough. 0: returns samples of any age.
+  // Between hosts the clocks must agree (message::age_ns).
+  int max_age_ms = 0;
 };
 
 }  // namespace orc

@@ -21,6 +21,7 @@ struct link_info {
   bool connected = false;
   orc::transport transport{};  // when connected
   std::string reason;          // why this transport, and why none of those preferred to it
+  std::uint64_t stale = 0;     // samples dropped because they were older than request_options::max_age_ms
 };
 
 // Cheap to copy; all copies are the same subscription. Safe from any thread; of several threads that wait on one
@@ -40,7 +41,8 @@ class ORC_API subscriber {
   explicit operator bool() const noexcept { return subscription_ != nullptr; }
 
   // The newest sample that was not returned yet (with conflate = 0: the next one), waiting for it at most
-  // timeout_ms milliseconds; 0: poll, -1: for ever. Never returns an older sample after a newer one.
+  // timeout_ms milliseconds; 0: poll, -1: for ever. Never returns an older sample after a newer one, nor one that is
+  // older than request_options::max_age_ms.
   // Signals do not end the wait. Without a sample, message::status() says why: nothing_new, timed_out, closed,
   // forked, bad_argument (timeout below -1), and over shm too_many_messages (at once, when there is one).
   [[nodiscard]] message recv(int timeout_ms) noexcept;

@@ -17,10 +17,10 @@ class announcement {
  public:
   static constexpr auto retry_after = std::chrono::milliseconds(300);
 
-  // The outcome; errc::timed_out when there is none yet at the deadline.
+  // The outcome, or what holds it up; errc::timed_out when there is neither at the deadline.
   [[nodiscard]] result wait(const deadline& until) const {
     std::unique_lock lock(mutex_);
-    while (state_ != state::confirmed && state_ != state::refused) {
+    while (state_ != state::confirmed && state_ != state::refused && !obstacle_) {
       const auto left = until.left();
       if (!left) {
         changed_.wait(lock);
@@ -30,7 +30,8 @@ class announcement {
       }
     }
     if (state_ == state::confirmed) return {};
-    return {why_.code(), why_.message()};
+    const error& why = state_ == state::refused ? why_ : *obstacle_;
+    return {why.code(), why.message()};
   }
 
   // True when it has to be sent (again) now.
@@ -48,6 +49,7 @@ class announcement {
 
   void sent(std::uint64_t request, monotonic::time_point now) {
     const std::lock_guard lock(mutex_);
+    was_sent_ = true;
     if (state_ == state::refused) return;  // withdrawn meanwhile
     state_ = state::sent;
     request_ = request;
@@ -62,12 +64,40 @@ class announcement {
   void refused(error why) { settle(state::refused, std::move(why)); }
   // The topic was given up: who still waits for the outcome is told.
   void withdrawn() {
-    if (wait(deadline(0)).code() == errc::timed_out) refused(error(errc::closed));
+    {
+      const std::lock_guard lock(mutex_);
+      if (state_ == state::confirmed || state_ == state::refused) return;
+    }
+    refused(error(errc::closed));
   }
   // The broker may have forgotten it, or must learn something new. What was refused stays refused.
   void renew() {
     const std::lock_guard lock(mutex_);
+    obstacle_.reset();
     if (state_ != state::refused) state_ = state::unsent;
+  }
+  // It was refused for a reason that is gone.
+  void reopen() {
+    const std::lock_guard lock(mutex_);
+    state_ = state::unsent;
+  }
+  // Nothing can come of it for now (nothing: it can again). Who waits is told; it stays to be declared.
+  void held_up(const std::optional<error>& why) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (state_ == state::confirmed || state_ == state::refused) return;
+      obstacle_ = why;
+    }
+    if (why) changed_.notify_all();
+  }
+  [[nodiscard]] bool is_refused() const {
+    const std::lock_guard lock(mutex_);
+    return state_ == state::refused;
+  }
+  // A broker may have heard of it.
+  [[nodiscard]] bool was_sent() const {
+    const std::lock_guard lock(mutex_);
+    return was_sent_;
   }
 
  private:
@@ -88,6 +118,8 @@ class announcement {
   std::uint64_t request_ = 0;
   monotonic::time_point sent_at_;
   error why_;
+  std::optional<error> obstacle_;
+  bool was_sent_ = false;
 };
 
 }  // namespace orc::detail

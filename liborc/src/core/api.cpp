@@ -1,4 +1,5 @@
 // The public classes: each call checks for fork() and hands over to the core.
+#include <new>
 #include <utility>
 
 #include "core/participant.h"
@@ -23,12 +24,16 @@ broker::~broker() {
   if (participant_ && participant_->forked()) (void)participant_.release();
 }
 
-result broker::register_topic(std::string_view topic, const topic_options& options) {
+result broker::register_topic(std::string_view topic, const topic_options& options) try {
   return participant_ ? participant_->register_topic(topic, options) : errc::closed;
+} catch (const std::bad_alloc&) {
+  return errc::no_memory;
 }
 
-result broker::request_topic(std::string_view topic, const request_options& options) {
+result broker::request_topic(std::string_view topic, const request_options& options) try {
   return participant_ ? participant_->request_topic(topic, options) : errc::closed;
+} catch (const std::bad_alloc&) {
+  return errc::no_memory;
 }
 
 result broker::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
@@ -61,11 +66,15 @@ errc broker::usable() const noexcept {
   return participant_->forked() ? errc::forked : errc::ok;
 }
 
-result broker::unregister_topic(std::string_view topic) {
+result broker::unregister_topic(std::string_view topic) try {
   return participant_ ? participant_->unregister_topic(topic) : errc::closed;
+} catch (const std::bad_alloc&) {
+  return errc::no_memory;
 }
-result broker::release_topic(std::string_view topic) {
+result broker::release_topic(std::string_view topic) try {
   return participant_ ? participant_->release_topic(topic) : errc::closed;
+} catch (const std::bad_alloc&) {
+  return errc::no_memory;
 }
 std::string broker::broker_endpoint() const { return participant_ ? participant_->broker_endpoint() : std::string(); }
 

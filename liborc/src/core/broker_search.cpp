@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "wire/broker_trust.h"
+#include "wire/control.h"
 #include "wire/fd_limit.h"
 #include "wire/run_dir.h"
 
@@ -17,57 +19,100 @@ constexpr std::string_view ipc_scheme = "ipc://";
 
 }  // namespace
 
-broker_search::broker_search(void* context, const std::string& endpoint)
-    : context_(context), places_(endpoint.empty() ? broker_candidates() : std::vector<std::string>{endpoint}) {}
+broker_search::broker_search(zmq::context_t& context, const std::string& endpoint)
+    : context_(context), named_(!endpoint.empty() || broker_is_named()) {
+  for (const auto& each : endpoint.empty() ? broker_candidates() : std::vector{endpoint}) places_.push_back({each, {}});
+}
 
 void broker_search::step(monotonic::time_point now) {
   if (now < until_) return;
   until_ = now + patience;
   if (places_.size() == 1 && socket_) return;  // libzmq keeps trying by itself
   for (std::size_t tried = 0; tried < places_.size(); ++tried) {
-    const std::string& place = places_[next_];
+    place& which = places_[next_];
     next_ = (next_ + 1) % places_.size();
-    if (places_.size() > 1 && nothing_there(place)) continue;
-    connect(place);
+    if (leave_out(which)) continue;
+    connect(which.endpoint);
     return;
   }
 }
 
+bool broker_search::leave_out(place& which) const {
+  if (named_) return false;
+  which.distrusted = why_distrusted(which.endpoint);
+  return !which.distrusted.empty() || nothing_there(which.endpoint);
+}
+
 void broker_search::connect(const std::string& endpoint) {
-  socket_ = {};
+  socket_.close();
   endpoint_ = endpoint;
   problem_.clear();
+  // libzmq ends the process when it runs out of them.
   if (!room_for_fds(16)) {
     problem_ = "out of file descriptors: raise the limit (ulimit -n)";
     return;
   }
-  zmq_socket socket(context_, ZMQ_DEALER);
-  if (!socket) return;
-  socket.set(ZMQ_PROBE_ROUTER, 1);  // each new connection makes the broker say who it is
-  socket.set(ZMQ_IMMEDIATE, 1);
-  socket.set(ZMQ_LINGER, 200);
-  socket.set(ZMQ_RECONNECT_IVL, 20);
-  socket.set(ZMQ_RECONNECT_IVL_MAX, 200);
-  socket.set(ZMQ_HEARTBEAT_IVL, 1000);
-  socket.set(ZMQ_HEARTBEAT_TIMEOUT, 3000);
-  socket.set(ZMQ_IPV6, 1);
-  socket.set64(ZMQ_MAXMSGSIZE, 64 * 1024);
-  if (zmq_connect(socket.get(), endpoint.c_str()) != 0) {
-    problem_ = std::string("cannot connect to ") + endpoint + ": " + zmq_strerror(errno);
-    return;
+  try {
+    zmq::socket_t socket(context_, zmq::socket_type::dealer);
+    socket.set(zmq::sockopt::probe_router, true);  // each new connection makes the broker say who it is
+    socket.set(zmq::sockopt::immediate, true);
+    socket.set(zmq::sockopt::linger, 200);
+    socket.set(zmq::sockopt::reconnect_ivl, 20);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 200);
+    socket.set(zmq::sockopt::heartbeat_ivl, 1000);
+    socket.set(zmq::sockopt::heartbeat_timeout, 3000);
+    socket.set(zmq::sockopt::ipv6, true);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::max_control_bytes));
+    socket.connect(endpoint);
+    socket_ = std::move(socket);
+  } catch (const zmq::error_t& failed) {
+    problem_ = std::string("cannot connect to ") + endpoint + ": " + failed.what();
   }
-  socket_ = std::move(socket);
 }
 
 void broker_search::restart() noexcept {
-  if (places_.size() > 1) socket_ = {};
+  if (places_.size() > 1) socket_.close();
   next_ = 0;
   until_ = {};
 }
 
+int broker_search::fd() noexcept try {
+  return socket_ ? socket_.get(zmq::sockopt::fd) : -1;
+} catch (const zmq::error_t&) {
+  return -1;
+}
+
+bool broker_search::try_recv(zmq::message_t& frame) noexcept try {
+  while (socket_ && socket_.recv(frame, zmq::recv_flags::dontwait)) {
+    if (!frame.more()) return true;
+    while (frame.more() && socket_.recv(frame, zmq::recv_flags::dontwait)) {
+    }
+  }
+  return false;
+} catch (const zmq::error_t&) {
+  return false;  // interrupted, or the context goes down
+}
+
+bool broker_search::try_send(const std::string& frame) noexcept try {
+  return socket_ && socket_.send(zmq::buffer(frame), zmq::send_flags::dontwait).has_value();
+} catch (const zmq::error_t&) {
+  return false;
+}
+
+bool broker_search::wait_readable(int timeout_ms) noexcept try {
+  zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
+  return zmq::poll(&item, 1, std::chrono::milliseconds(timeout_ms)) > 0;
+} catch (const zmq::error_t&) {
+  return false;
+}
+
 std::string broker_search::places() const {
   std::string all;
-  for (const auto& place : places_) all += (all.empty() ? "" : ", ") + place;
+  for (const auto& each : places_) {
+    if (!all.empty()) all += ", ";
+    all += each.endpoint;
+    if (!each.distrusted.empty()) all += " (" + each.distrusted + ": ignored)";
+  }
   return all;
 }
 

@@ -1,46 +1,64 @@
 // Where the address broker may be, and trying one place after the other until one answers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+#include <zmq.hpp>
 
 #include "core/clock.h"
-#include "core/zmq_socket.h"
 
 namespace orc::detail {
 
-// Not thread-safe: the housekeeping owns it.
+// Not thread-safe: the housekeeping owns it. Waits for nothing but in wait_readable.
 class broker_search {
  public:
   static constexpr auto patience = std::chrono::milliseconds(300);  // for one place, when there are others
 
-  // `endpoint`: the only place; empty: broker_candidates().
-  broker_search(void* context, const std::string& endpoint);
+  // `endpoint`: the only place; empty: broker_candidates(), those of them that another user could have made left out.
+  broker_search(zmq::context_t& context, const std::string& endpoint);
 
   // Connects to the next place when the present one had its time. Harmless once something answered.
   void step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
-
-  // The connection that is being tried, or that answered. Null: none at the moment (out of descriptors).
-  [[nodiscard]] zmq_socket& socket() noexcept { return socket_; }
-  [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+  // Somebody answers at the present place: it has at least until then.
+  void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
   // Begin again at the first place.
   void restart() noexcept;
 
-  // "ipc:///run/orc/broker, tcp://127.0.0.1:5570": for people.
+  // ---- the connection that is being tried, or that answered ----
+  [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+  // The user named it; else it was found.
+  [[nodiscard]] bool is_named() const noexcept { return named_; }
+  // Readable when there may be something to receive; edge-triggered. -1: no connection (out of descriptors).
+  [[nodiscard]] int fd() noexcept;
+  // A message of one frame; those of several are dropped. False: nothing there.
+  [[nodiscard]] bool try_recv(zmq::message_t& frame) noexcept;
+  // False: the broker takes nothing at the moment.
+  [[nodiscard]] bool try_send(const std::string& frame) noexcept;
+  // False: not within that time.
+  [[nodiscard]] bool wait_readable(int timeout_ms) noexcept;
+
+  // "ipc:///run/orc/broker, tcp://127.0.0.1:5570", with what is wrong with a place: for people.
   [[nodiscard]] std::string places() const;
   // Why a place cannot even be tried (a bad endpoint); empty normally.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
  private:
+  struct place {
+    std::string endpoint;
+    std::string distrusted;  // why it was left out when its turn came last
+  };
+  [[nodiscard]] bool leave_out(place& which) const;
   void connect(const std::string& endpoint);
 
-  void* context_;
-  std::vector<std::string> places_;
+  zmq::context_t& context_;
+  const bool named_;
+  std::vector<place> places_;
   std::size_t next_ = 0;
   std::string endpoint_;
   std::string problem_;
-  zmq_socket socket_;
+  zmq::socket_t socket_;  // without a handle: none
   monotonic::time_point until_;
 };
 

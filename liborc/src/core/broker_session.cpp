@@ -22,7 +22,8 @@ namespace {
 constexpr auto hello_interval = std::chrono::milliseconds(200);
 constexpr auto retry_interval = std::chrono::milliseconds(20);
 constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
-constexpr auto withdrawal_patience = std::chrono::seconds(2);
+constexpr auto shortest_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
+constexpr auto longest_delay = std::chrono::milliseconds(5000);
 constexpr int goodbye_patience_ms = 300;
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
@@ -35,9 +36,9 @@ constexpr int goodbye_patience_ms = 300;
 
 }  // namespace
 
-broker_session::broker_session(void* context, const participant_options& options)
+broker_session::broker_session(zmq::context_t& context, const participant_options& options)
     : options_(options), alone_(options.broker == without_broker), search_(context, options.broker) {
-  hello_.participant = wire::id::random();
+  draw_identity();
   hello_.name = options.name.empty() ? program_invocation_short_name : options.name;
   hello_.host = host_identity();
   hello_.pid = static_cast<std::uint32_t>(::getpid());
@@ -49,20 +50,30 @@ broker_session::broker_session(void* context, const participant_options& options
   status_up_ = true;
 }
 
-int broker_session::fd() noexcept { return search_.socket() ? search_.socket().fd() : -1; }
+void broker_session::draw_identity() {
+  hello_.participant = wire::id::random();
+  hello_.secret = wire::id::random();
+  hello_request_ = next_request_++;
+}
 
 void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
   if (alone_) return confirm_all(now, topics);
-  if (!up_) {
+  if (!joined_) {
     const std::string before = search_.endpoint();
     search_.step(now);
     if (before != search_.endpoint()) publish_status();
     // A connection that outlived the broker's silence is not new, so no welcome comes by itself.
-    if (now >= next_hello_) say_hello();
+    if (now >= next_hello_) {
+      refusal_.reset();
+      hold_up(topics);
+      say_hello(now);
+    }
   }
   receive_all(now, topics);
-  if (!up_) return;
+  if (refusal_) hold_up(topics);  // those that were declared meanwhile
+  if (!joined_) return;
   if (now - last_heard_ > lease_) return lose(now);
+  if (now - joined_at_ > longest_delay) hello_delay_ = {};
   declare(now, topics);
   if (now >= next_beat_) {
     beat(topics);
@@ -74,7 +85,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
   if (alone_) return monotonic::time_point::max();
-  if (!up_) return std::min(search_.next_step(), next_hello_);
+  if (!joined_) return std::min(search_.next_step(), next_hello_);
   auto next = next_beat_;
   const auto look_at = [&](const announcement& a) {
     if (const auto due = a.next()) next = std::min(next, *due);
@@ -88,13 +99,9 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
 }
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
-  zmq_frame frame;
-  while (search_.socket() && frame.try_recv(search_.socket().get())) {
-    if (frame.more()) {
-      drop_parts(search_.socket().get(), frame);
-      continue;
-    }
-    auto decoded = wire::decode({frame.data(), frame.size()});
+  zmq::message_t frame;
+  while (search_.try_recv(frame)) {
+    auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
     if (auto* const message = std::get_if<wire::envelope>(&decoded))
       receive(std::move(*message), now, topics);
     else
@@ -105,13 +112,16 @@ void broker_session::receive_all(monotonic::time_point now, const topic_lists& t
 
 void broker_session::receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics) {
   last_heard_ = now;
-  if (const auto* const welcome = std::get_if<wire::welcome>(&message.content))
-    return on_welcome(*welcome, message.request == 0, topics);
-  if (!up_) return;
+  if (const auto* const welcome = std::get_if<wire::welcome>(&message.content)) {
+    if (message.request == 0) return on_new_connection(*welcome, now);
+    if (message.request == hello_request_ && !joined_) join(*welcome, now, topics);
+    return;
+  }
+  if (const auto* const refusal = std::get_if<wire::error>(&message.content))
+    return on_error(message.request, *refusal, now, topics);
+  if (!joined_) return;
   if (const auto* const state = std::get_if<wire::topic_state>(&message.content))
     return on_state(message.request, *state, topics);
-  if (const auto* const refusal = std::get_if<wire::error>(&message.content))
-    return on_error(message.request, *refusal, topics);
   if (std::holds_alternative<wire::probe>(message.content)) {
     send(message.request, wire::alive{});
     return;
@@ -126,45 +136,58 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   }
 }
 
-// Unsolicited: the connection is new, and so may the broker be.
-void broker_session::on_welcome(const wire::welcome& welcome, bool unsolicited, const topic_lists& topics) {
-  if (!unsolicited && up_) return;
-  if (!up_ || welcome.epoch != epoch_)
-    log(log_level::info, "broker " + welcome.version + " answers at " + search_.endpoint());
-  const bool first = !place_;
-  const bool new_endpoint = endpoint() != search_.endpoint();
-  up_ = true;
-  epoch_ = welcome.epoch;
+// And so may the broker be.
+void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::time_point now) {
+  learn(welcome);
+  joined_ = false;
+  search_.stay(now + broker_search::patience);
+  say_hello(now);
+}
+
+// Where it is, and where our endpoints are to be.
+void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
-  if (first || new_endpoint) {
-    auto directory = prepare_endpoint_directory(directory_beside(search_.endpoint()));
-    network_place place;
-    if (const auto* const path = std::get_if<std::string>(&directory))
-      place.directory = *path;
-    else
-      place.directory_problem = std::get<error>(directory);
-    const auto route = route_to(search_.endpoint());
-    place.remote = welcome.remote || (route && !route->loopback);
-    place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
-    place.advertise = options_.advertise;
-    if (place.advertise.empty() && route && !route->loopback) place.advertise = route->address;
-    if (place.advertise.empty() && place.remote) place.advertise = first_outside_address();
-    place_ = std::move(place);
-  }
-  say_hello();
-  renew_all(topics);
+  if (place_ && endpoint() == search_.endpoint()) return;
+  run_directory_ = directory_beside(search_.endpoint());
+  const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
+  auto directory = prepare_endpoint_directory(run_directory_, chosen);
+  network_place place;
+  if (const auto* const path = std::get_if<std::string>(&directory))
+    place.directory = *path;
+  else
+    place.directory_problem = std::get<error>(directory);
+  const auto route = route_to(search_.endpoint());
+  place.remote = welcome.remote || (route && !route->loopback);
+  place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
+  place.advertise = options_.advertise;
+  if (place.advertise.empty() && route && !route->loopback) place.advertise = route->address;
+  if (place.advertise.empty() && place.remote) place.advertise = first_outside_address();
+  place_ = std::move(place);
+}
+
+void broker_session::join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics) {
+  learn(welcome);
+  if (epoch_ != welcome.epoch || endpoint() != search_.endpoint())
+    log(log_level::info, "broker " + welcome.version + " answers at " + search_.endpoint());
+  if (epoch_ != welcome.epoch) end_withdrawals([](const auto&) { return true; });
+  for (auto& each : withdrawals_) each.next = now;
+  joined_ = true;
+  joined_at_ = now;
+  epoch_ = welcome.epoch;
+  refusal_.reset();
+  logged_refusal_.clear();
+  next_beat_ = now;
+  for (const auto& each : topics.publications) each->announcement().renew();
+  for (const auto& each : topics.subscriptions) each->announcement().renew();
   publish_status();
 }
 
-void broker_session::on_error(std::uint64_t request, const wire::error& error, const topic_lists& topics) {
-  if (error.code == wire::error_code::unknown_participant) {
-    const auto now = monotonic::now();
-    if (now < next_hello_) return;
-    say_hello();
-    renew_all(topics);
-    return;
-  }
+void broker_session::on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now,
+                              const topic_lists& topics) {
+  if (request == hello_request_ && !joined_) return on_refused_hello(error, now, topics);
+  if (!joined_) return;
+  if (error.code == wire::error_code::unknown_participant) return on_lost_session(error, now);
   end_withdrawals([&](const auto& each) { return each.request == request; });
   const orc::error why(code_of(error.code), error.text);
   for (const auto& each : topics.publications) {
@@ -181,6 +204,38 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, c
   }
 }
 
+// The topics stay declared; who waits for one is told why nothing comes of it now.
+void broker_session::on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics) {
+  const bool taken = error.code == wire::error_code::id_taken;
+  const auto delay = taken ? hello_delay_ : std::max(hello_delay_, shortest_delay);
+  hello_delay_ = std::clamp(hello_delay_ * 2, shortest_delay, longest_delay);
+  next_hello_ = now + delay;
+  search_.stay(next_hello_ + broker_search::patience);
+  const std::string text = "the broker at " + search_.endpoint() + " refused this participant: " + error.text;
+  if (std::exchange(logged_refusal_, text) != text) log(log_level::error, text);
+  if (taken) {
+    draw_identity();
+    return;
+  }
+  refusal_.emplace(code_of(error.code), text + "; the declaration stays and takes effect when it is accepted");
+  hold_up(topics);
+}
+
+// Somebody else ended it, or we were stopped for longer than the lease. Others may hold our topics by now.
+void broker_session::on_lost_session(const wire::error& error, monotonic::time_point now) {
+  log(log_level::error, "the broker at " + search_.endpoint() + " ended the session of this participant (" +
+                            error.text + "): everything is registered again");
+  joined_ = false;
+  next_hello_ = now + hello_delay_;
+  hello_delay_ = std::clamp(hello_delay_ * 2, shortest_delay, longest_delay);
+  search_.stay(next_hello_ + broker_search::patience);
+}
+
+void broker_session::hold_up(const topic_lists& topics) {
+  for (const auto& each : topics.publications) each->announcement().held_up(refusal_);
+  for (const auto& each : topics.subscriptions) each->announcement().held_up(refusal_);
+}
+
 void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics) {
   for (const auto& each : topics.publications) {
     if (request != 0 && each->announcement().awaits(request)) each->announcement().confirmed();
@@ -188,7 +243,7 @@ void broker_session::on_state(std::uint64_t request, const wire::topic_state& st
   for (const auto& each : topics.subscriptions) {
     const bool answer = request != 0 && each->announcement().awaits(request);
     if (answer) each->announcement().confirmed();
-    if (each->topic() == state.topic) each->update(state, request == 0);
+    if (each->topic() == state.topic) each->update(state, request == 0, run_directory_);
   }
 }
 
@@ -210,18 +265,15 @@ void broker_session::confirm_all(monotonic::time_point now, const topic_lists& t
   }
 }
 
-void broker_session::say_hello() {
-  next_hello_ = monotonic::now() + hello_interval;
-  send(hello_request, hello_);
+void broker_session::say_hello(monotonic::time_point now) {
+  next_hello_ = now + hello_interval;
+  send(hello_request_, hello_);
 }
 
-void broker_session::renew_all(const topic_lists& topics) {
-  for (const auto& each : topics.publications) each->announcement().renew();
-  for (const auto& each : topics.subscriptions) each->announcement().renew();
-}
-
+// What ended first: a topic may be declared anew under another id.
 void broker_session::declare(monotonic::time_point now, const topic_lists& topics) {
   try_again_ = now + retry_interval;  // unless all of it is sent
+  if (!send_withdrawals(now)) return;
   for (const auto& each : topics.publications) {
     if (!each->is_open() || !each->announcement().due(now)) continue;
     if (!send(next_request_, each->registration())) return;
@@ -233,12 +285,15 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
     each->announcement().sent(next_request_++, now);
   }
   try_again_ = now;
-  end_withdrawals([&](const auto& each) { return now >= each.give_up; });
+}
+
+bool broker_session::send_withdrawals(monotonic::time_point now) {
   for (auto& each : withdrawals_) {
     if (now < each.next) continue;
-    send(each.request, each.topic.what);
+    if (!send(each.request, each.what)) return false;
     each.next = now + withdrawal_interval;
   }
+  return true;
 }
 
 void broker_session::beat(const topic_lists& topics) {
@@ -257,44 +312,43 @@ void broker_session::beat(const topic_lists& topics) {
 
 void broker_session::lose(monotonic::time_point now) {
   log(log_level::warning, "the broker at " + search_.endpoint() + " does not answer any more; samples go on");
-  up_ = false;
+  joined_ = false;
+  for (const auto& each : withdrawals_) each.told->confirmed();  // they are said again when it is back
   search_.restart();
   search_.step(now);
   publish_status();
 }
 
-void broker_session::withdraw(ending topic) {
-  if (!up_) return topic.told->confirmed();  // nothing to withdraw: the next broker is never told
-  const auto now = monotonic::now();
-  withdrawals_.push_back({next_request_++, std::move(topic), now, now + withdrawal_patience});
+// There are never more of them than the broker heard of topics.
+void broker_session::withdraw(std::vector<ending>& topics) {
+  withdrawals_.reserve(withdrawals_.size() + topics.size());
+  for (auto& each : topics) {
+    const bool heard_of = each.declared->was_sent();
+    if (!heard_of || !joined_) each.told->confirmed();
+    if (heard_of) withdrawals_.push_back({next_request_++, std::move(each.what), std::move(each.told), {}});
+  }
+  topics.clear();
 }
 
 template <typename Condition>
 void broker_session::end_withdrawals(Condition over) {
   std::erase_if(withdrawals_, [&](const withdrawal& each) {
     if (!over(each)) return false;
-    each.topic.told->confirmed();
+    each.told->confirmed();
     return true;
   });
 }
 
 void broker_session::leave() {
-  if (!up_ || !send(goodbye_request, wire::goodbye{})) return;
+  if (!joined_ || !send(goodbye_request, wire::goodbye{})) return;
   const deadline until(goodbye_patience_ms);
-  while (!goodbye_was_heard() && !until.passed()) {
-    zmq_pollitem_t answer{search_.socket().get(), 0, ZMQ_POLLIN, 0};
-    if (zmq_poll(&answer, 1, until.left_ms()) < 0 && errno != EINTR) return;
-  }
+  while (!goodbye_was_heard() && !until.passed()) (void)search_.wait_readable(until.left_ms());
 }
 
 bool broker_session::goodbye_was_heard() {
-  zmq_frame frame;
-  while (frame.try_recv(search_.socket().get())) {
-    if (frame.more()) {
-      drop_parts(search_.socket().get(), frame);
-      continue;
-    }
-    const auto decoded = wire::decode({frame.data(), frame.size()});
+  zmq::message_t frame;
+  while (search_.try_recv(frame)) {
+    const auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
     const auto* const message = std::get_if<wire::envelope>(&decoded);
     if (message != nullptr && message->request == goodbye_request) return true;
   }
@@ -302,11 +356,9 @@ bool broker_session::goodbye_was_heard() {
 }
 
 // False: the broker takes nothing at the moment.
-bool broker_session::send(std::uint64_t request, wire::body what) noexcept {
-  if (!search_.socket()) return false;
-  const std::string frame = wire::encode({request, std::move(what)});
+bool broker_session::send(std::uint64_t request, wire::body what) {
   sent_ = true;
-  return zmq_send(search_.socket().get(), frame.data(), frame.size(), ZMQ_DONTWAIT) >= 0;
+  return search_.try_send(wire::encode({request, std::move(what)}));
 }
 
 void broker_session::log(log_level level, const std::string& text) const {
@@ -315,8 +367,9 @@ void broker_session::log(log_level level, const std::string& text) const {
 
 void broker_session::publish_status() {
   const std::lock_guard lock(status_mutex_);
-  status_up_ = up_;
-  if (up_) status_endpoint_ = search_.endpoint();
+  status_up_ = joined_;
+  if (joined_) status_endpoint_ = search_.endpoint();
+  status_places_ = search_.places();
   status_problem_ = search_.problem();
 }
 
@@ -329,8 +382,7 @@ result broker_session::availability() const {
   const std::lock_guard lock(status_mutex_);
   if (status_up_) return {};
   if (!status_problem_.empty()) return {errc::no_broker, "no broker: " + status_problem_};
-  return {errc::no_broker,
-          "no broker answers at " + search_.places() + ": start one with orc-broker, or set ORC_BROKER"};
+  return {errc::no_broker, "no broker answers at " + status_places_ + ": start one with orc-broker, or set ORC_BROKER"};
 }
 
 }  // namespace orc::detail

@@ -1,6 +1,7 @@
 // What a participant says to the address broker, and what it makes of the answers (DESIGN.md section 5,
 // schemas/PROTOCOL.md). Declarative: whatever the broker has not confirmed is said again, so a lost answer, a new
-// broker or a moved connection needs no special care.
+// broker or a moved connection needs no special care. That includes what ended: a withdrawal is said until the broker
+// confirms it, or is another one, which was never told.
 #pragma once
 
 #include <memory>
@@ -25,20 +26,22 @@ struct topic_lists {
 // The housekeeping thread owns it; what other threads may call is marked.
 class broker_session {
  public:
-  broker_session(void* context, const participant_options& options);
+  broker_session(zmq::context_t& context, const participant_options& options);
 
   // Reads what has arrived, says what is due.
   void step(monotonic::time_point now, const topic_lists& topics);
-  [[nodiscard]] int fd() noexcept;
+  [[nodiscard]] int fd() noexcept { return search_.fd(); }
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
 
-  // A topic of ours that ended: what to tell the broker, and who wants to know when it knows.
+  // A topic of ours that ended: what to tell the broker, whether it may have heard of it, and who wants to know when it
+  // knows.
   struct ending {
     wire::body what;
+    std::shared_ptr<const announcement> declared;
     std::shared_ptr<announcement> told;
   };
-  // Say so until the broker confirms.
-  void withdraw(ending topic);
+  // Takes all of them. Who waits is released at once when there is no broker to wait for.
+  void withdraw(std::vector<ending>& topics);
   // Goodbye, and waits a moment for the broker's word: the names are free when it comes. Nothing else may follow.
   void leave();
 
@@ -54,31 +57,36 @@ class broker_session {
  private:
   struct withdrawal {
     std::uint64_t request;
-    ending topic;
+    wire::body what;
+    std::shared_ptr<announcement> told;
     monotonic::time_point next;
-    monotonic::time_point give_up;
   };
   static constexpr std::size_t beat_counters = 64;  // per message: the limits of PROTOCOL.md with room to spare
-  static constexpr std::uint64_t hello_request = 1;
   static constexpr std::uint64_t heartbeat_request = 2;
   static constexpr std::uint64_t goodbye_request = 15;
   static constexpr std::uint64_t first_request = 16;
 
   void receive_all(monotonic::time_point now, const topic_lists& topics);
   void receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics);
-  void on_welcome(const wire::welcome& welcome, bool unsolicited, const topic_lists& topics);
-  void on_error(std::uint64_t request, const wire::error& error, const topic_lists& topics);
+  void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
+  void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
+  void learn(const wire::welcome& welcome);
+  void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
+  void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
+  void on_lost_session(const wire::error& error, monotonic::time_point now);
   void on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics);
   void confirm_all(monotonic::time_point now, const topic_lists& topics);
-  void say_hello();
-  void renew_all(const topic_lists& topics);
+  void say_hello(monotonic::time_point now);
+  void draw_identity();
+  void hold_up(const topic_lists& topics);
   void declare(monotonic::time_point now, const topic_lists& topics);
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
   [[nodiscard]] bool goodbye_was_heard();
+  [[nodiscard]] bool send_withdrawals(monotonic::time_point now);
   template <typename Condition>
   void end_withdrawals(Condition over);
-  bool send(std::uint64_t request, wire::body what) noexcept;
+  bool send(std::uint64_t request, wire::body what);
   void publish_status();
 
   const participant_options options_;
@@ -86,8 +94,14 @@ class broker_session {
   broker_search search_;
   wire::hello hello_;
   std::optional<network_place> place_;
-  bool up_ = false;
-  std::uint64_t epoch_ = 0;
+  std::string run_directory_;                 // of the broker's users
+  bool joined_ = false;                       // the broker took our Hello
+  std::optional<error> refusal_;              // or did not, and why
+  std::string logged_refusal_;                // so that it is logged once
+  std::uint64_t hello_request_ = 1;           // changes with our id
+  std::chrono::milliseconds hello_delay_{0};  // grows while Hellos fail, or the sessions they begin
+  monotonic::time_point joined_at_;
+  std::uint64_t epoch_ = 0;  // of the broker we joined last; 0: none
   monotonic::time_point last_heard_;
   monotonic::time_point next_beat_;
   monotonic::time_point next_hello_;
@@ -101,6 +115,7 @@ class broker_session {
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;
   bool status_up_ = false;
+  std::string status_places_;
   std::string status_problem_;
 };
 

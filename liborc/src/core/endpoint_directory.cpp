@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "core/unique_fd.h"
+#include "wire/broker_trust.h"
 
 namespace orc::detail {
 
@@ -49,11 +50,14 @@ void sweep(const std::string& directory) noexcept {
 
 }  // namespace
 
-std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory) {
+std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory, bool chosen) {
   struct stat parent {};
   if (::mkdir(broker_directory.c_str(), 0700) != 0 && errno != EEXIST)
     return cannot_use(broker_directory, strerror(errno));
   if (::stat(broker_directory.c_str(), &parent) != 0) return cannot_use(broker_directory, strerror(errno));
+  if (const auto foreign = chosen ? std::string() : why_foreign(broker_directory); !foreign.empty())
+    return error(errc::no_permission, "cannot use the directory " + broker_directory + " for sockets: " + foreign +
+                                          "; remove it, or set XDG_RUNTIME_DIR to a directory of yours");
   const bool shared = (parent.st_mode & S_IRWXG) != 0;
 
   const std::string own = broker_directory + "/" + std::to_string(::geteuid());

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <system_error>
 
 namespace orc::detail {
 
 namespace {
+
+constexpr int rest_without_memory_ms = 50;
 
 // Signals are for the program's own threads.
 class signals_blocked {
@@ -28,7 +31,7 @@ class signals_blocked {
 
 }  // namespace
 
-housekeeping::housekeeping(void* context, const participant_options& options) : session_(context, options) {
+housekeeping::housekeeping(zmq::context_t& context, const participant_options& options) : session_(context, options) {
   if (bell_->fd() < 0) {
     started_ = {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"};
     return;
@@ -73,8 +76,8 @@ std::shared_ptr<const announcement> housekeeping::remove(const std::shared_ptr<p
   auto told = std::make_shared<announcement>();
   {
     const std::lock_guard lock(mutex_);
+    ended_.push_back({wire::unregister_topic{p->topic(), p->id()}, {p, &p->announcement()}, told});
     std::erase(wanted_.publications, p);
-    ended_.push_back({wire::unregister_topic{p->topic(), p->id()}, told});
     changed_ = true;
   }
   bell_->ring();
@@ -84,8 +87,8 @@ std::shared_ptr<const announcement> housekeeping::remove(const std::shared_ptr<p
 void housekeeping::remove(const std::shared_ptr<subscription>& s) {
   {
     const std::lock_guard lock(mutex_);
+    ended_.push_back({s->release(), {s, &s->announcement()}, std::make_shared<announcement>()});
     std::erase(wanted_.subscriptions, s);
-    ended_.push_back({s->release(), std::make_shared<announcement>()});
     changed_ = true;
   }
   bell_->ring();
@@ -93,64 +96,93 @@ void housekeeping::remove(const std::shared_ptr<subscription>& s) {
 
 void housekeeping::run() {
   for (;;) {
-    bell_->clear();
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) break;
-      take_changes();
+    try {
+      if (!turn()) break;
+    } catch (const std::bad_alloc&) {
+      rest();
     }
-    const auto now = monotonic::now();
-    const bool look_at_all = now >= next_tick_;
-    if (look_at_all) next_tick_ = now + tick;
-    next_ = next_tick_;
-    polled_.clear();
-    watches_.clear();
-    add_watch(bell_->fd(), {});
-    for (const auto& each : topics_.publications) {
-      look_after(*each);
-      if (look_at_all) each->service();
-    }
-    const bool had_place = session_.place().has_value();
-    session_.step(now, topics_);
-    sooner(session_.next_step(now, topics_));
-    if (!had_place && session_.place()) sooner(now);  // publications can be opened now
-    add_watch(session_.fd(), {});
-    fds_.clear();
-    for (const auto& each : topics_.subscriptions) {
-      each->step(now);
-      each->append_fds(fds_);
-      const auto absent = each->link_to_drain(now);
-      add_watch(absent.fd, {.sender = nullptr, .receiver = each.get(), .resume = absent.at});
-      if (const auto next = each->next_step(now)) sooner(*next);
-    }
-    for (const int fd : fds_) add_watch(fd, {});
-    wait();
   }
-  session_.leave();
+  try {
+    session_.leave();
+  } catch (const std::bad_alloc&) {  // the lease ends the session
+  }
+}
+
+// Out of memory: what was to be done is done a little later.
+void housekeeping::rest() {
+  pollfd bell{bell_->fd(), POLLIN, 0};
+  (void)::poll(&bell, 1, rest_without_memory_ms);
+}
+
+bool housekeeping::turn() {
+  bell_->clear();
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_) return false;
+    take_changes();
+  }
+  const auto now = monotonic::now();
+  const bool look_at_all = now >= next_tick_;
+  if (look_at_all) next_tick_ = now + tick;
+  next_ = next_tick_;
+  polled_.clear();
+  watches_.clear();
+  add_watch(bell_->fd(), {});
+  for (const auto& each : topics_.publications) {
+    look_after(*each, now);
+    if (look_at_all) each->service();
+  }
+  const bool had_place = session_.place().has_value();
+  session_.step(now, topics_);
+  sooner(session_.next_step(now, topics_));
+  if (!had_place && session_.place()) sooner(now);  // publications can be opened now
+  add_watch(session_.fd(), {});
+  fds_.clear();
+  for (const auto& each : topics_.subscriptions) {
+    each->step(now);
+    each->append_fds(fds_);
+    const auto absent = each->link_to_drain(now);
+    add_watch(absent.fd, {.sender = nullptr, .receiver = each.get(), .resume = absent.at});
+    if (const auto next = each->next_step(now)) sooner(*next);
+  }
+  for (const int fd : fds_) add_watch(fd, {});
+  wait();
+  return true;
 }
 
 void housekeeping::take_changes() {
   if (!changed_) return;
-  changed_ = false;
   topics_ = wanted_;
-  for (auto& each : ended_) session_.withdraw(std::move(each));
-  ended_.clear();
+  session_.withdraw(ended_);
+  changed_ = false;
 }
 
-void housekeeping::look_after(publication& p) {
+void housekeeping::look_after(publication& p, monotonic::time_point now) {
   if (!session_.place()) return;
-  if (!p.is_open()) {
-    if (const auto opened = p.open(*session_.place()); !opened) p.announcement().refused(opened.error());
-    if (!p.left_out().empty()) session_.log(log_level::warning, p.left_out());
-  }
+  if (!p.is_open()) open(p, now);
   fds_.clear();
   p.append_fds(fds_);
-  for (const int fd : fds_) add_watch(fd, {.sender = &p, .receiver = nullptr});
+  for (const int fd : fds_) add_watch(fd, {.sender = &p, .receiver = nullptr, .resume = p.resume()});
+}
+
+// What cannot be opened now (no permission, no descriptors) may be openable later.
+void housekeeping::open(publication& p, monotonic::time_point now) {
+  if (now < p.next_attempt()) return sooner(p.next_attempt());
+  const auto opened = p.open(*session_.place());
+  if (!p.left_out().empty()) session_.log(log_level::warning, p.left_out());
+  if (opened) {
+    if (p.was_put_off()) p.announcement().reopen();
+    return;
+  }
+  if (p.put_off(opened.error(), now) && opened.code() != errc::closed)
+    session_.log(log_level::error, "topic " + p.topic() + " cannot be offered: " + opened.error().message());
+  p.announcement().refused(opened.error());
+  sooner(p.next_attempt());
 }
 
 void housekeeping::add_watch(int fd, watch whom) {
   if (fd < 0) return;
-  polled_.push_back({whom.receiver != nullptr ? ~fd : fd, POLLIN, 0});
+  polled_.push_back({whom.resume != monotonic::time_point{} ? ~fd : fd, POLLIN, 0});
   watches_.push_back(whom);
 }
 
@@ -187,7 +219,7 @@ bool housekeeping::serve(monotonic::time_point now) {
     if (polled_[i].revents == 0 || polled_[i].fd < 0) continue;
     watch& whom = watches_[i];
     if (whom.sender != nullptr) {
-      whom.sender->service();
+      serve(*whom.sender);
     } else if (whom.receiver == nullptr) {
       enough = false;
     } else if (const auto resume = whom.receiver->drain(now)) {
@@ -198,6 +230,17 @@ bool housekeeping::serve(monotonic::time_point now) {
     }
   }
   return enough;
+}
+
+// All of its links rest together, for one lock serves them all.
+void housekeeping::serve(publication& p) {
+  p.service();
+  if (p.resume() == monotonic::time_point{}) return;
+  for (std::size_t i = 0; i < polled_.size(); ++i) {
+    if (watches_[i].sender != &p) continue;
+    watches_[i].resume = p.resume();
+    if (polled_[i].fd >= 0) polled_[i].fd = ~polled_[i].fd;
+  }
 }
 
 }  // namespace orc::detail

@@ -23,7 +23,7 @@ class housekeeping {
   // How often everything is looked after without an event.
   static constexpr std::chrono::seconds tick{1};
 
-  housekeeping(void* context, const participant_options& options);
+  housekeeping(zmq::context_t& context, const participant_options& options);
   // Tells the broker that the participant leaves.
   ~housekeeping();
   housekeeping(const housekeeping&) = delete;
@@ -43,19 +43,23 @@ class housekeeping {
 
  private:
   void run();
+  [[nodiscard]] bool turn();  // false: the participant leaves
   void take_changes();
-  void look_after(publication& p);
+  void look_after(publication& p, monotonic::time_point now);
+  void open(publication& p, monotonic::time_point now);
+  void rest();
   // A descriptor to wait for, and whom its events are for: without either they take a whole turn.
   struct watch {
     publication* sender = nullptr;
     subscription* receiver = nullptr;
-    monotonic::time_point resume = {};  // receiver: not polled until then
+    monotonic::time_point resume = {};  // not polled until then
   };
 
   void add_watch(int fd, watch whom);
   void wait();
   [[nodiscard]] monotonic::time_point resume_watches(monotonic::time_point now);
   [[nodiscard]] bool serve(monotonic::time_point now);
+  void serve(publication& p);
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();

@@ -6,10 +6,12 @@ namespace orc::detail {
 
 void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
                         monotonic::time_point from) {
+  if (publication != wanted_.publication) wanted_.secret = wire::id::random().lo;
   wanted_.publication = publication;
   wanted_.newest = newest;
   endpoints_ = std::move(endpoints);
   aiming_ = true;
+  rounds_ = 0;
   begin();
   look_again_ = from;
 }
@@ -22,6 +24,7 @@ void link_selector::stop() noexcept {
 void link_selector::begin() {
   candidates_.clear();
   notes_.clear();
+  public_notes_.clear();
   failure_.reset();
   next_kind_ = 0;
   look_again_ = {};
@@ -31,12 +34,18 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   if (!aiming_) return std::nullopt;
   if (auto found = finished()) return found;
   if (now < look_again_) return std::nullopt;
-  if (next_kind_ == transports_->size() && candidates_.empty()) begin();
+  look_again_ = now + patience;
+  if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
+    return std::nullopt;
+  if (next_kind_ == transports_->size() && candidates_.empty()) {
+    begin();
+    rounds_ = std::min(rounds_ + 1, quick_rounds);
+  }
   while (start_next()) {
     if (auto found = finished()) return found;
     if (!candidates_.empty()) break;
   }
-  look_again_ = now + patience;
+  look_again_ = now + (rounds_ < quick_rounds ? patience : pause);
   return std::nullopt;
 }
 
@@ -56,7 +65,7 @@ bool link_selector::start_next() {
     }
     auto made = kind.subscribe(wanted_, *offered);
     if (const auto* const failed = std::get_if<error>(&made)) {
-      note(kind.name(), failed->message());
+      note_failure(kind.name(), failed->message());
       failure_ = *failed;
       return true;
     }
@@ -72,17 +81,25 @@ std::optional<link_selector::choice> link_selector::finished() {
     const bool has_first = each->link->try_recv(first);
     const auto state = each->link->state();
     if (state == link_state::refused || (state == link_state::lost && !has_first)) {
-      note(each->where.transport, state == link_state::lost ? "nobody answers there"
-                                                            : "another publication answered there, or it has no room");
+      note_failure(each->where.transport, state == link_state::lost
+                                              ? "nobody answers there"
+                                              : "another publication answered there, or it has no room");
       each = candidates_.erase(each);
       if (next_kind_ < transports_->size()) look_again_ = {};  // the next one at once, but no second round
       continue;
     }
+    // Worth waiting for: what comes later in the list is not better.
+    if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
-      for (auto before = candidates_.begin(); before != each; ++before) note(before->where.transport, "no answer");
+      for (auto before = candidates_.begin(); before != each; ++before)
+        note_failure(before->where.transport, "no answer");
       note(each->where.transport, "the publication answered");
-      if (const auto remark = each->link->remark(); !remark.empty()) notes_ += " (" + remark + ")";
-      choice chosen{std::move(each->link), each->where, notes_, std::nullopt};
+      if (const auto remark = each->link->remark(); !remark.empty()) {
+        notes_ += " (" + remark + ")";
+        public_notes_ += " (" + remark + ")";
+      }
+      choice chosen{nullptr, each->where, notes_, public_notes_, std::nullopt};
+      chosen.link = std::move(each->link);  // last: the copies may fail for want of memory
       if (has_first) chosen.first = std::move(first);
       stop();
       return chosen;
@@ -105,11 +122,19 @@ std::optional<monotonic::time_point> link_selector::next_step() const noexcept {
   return look_again_;
 }
 
-void link_selector::note(wire::transport t, std::string_view why) {
-  if (!notes_.empty()) notes_ += "; ";
-  notes_ += wire::name_of(t);
-  notes_ += ": ";
-  notes_ += why;
+void link_selector::note(wire::transport t, std::string_view why, std::string_view for_others) {
+  const auto append = [t](std::string& to, std::string_view what) {
+    if (!to.empty()) to += "; ";
+    to += wire::name_of(t);
+    to += ": ";
+    to += what;
+  };
+  append(notes_, why);
+  append(public_notes_, for_others);
+}
+
+void link_selector::note_failure(wire::transport t, std::string_view why) {
+  note(t, why, t == wire::transport::inproc ? why : "not reachable");
 }
 
 }  // namespace orc::detail

@@ -16,20 +16,27 @@ namespace orc::detail {
 // Not thread-safe: the subscription serialises.
 class link_selector {
  public:
-  // A candidate that does not answer for this long gets company from the next one.
+  // A candidate that does not answer for this long gets company from the next one, unless its publication has said that
+  // it makes room for us.
   static constexpr auto patience = std::chrono::milliseconds(500);
+  // After a few rounds without success there is one a second.
+  static constexpr int quick_rounds = 4;
+  static constexpr auto pause = std::chrono::milliseconds(1000);
 
   struct choice {
     std::shared_ptr<subscriber_link> link;
     wire::endpoint where;
     std::string reason;           // why this one and not those preferred to it
+    std::string public_reason;    // the same for others
     std::optional<sample> first;  // what came through it already
   };
 
-  // `wanted.publication` and `wanted.newest` are ignored.
+  // `wanted.publication`, `wanted.secret`, `wanted.newest` and `wanted.run_directory` are ignored.
   link_selector(subscription_spec wanted, transport_set allowed, std::shared_ptr<const transport_list> transports)
       : wanted_(std::move(wanted)), allowed_(allowed), transports_(std::move(transports)) {}
 
+  // Where the endpoints of the broker's users may be besides the well-known places.
+  void look_in(const std::string& run_directory) { wanted_.run_directory = run_directory; }
   // Starts to look for a way to this publication. `newest`: sequence of what came from it so far; `from`: not before.
   void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
@@ -43,6 +50,8 @@ class link_selector {
   [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
   // What was found so far about ways that were not taken.
   [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
+  // The same for others, to whom it must not say what is open, closed or there on this host.
+  [[nodiscard]] const std::string& public_notes() const noexcept { return public_notes_; }
   // Why the way that was tried last could not even be begun.
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
@@ -54,7 +63,9 @@ class link_selector {
 
   void begin();
   bool start_next();
-  void note(wire::transport t, std::string_view why);
+  void note(wire::transport t, std::string_view why) { note(t, why, why); }
+  void note(wire::transport t, std::string_view why, std::string_view for_others);
+  void note_failure(wire::transport t, std::string_view why);
   [[nodiscard]] std::optional<choice> finished();
 
   subscription_spec wanted_;
@@ -65,7 +76,9 @@ class link_selector {
   std::size_t next_kind_ = 0;  // in transports_
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
+  int rounds_ = 0;  // in which no way was found
   std::string notes_;
+  std::string public_notes_;
   std::optional<error> failure_;
 };
 

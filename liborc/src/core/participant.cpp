@@ -1,10 +1,12 @@
 #include "core/participant.h"
 
 #include <algorithm>
+#include <new>
 
 #include "core/environment.h"
 #include "transport/multicast/multicast_url.h"
 #include "wire/run_dir.h"
+#include "wire/type_hash.h"
 
 namespace orc::detail {
 
@@ -26,6 +28,49 @@ constexpr int longest_spin_us = 1'000'000;
   return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
 }
 
+[[nodiscard]] result only_for(transport t, const char* option) {
+  const std::string name(to_string(t));
+  return {errc::bad_argument, std::string(option) + " has a meaning over " + name +
+                                  " only, which transports leaves out: add " + name + " to them, or leave " + option +
+                                  " out"};
+}
+
+// The call itself names transports that leave out the only one for which the option means something.
+[[nodiscard]] result consistent(const topic_options& options) {
+  const topic_options none;
+  const auto leaves_out = [&](transport t) { return !options.transports.empty() && !options.transports.contains(t); };
+  if (leaves_out(transport::shm) && options.history != none.history) return only_for(transport::shm, "history");
+  if (leaves_out(transport::shm) && options.memory != none.memory) return only_for(transport::shm, "memory");
+  if (leaves_out(transport::multicast) && !options.multicast.empty())
+    return only_for(transport::multicast, "multicast");
+  return {};
+}
+
+[[nodiscard]] result consistent(const request_options& options) {
+  const request_options none;
+  if (options.transports.empty() || options.transports.contains(transport::shm)) return {};
+  if (options.max_messages != none.max_messages) return only_for(transport::shm, "max_messages");
+  if (options.spin_us != none.spin_us) return only_for(transport::shm, "spin_us");
+  return {};
+}
+
+}  // namespace
+
+namespace {
+
+[[nodiscard]] std::string in_hex(std::uint64_t number) { return wire::id{number, 0}.hex().substr(0, 16); }
+
+// The hash is over the contents, so that two programs need not agree on one.
+[[nodiscard]] result complete_hash(type_info& type) {
+  if (type.schema.empty()) return {};
+  const std::uint64_t hash = wire::type_hash({type.name, type.encoding, 0, type.schema});
+  if (type.hash != 0 && type.hash != hash)
+    return {errc::bad_argument,
+            "the hash of type " + type.name + " is " + in_hex(hash) + ", not " + in_hex(type.hash) + ": leave it 0"};
+  type.hash = hash;
+  return {};
+}
+
 }  // namespace
 
 participant::participant(participant_options given) : generation_(fork_generation()) {
@@ -35,6 +80,10 @@ participant::participant(participant_options given) : generation_(fork_generatio
     return;
   }
   options_ = std::get<participant_options>(std::move(completed));
+  if (options_.broker_timeout_ms < -1) {
+    started_ = {errc::bad_argument, "broker_timeout_ms is -1 or more"};
+    return;
+  }
   auto acquired = process::acquire();
   if (const auto* const failed = std::get_if<error>(&acquired)) {
     started_ = {failed->code(), failed->message()};
@@ -51,7 +100,13 @@ participant::~participant() {
   housekeeping_.reset();  // first: it says goodbye and lets go of the topics
   std::vector<std::shared_ptr<publication>> leaving;
   topics_.for_each([&](topic_table::entry& entry) {
-    if (auto p = entry.set_sender(nullptr)) leaving.push_back(std::move(p));
+    if (auto p = entry.set_sender(nullptr)) {
+      try {
+        leaving.push_back(p);
+      } catch (const std::bad_alloc&) {
+        p->close();  // without a farewell
+      }
+    }
     if (const auto s = entry.set_receiver(nullptr)) s->close();
   });
   publication::end_all(leaving);
@@ -89,25 +144,30 @@ result participant::register_topic(std::string_view topic, const topic_options& 
     return {errc::bad_argument, "an expected size has at most " + std::to_string(largest_expected) + " bytes, not " +
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
+  if (auto ok = consistent(options); !ok) return ok;
   const auto url = multicast_url::parse(options.multicast);
   if (const auto* const wrong = std::get_if<error>(&url)) return {wrong->code(), wrong->message()};
+  topic_options chosen = options;
+  if (auto ok = complete_hash(chosen.type); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;
   {
     const std::lock_guard lock(setup_mutex_);
     p = entry.sender();
-    if (p && !p->was_made_with(options)) return again("unregister_topic");
+    if (p && !p->was_made_with(chosen)) return again("unregister_topic");
     if (!p) {
-      topic_options chosen = options;
       if (chosen.transports.empty()) chosen.transports = options_.transports;
       if (chosen.multicast.empty()) chosen.multicast = options_.multicast;
       p = std::make_shared<publication>(std::string(topic), std::move(chosen), transports_);
-      entry.set_sender(p);
       housekeeping_->add(p);
+      entry.set_sender(p);
     }
   }
   result done = outcome_of(p->announcement());
-  if (!done && done.code() != errc::no_broker) forget(entry, p);
+  if (!done && p->announcement().is_refused()) {
+    done = outcome_of(p->announcement());
+    forget(entry, p);
+  }
   return done;
 }
 
@@ -116,7 +176,9 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (auto ok = check(topic); !ok) return ok;
   if (options.conflate != 0 && options.conflate != 1)
     return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
-  if (options.conflate == 0 && (options.depth == 0 || options.depth > longest_queue))
+  if (options.conflate == 1 && options.depth != 0)
+    return {errc::bad_argument, "depth is the length of the queue with conflate = 0: set that, or leave depth out"};
+  if (options.depth > longest_queue)
     return {errc::bad_argument,
             "a queue has 1 to " + std::to_string(longest_queue) + " places, not " + std::to_string(options.depth)};
   if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
@@ -125,7 +187,9 @@ result participant::request_topic(std::string_view topic, const request_options&
             "max_messages is 1 to " + std::to_string(most_messages) + ", not " + std::to_string(options.max_messages)};
   if (options.spin_us < 0 || options.spin_us > longest_spin_us)
     return {errc::bad_argument, "spin_us is 0 to " + std::to_string(longest_spin_us)};
+  if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
   if (auto ok = available(options.transports); !ok) return ok;
+  if (auto ok = consistent(options); !ok) return ok;
   const deadline until(options.connected_within_ms);
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<subscription> s;
@@ -139,12 +203,15 @@ result participant::request_topic(std::string_view topic, const request_options&
       if (alone() && !open) return without_multicast(std::string(topic));
       s = std::make_shared<subscription>(std::string(topic), options, allowed, transports_, housekeeping_->bell(),
                                          options_.multicast, open, alone());
-      entry.set_receiver(s);
       housekeeping_->add(s);
+      entry.set_receiver(s);
     }
   }
   result done = outcome_of(s->announcement());
-  if (!done && done.code() != errc::no_broker) forget(entry, s);
+  if (!done && s->announcement().is_refused()) {
+    done = outcome_of(s->announcement());
+    forget(entry, s);
+  }
   if (!done || options.connected_within_ms == 0) return done;
   done = s->wait_connected(until.left_ms());
   if (done.code() == errc::timed_out)
@@ -155,7 +222,6 @@ result participant::request_topic(std::string_view topic, const request_options&
 }
 
 result participant::outcome_of(const announcement& announced) const {
-  if (options_.broker_timeout_ms < -1) return {errc::bad_argument, "broker_timeout_ms is -1 or more"};
   result done = announced.wait(deadline(options_.broker_timeout_ms));
   if (done.code() != errc::timed_out) return done;
   if (auto why = housekeeping_->broker_availability(); !why) return why;

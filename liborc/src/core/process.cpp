@@ -1,11 +1,12 @@
 #include "core/process.h"
 
 #include <pthread.h>
-#include <zmq.h>
 
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "wire/fd_limit.h"
 
@@ -46,17 +47,20 @@ std::variant<std::shared_ptr<process>, error> process::acquire() {
   if (!room_for_fds(32))
     return error(errc::no_descriptors,
                  "not enough file descriptors left to start ORC: 32 are needed; raise the limit (ulimit -n)");
-  void* const context = zmq_ctx_new();
-  if (context == nullptr) return error(errc::system_error, std::string("libzmq: ") + zmq_strerror(errno));
-  zmq_ctx_set(context, ZMQ_MAX_SOCKETS, zmq_ctx_get(context, ZMQ_SOCKET_LIMIT));
-  zmq_ctx_set(context, ZMQ_BLOCKY, 0);
-  auto made = std::make_shared<process>(context);
-  current() = made;
-  return made;
+  try {
+    zmq::context_t context;
+    context.set(zmq::ctxopt::max_sockets, context.get(zmq::ctxopt::socket_limit));
+    context.set(zmq::ctxopt::blocky, 0);
+    auto made = std::make_shared<process>(std::move(context));
+    current() = made;
+    return made;
+  } catch (const zmq::error_t& failed) {
+    return error(errc::system_error, std::string("libzmq: ") + failed.what());
+  }
 }
 
 process::~process() {
-  if (generation_ == fork_generation()) zmq_ctx_term(context_);
+  if (generation_ == fork_generation()) context_.~context_t();
 }
 
 }  // namespace orc::detail

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <variant>
+#include <zmq.hpp>
 
 #include "orc/result.h"
 #include "transport/inproc/inproc_registry.h"
@@ -16,16 +18,18 @@ namespace orc::detail {
 class process {
  public:
   [[nodiscard]] static std::variant<std::shared_ptr<process>, error> acquire();
-  explicit process(void* context) noexcept : context_(context) {}
+  explicit process(zmq::context_t&& context) noexcept : context_(std::move(context)) {}
   ~process();
   process(const process&) = delete;
   process& operator=(const process&) = delete;
 
-  [[nodiscard]] void* context() const noexcept { return context_; }
+  [[nodiscard]] zmq::context_t& context() noexcept { return context_; }
   [[nodiscard]] inproc_registry& local_publications() noexcept { return local_publications_; }
 
  private:
-  void* context_;
+  union {
+    zmq::context_t context_;  // a forked child must not end what is the parent's
+  };
   unsigned generation_ = fork_generation();
   inproc_registry local_publications_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <thread>
 
 #include "core/clock.h"
@@ -12,6 +13,8 @@ namespace orc::detail {
 namespace {
 
 constexpr int farewell_ms = 300;
+constexpr auto shortest_pause = std::chrono::milliseconds(1000);  // between attempts to open the links
+constexpr auto longest_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t copied_under_lock = 16 * 1024;
 
 template <typename Links, typename Value>
@@ -41,7 +44,8 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.history == none.history || again.history == options_.history) &&
          (again.memory == none.memory || again.memory == options_.memory) &&
          (again.multicast.empty() || again.multicast == options_.multicast) &&
-         (again.type == type_info{} || again.type == options_.type);
+         (again.type == type_info{} || again.type == options_.type) &&
+         (again.keep_last == none.keep_last || again.keep_last == options_.keep_last);
 }
 
 result publication::send(const void* data, std::size_t size) noexcept {
@@ -128,12 +132,14 @@ result publication::publish(sample_buffer&& buffer) noexcept {
   return {};
 }
 
-result publication::too_large(std::size_t size) const {
+result publication::too_large(std::size_t size) const noexcept try {
   const auto narrow =
       std::find_if(links_.begin(), links_.end(), [&](const auto& link) { return link->largest_sample() == largest_; });
   return {errc::bad_argument, "a sample of " + std::to_string(size) + " bytes is too large for " +
                                   std::string(wire::name_of((*narrow)->where().transport)) + ": " +
                                   std::to_string(largest_) + " at most"};
+} catch (const std::bad_alloc&) {
+  return errc::bad_argument;  // without the sentence
 }
 
 std::size_t publication::readers() const noexcept {
@@ -147,14 +153,22 @@ void publication::end() noexcept {
   closed_ = true;
 }
 
-bool publication::farewell() noexcept {
-  const std::lock_guard lock(mutex_);
-  bool behind = false;
-  for (const auto& link : links_) {
-    link->service(last());
-    behind = link->behind() || behind;
+bool publication::farewell() noexcept { return serve_links().behind; }
+
+publication::served publication::serve_links() noexcept {
+  served now;
+  std::shared_ptr<upkeep> work;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& link : links_) {
+      link->service(last());
+      now.behind = link->behind() || now.behind;
+      now.rest = std::max(now.rest, link->rest());
+      if (!work) work = link->work();
+    }
   }
-  return behind;
+  if (work) work->step();
+  return now;
 }
 
 void publication::close() noexcept {
@@ -207,12 +221,16 @@ publication_spec publication::spec_at(const network_place& place) const {
           .history = options_.history,
           .memory = options_.memory,
           .multicast = options_.multicast,
-          .alone = place.alone};
+          .alone = place.alone,
+          .keep_last = options_.keep_last,
+          .lacking = lacking_};
 }
 
 result publication::open(const network_place& place) {
   if (place.alone && !offers(transport::multicast)) return without_multicast(topic_);
   std::vector<std::unique_ptr<publisher_link>> opened;
+  std::string left_out;
+  left_out_.clear();
   for (const auto& kind : *transports_) {
     const auto name = static_cast<transport>(kind->name());
     if (!offers_at(place, name) || has_link(kind->name())) continue;
@@ -223,7 +241,7 @@ result publication::open(const network_place& place) {
       const bool another = options_.transports != transport_set{name};
       if (name != transport::shm || !another || failed->code() != errc::system_error)
         return {failed->code(), failed->message()};
-      left_out_ = "topic " + topic_ + " is not offered over shm: " + failed->message();
+      left_out = "topic " + topic_ + " is not offered over shm: " + failed->message();
       continue;
     }
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
@@ -237,11 +255,20 @@ result publication::open(const network_place& place) {
     links_.push_back(std::move(link));
   }
   opened_ = true;
+  left_out_ = std::move(left_out);
   return {};
 }
 
+bool publication::put_off(const error& why, monotonic::time_point now) {
+  pause_ = std::clamp(pause_ * 2, shortest_pause, longest_pause);
+  next_attempt_ = now + pause_;
+  const std::string text = why.message();
+  return std::exchange(put_off_why_, text) != text;
+}
+
 wire::register_topic publication::registration() const {
-  wire::register_topic registration{.topic = topic_, .publication = id_, .endpoints = {}, .type = std::nullopt};
+  wire::register_topic registration{
+      .topic = topic_, .publication = id_, .endpoints = {}, .type = std::nullopt, .keep_last = options_.keep_last};
   if (const auto& t = options_.type; !t.name.empty() || !t.encoding.empty() || t.hash != 0 || !t.schema.empty())
     registration.type = wire::type_description{t.name, t.encoding, t.hash, t.schema};
   const std::lock_guard lock(mutex_);
@@ -260,8 +287,8 @@ wire::publication_counters publication::counters() const noexcept {
 }
 
 void publication::service() noexcept {
-  const std::lock_guard lock(mutex_);
-  for (const auto& link : links_) link->service(last());
+  const auto rest = serve_links().rest;
+  resume_ = rest == monotonic::duration::zero() ? monotonic::time_point{} : monotonic::now() + rest;
 }
 
 void publication::append_fds(std::vector<int>& to) const {

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "core/announcement.h"
+#include "core/clock.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/result.h"
+#include "transport/sample_backlog.h"
 #include "transport/transport.h"
 
 namespace orc::detail {
@@ -59,12 +61,18 @@ class publication {
   // cannot be opened; a later call tries again.
   [[nodiscard]] result open(const network_place& place);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
-  // What open() did without because this system does not have it; empty: nothing.
+  // What the successful open() did without because this system does not have it; empty: nothing.
   [[nodiscard]] const std::string& left_out() const noexcept { return left_out_; }
+  // open() failed: the next attempt follows after a pause that grows. True: for another reason than the time before.
+  [[nodiscard]] bool put_off(const error& why, monotonic::time_point now);
+  [[nodiscard]] bool was_put_off() const noexcept { return !put_off_why_.empty(); }
+  [[nodiscard]] monotonic::time_point next_attempt() const noexcept { return next_attempt_; }
   [[nodiscard]] wire::register_topic registration() const;
   [[nodiscard]] wire::publication_counters counters() const noexcept;
   // Joins and repairs: when one of the descriptors is readable, and about once a second.
   void service() noexcept;
+  // Not before, unless a second has passed. The epoch: at any time.
+  [[nodiscard]] monotonic::time_point resume() const noexcept { return resume_; }
   void append_fds(std::vector<int>& to) const;
 
  private:
@@ -74,10 +82,16 @@ class publication {
   [[nodiscard]] publication_spec spec_at(const network_place& place) const;
   [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
   [[nodiscard]] sample* last() noexcept;
+  struct served {
+    bool behind = false;         // a reader is
+    monotonic::duration rest{};  // how long the links want to be left alone
+  };
+  // Serves the links, and does a slice of the work for which one of them needs no lock.
+  served serve_links() noexcept;
   void count(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
-  [[nodiscard]] result too_large(std::size_t size) const;
+  [[nodiscard]] result too_large(std::size_t size) const noexcept;
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
@@ -85,10 +99,16 @@ class publication {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
-  bool opened_ = false;  // housekeeping only, as the next one
+  // Housekeeping only:
+  bool opened_ = false;
   std::string left_out_;
+  std::string put_off_why_;
+  std::chrono::milliseconds pause_{0};
+  monotonic::time_point next_attempt_;
+  monotonic::time_point resume_;
 
   mutable std::mutex mutex_;  // the links and the last sample
+  const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
   std::vector<std::unique_ptr<publisher_link>> links_;
   std::size_t largest_ = SIZE_MAX;  // bytes that all of them take
   sample last_;

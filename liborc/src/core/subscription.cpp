@@ -11,10 +11,14 @@ namespace {
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
 constexpr auto broker_answers_within = std::chrono::milliseconds(500);
+constexpr std::size_t default_depth = 64;
+constexpr int most_looks = 16;                    // of one poll that finds old samples only
 constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster than we are must not keep the lock
+constexpr std::size_t most_bytes_per_pump = 16 * 1024 * 1024;
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
-  return options.conflate != 0 ? 0 : static_cast<std::uint32_t>(options.depth);
+  if (options.conflate != 0) return 0;
+  return static_cast<std::uint32_t>(options.depth == 0 ? default_depth : options.depth);
 }
 
 }  // namespace
@@ -31,6 +35,7 @@ subscription::subscription(std::string topic, const request_options& options, tr
       selector_({.topic = topic_,
                  .publication = {},
                  .id = id_,
+                 .secret = 0,
                  .delivery = {depth_of(options)},
                  .max_messages = options.max_messages,
                  .multicast = multicast,
@@ -46,16 +51,18 @@ subscription::subscription(std::string topic, const request_options& options, tr
 bool subscription::was_made_with(const request_options& again) const noexcept {
   const request_options none;
   const bool queue_is_default = again.conflate == none.conflate && again.depth == none.depth;
-  const bool same_queue = again.conflate == options_.conflate && (again.conflate != 0 || again.depth == options_.depth);
+  const bool same_queue = depth_of(again) == depth_of(options_);
   return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports) &&
          (again.max_messages == none.max_messages || again.max_messages == options_.max_messages) &&
-         (again.spin_us == none.spin_us || again.spin_us == options_.spin_us);
+         (again.spin_us == none.spin_us || again.spin_us == options_.spin_us) &&
+         (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms);
 }
 
 message subscription::recv(int timeout_ms, pick which) noexcept {
   if (timeout_ms < -1) return message(errc::bad_argument);
   if (generation_ != fork_generation()) return message(errc::forked);
   const deadline until(timeout_ms);
+  int too_old = 0;
   std::unique_lock lock(mutex_);
   for (;;) {
     if (closed_) return message(errc::closed);
@@ -68,7 +75,16 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
     const bool looked = link_ && link_->keeps_samples() && queue_.empty();
     if (!looked && (!dry_ || timeout_ms == 0 || may_be_old)) pump(which);
-    if (!queue_.empty()) return take();
+    if (!queue_.empty()) {
+      if (message taken = take()) return taken;
+      // All of it was too old; there may be more behind it.
+      if (++too_old < most_looks || (timeout_ms != 0 && !until.passed())) {
+        dry_ = false;
+        lock.unlock();  // a publisher of old samples that is faster than we are must not keep others out
+        lock.lock();
+        continue;
+      }
+    }
     if (link_ && link_->exhausted()) return message(errc::too_many_messages);
     if (timeout_ms == 0) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
@@ -83,7 +99,8 @@ message subscription::take_from_link(pick which) noexcept {
   const bool was_lost = link_->state() == link_state::lost;
   sample s;
   bool found = false;
-  for (std::size_t n = 0; n < most_per_pump && !found && link_->try_recv(s, which); ++n) found = count(s);
+  for (std::size_t n = 0; n < most_per_pump && !found && link_->try_recv(s, which); ++n)
+    found = count(s) && !discard_if_old(s);
   watch_alerts();
   if (!was_lost && link_->state() == link_state::lost) housekeeping_bell_->ring();
   return found ? hand_out(std::move(s)) : message();
@@ -96,7 +113,9 @@ bool subscription::pump(pick which) noexcept {
   if (one_at_a_time && !queue_.empty() && (in_order_ || which == pick::next)) return false;
   bool found = false;
   sample s;
-  for (std::size_t n = 0; n < most_per_pump && link_->try_recv(s, which); ++n) {
+  std::size_t bytes = 0;
+  for (std::size_t n = 0; n < most_per_pump && bytes < most_bytes_per_pump && link_->try_recv(s, which); ++n) {
+    bytes += s.buffer.size();
     found = accept(std::move(s)) || found;
     if (!in_order_ || (one_at_a_time && found)) break;  // nothing is left, or it is best left where it is
   }
@@ -156,10 +175,21 @@ std::uint64_t subscription::gap_before(const sample& s) noexcept {
 // The last samples of an older publication go unseen to make room: nobody else will count them.
 void subscription::skip(const sample& s) noexcept { unseen_ += gap_before(s) + 1; }
 
+// The next sample of the queue that is young enough; nothing: there is none.
 message subscription::take() noexcept {
   sample s;
-  (void)queue_.pop(s);
-  return hand_out(std::move(s));
+  while (queue_.pop(s)) {
+    if (!discard_if_old(s)) return hand_out(std::move(s));
+  }
+  return {};
+}
+
+// The next sample that is returned counts it as missed.
+bool subscription::discard_if_old(const sample& s) noexcept {
+  if (options_.max_age_ms == 0 || age_of(s.stamp_ns) <= std::int64_t{options_.max_age_ms} * 1'000'000) return false;
+  ++stale_;
+  skip(s);
+  return true;
 }
 
 message subscription::hand_out(sample&& s) noexcept {
@@ -171,9 +201,10 @@ message subscription::hand_out(sample&& s) noexcept {
   return {std::move(s.buffer), s.sequence, s.stamp_ns, missed};
 }
 
-void subscription::update(const wire::topic_state& state, bool pushed) {
+void subscription::update(const wire::topic_state& state, bool pushed, const std::string& run_directory) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  selector_.look_in(run_directory);
   if (state.publication) {
     listen_openly_at_ = monotonic::time_point::max();
     follow(state.publication->publication, state.publication->endpoints);
@@ -205,7 +236,7 @@ void subscription::follow(const wire::id& publication, const std::vector<wire::e
   }
   endpoints_ = endpoints;
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
-  if (!link_stays) look_for_link();  // one that is up serves until the new one is
+  if (!link_stays) look_for_link(pace_.book(monotonic::now()));  // one that is up serves until the new one is
 }
 
 // The broker knows of nobody: whoever sends on the channel, as LCM programs do.
@@ -238,7 +269,7 @@ void subscription::step(monotonic::time_point now) {
     drop_link();
     // One that ends as soon as it is there must not keep both sides busy.
     const bool short_lived = now - linked_at_ < link_selector::patience;
-    look_for_link(short_lived ? now + link_selector::patience : now);
+    look_for_link(short_lived ? now + link_selector::patience : pace_.book(now));
     return;
   }
   if (link_->fd() >= 0 && attendance_.should_drain(now, waiting_ != 0 || user_fd_)) drain_link(now);
@@ -266,7 +297,8 @@ subscription::absent_link subscription::link_to_drain(monotonic::time_point now)
 }
 
 void subscription::adopt(link_selector::choice&& chosen) {
-  if (chosen.link->fd() >= 0 && bell_->fd() < 0) return look_for_link();  // nobody could wait on it
+  if (chosen.link->fd() >= 0 && bell_->fd() < 0)
+    return look_for_link(pace_.book(monotonic::now()));  // nobody could wait on it
   save_samples();
   drop_link();
   link_ = std::move(chosen.link);
@@ -275,6 +307,7 @@ void subscription::adopt(link_selector::choice&& chosen) {
   linked_at_ = monotonic::now();
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
+  public_reason_ = std::move(chosen.public_reason);
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
   if (user_fd_) link_->want_alerts();
@@ -310,10 +343,10 @@ bool subscription::connected() const noexcept {
   return has_link();
 }
 
-std::string subscription::why_no_link() const {
-  if (selector_.aiming() && selector_.failure()) return selector_.notes();
+std::string subscription::why_no_link(const std::string& notes) const {
+  if (selector_.aiming() && selector_.failure()) return notes;
   if (gone_at_ || publication_ == wire::id{}) return "nobody publishes it";
-  return selector_.aiming() ? selector_.notes() : "the link ended";
+  return selector_.aiming() ? notes : "the link ended";
 }
 
 std::optional<error> subscription::why_deaf() const {
@@ -324,8 +357,10 @@ std::optional<error> subscription::why_deaf() const {
 link_info subscription::link() const {
   if (generation_ != fork_generation()) return {};
   const std::lock_guard lock(mutex_);
-  if (!has_link()) return {.connected = false, .transport = {}, .reason = why_no_link()};
-  return {.connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_};
+  if (!has_link())
+    return {.connected = false, .transport = {}, .reason = why_no_link(selector_.notes()), .stale = stale_};
+  return {
+      .connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_, .stale = stale_};
 }
 
 void subscription::append_fds(std::vector<int>& to) const {
@@ -357,7 +392,8 @@ wire::subscription_counters subscription::counters() {
           .malformed = malformed_ + (link_ ? link_->malformed() : 0),
           .age_ns = age_ns_,
           .transport = has_link() ? linked_to_.transport : wire::transport::none,
-          .reason = has_link() ? reason_ : why_no_link()};
+          .reason = has_link() ? public_reason_ : why_no_link(selector_.public_notes()),
+          .stale = stale_};
 }
 
 }  // namespace orc::detail

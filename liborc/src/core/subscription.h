@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/announcement.h"
+#include "core/attempt_pace.h"
 #include "core/attendance.h"
 #include "core/link_selector.h"
 #include "core/sample_ring.h"
@@ -40,11 +41,14 @@ class subscription {
 
   // ---- housekeeping ----
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  [[nodiscard]] wire::request_topic request() const { return {topic_, id_}; }
+  [[nodiscard]] wire::request_topic request() const {
+    return {topic_, id_, static_cast<std::uint32_t>(options_.max_age_ms)};
+  }
   [[nodiscard]] wire::release_topic release() const { return {topic_, id_}; }
   [[nodiscard]] wire::subscription_counters counters();
-  // What the broker says about the topic; `pushed`: an event, not the answer to a request.
-  void update(const wire::topic_state& state, bool pushed);
+  // What the broker says about the topic; `pushed`: an event, not the answer to a request. `run_directory`: of that
+  // broker.
+  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory);
   // Looks for a link, and takes samples out of it when no user does.
   void step(monotonic::time_point now);
   // Without a broker: why it cannot listen.
@@ -72,6 +76,7 @@ class subscription {
   [[nodiscard]] message take() noexcept;
   [[nodiscard]] message take_from_link(pick which) noexcept;
   [[nodiscard]] message hand_out(sample&& s) noexcept;
+  [[nodiscard]] bool discard_if_old(const sample& s) noexcept;
   [[nodiscard]] std::uint64_t gap_before(const sample& s) noexcept;
   void skip(const sample& s) noexcept;
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
@@ -81,9 +86,9 @@ class subscription {
   void listen_openly();
   void adopt(link_selector::choice&& chosen);
   void drop_link() noexcept;
-  void look_for_link(monotonic::time_point from = {});
+  void look_for_link(monotonic::time_point from);
   [[nodiscard]] bool has_link() const noexcept;
-  [[nodiscard]] std::string why_no_link() const;
+  [[nodiscard]] std::string why_no_link(const std::string& notes) const;
   void watch_for_user(int descriptor, bool watch) noexcept;
 
   const std::string topic_;
@@ -106,6 +111,8 @@ class subscription {
   std::shared_ptr<subscriber_link> link_;
   wire::endpoint linked_to_;
   std::string reason_;
+  std::string public_reason_;  // for the broker, who shows it to everybody
+  attempt_pace pace_;
   monotonic::time_point linked_at_;
   std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
 
@@ -131,6 +138,7 @@ class subscription {
   std::uint64_t received_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t missed_ = 0;
+  std::uint64_t stale_ = 0;      // dropped by max_age_ms
   std::uint64_t malformed_ = 0;  // on links that are closed
   std::int64_t age_ns_ = -1;  // of one sample per report: looking at the clock for each would cost more than the rest
   bool age_is_old_ = true;
