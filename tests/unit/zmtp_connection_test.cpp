@@ -49,7 +49,8 @@ struct wire_end {
     std::vector<std::string> frames;
     zmtp_connection::incoming frame;
     for (;;) {
-      switch (line.receive(frame)) {
+      std::size_t budget = SIZE_MAX;
+      switch (line.receive(frame, budget)) {
         case zmtp_connection::event::frame:
           frames.push_back(frame.multipart ? "<multipart>" : as_text(frame.bytes));
           break;
@@ -122,6 +123,60 @@ TEST_CASE("zmtp connection: messages of several frames are one piece of nonsense
   CHECK(end.take() == frames{"<multipart>", "good"});
 }
 
+TEST_CASE("zmtp connection: a frame larger than what is taken on trust arrives whole", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.line.allow(std::size_t{1} << 30);
+  std::string body;
+  body.resize(50'000'000);
+  for (std::size_t i = 0; i < body.size(); i += 1000) body[i] = static_cast<char>(i / 1000);
+  const std::string bytes = framed(body) + framed("end");
+  frames got;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n = ::send(end.far.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
+    if (n > 0) at += static_cast<std::size_t>(n);
+    for (auto& each : end.take()) got.push_back(std::move(each));
+  }
+  REQUIRE(got.size() == 2);
+  CHECK(got[0] == body);
+  CHECK(got[1] == "end");
+}
+
+TEST_CASE("zmtp connection: takes no more from the kernel than its budget, and loses nothing", "[unit]") {
+  wire_end end;
+  end.introduce();
+  std::string bytes;
+  for (int n = 0; n < 10; ++n) bytes += framed(std::string(1000, static_cast<char>('a' + n)));
+  end.write(bytes);
+  std::size_t got = 0;
+  zmtp_connection::incoming frame;
+  for (int n = 0; n < 1000 && got < 10; ++n) {
+    std::size_t budget = 100;
+    while (end.line.receive(frame, budget) == zmtp_connection::event::frame)
+      CHECK(as_text(frame.bytes) == std::string(1000, static_cast<char>('a' + got++)));
+    CHECK(budget <= 100);
+  }
+  CHECK(got == 10);
+}
+
+TEST_CASE("zmtp connection: more commands or parts than allowed break it, at whatever pace they come", "[unit]") {
+  const std::string ping = framed(std::string("\4PING\0\0", 7), zmtp::command);
+  for (const std::string& noise : {ping, framed("part", zmtp::more), framed(std::string(4000, 'p'), zmtp::more)}) {
+    wire_end end;
+    end.introduce();
+    std::size_t said = 0;
+    frames got;
+    while (got.empty() && said < 1000) {
+      end.write(noise);
+      ++said;
+      got = end.take();
+      static_cast<void>(end.read());
+    }
+    CHECK(got == frames{"<broken>"});
+    CHECK(said >= 150);
+  }
+}
+
 TEST_CASE("zmtp connection: a PING is answered, other commands are not for the user", "[unit]") {
   wire_end end;
   end.introduce();
@@ -157,6 +212,7 @@ TEST_CASE("zmtp connection: a sample that does not fit stays pending until there
   std::memset(sample.payload(), 'p', sample.size());
   orc::detail::write_header(sample, {1, 2});
   REQUIRE(end.line.send(sample) == zmtp_connection::written::some);
+  end.line.keep(share(sample));
   CHECK(end.line.pending());
   const std::string small = "small ones wait behind it";
   CHECK(end.line.send(std::as_bytes(std::span(small.data(), small.size()))) == zmtp_connection::written::some);

@@ -8,6 +8,7 @@
 
 #include "core/unique_fd.h"
 #include "orc/result.h"
+#include "transport/visit.h"
 
 namespace orc::detail {
 
@@ -42,16 +43,20 @@ class acceptor {
   // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
   void forget(int fd) noexcept;
 
-  // Calls on_event(of, events) for connections that have some, and on_connect() when somebody wants to connect.
+  // Calls on_event(of, events) for connections that have some, and on_connect() when somebody wants to connect, until
+  // the visit is over. It begins with another one each time, so that those which always have events keep out nobody.
   template <typename OnEvent, typename OnConnect>
-  void each_event(OnEvent on_event, OnConnect on_connect) {
-    epoll_event ready[64];
-    const int count = ::epoll_wait(events_.get(), ready, 64, 0);
-    for (int i = 0; i < count; ++i) {
-      if (ready[i].data.ptr == nullptr)
+  void each_event(visit& now, OnEvent on_event, OnConnect on_connect) {
+    constexpr int most = 32;
+    epoll_event ready[most];
+    const int count = ::epoll_wait(events_.get(), ready, most, 0);
+    if (count == most) now.cut_short();
+    for (int i = 0; i < count && (i == 0 || !now.over()); ++i) {
+      const epoll_event& each = ready[first_++ % static_cast<unsigned>(count)];
+      if (each.data.ptr == nullptr)
         on_connect();
       else
-        on_event(ready[i].data.ptr, static_cast<std::uint32_t>(ready[i].events));
+        on_event(each.data.ptr, static_cast<std::uint32_t>(each.events));
     }
   }
 
@@ -62,6 +67,7 @@ class acceptor {
   unique_fd listener_;
   unique_fd events_;
   std::string file_;
+  unsigned first_ = 0;  // event to begin with
   bool paused_ = false;
 };
 

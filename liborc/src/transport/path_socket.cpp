@@ -1,13 +1,16 @@
 #include "transport/path_socket.h"
 
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "core/endpoint_directory.h"
 #include "wire/fd_limit.h"
+#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -23,13 +26,43 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
   return address;
 }
 
+[[nodiscard]] std::string file_name(const wire::id& publication, std::string_view suffix) {
+  return publication.hex().substr(0, 16) + std::string(suffix);
+}
+
 [[nodiscard]] error refused(std::string why) { return {errc::refused, std::move(why)}; }
+
+[[nodiscard]] bool is_run_directory(const std::string& directory, const std::string& of_the_broker) {
+  struct stat found {};
+  if (::stat(directory.c_str(), &found) != 0) return false;
+  auto known = well_known_dirs();
+  known.push_back(of_the_broker);
+  return std::any_of(known.begin(), known.end(), [&](const std::string& each) {
+    struct stat other {};
+    return ::stat(each.c_str(), &other) == 0 && other.st_dev == found.st_dev && other.st_ino == found.st_ino;
+  });
+}
+
+// The address comes from another program: it must not make us knock at any door of this host.
+[[nodiscard]] bool is_a_publications(const std::string& path, const subscription_spec& spec, std::string_view suffix) {
+  const auto name_at = path.rfind('/');
+  const auto user_at = name_at == std::string::npos || name_at == 0 ? std::string::npos : path.rfind('/', name_at - 1);
+  if (user_at == std::string::npos) return false;
+  const std::string home = path.substr(0, name_at);
+  const std::string_view user = std::string_view(home).substr(user_at + 1);
+  constexpr std::string_view digits = "0123456789";
+  if (user.empty() || user.find_first_not_of(digits) != std::string_view::npos) return false;
+  if (path.substr(name_at + 1) != file_name(spec.publication, suffix)) return false;
+  struct stat found {};
+  const bool is_directory = ::lstat(home.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+  return is_directory && is_run_directory(home.substr(0, user_at), spec.run_directory);
+}
 
 }  // namespace
 
 std::variant<listening_path, error> listen_in_directory(const publication_spec& spec, std::string_view suffix,
                                                         int type) {
-  const std::string path = spec.directory + "/" + spec.id.hex().substr(0, 16) + std::string(suffix);
+  const std::string path = spec.directory + "/" + file_name(spec.id, suffix);
   if (path.size() > longest_path)
     return error(errc::system_error, "the path " + path + " is too long for a socket (" + std::to_string(longest_path) +
                                          " bytes at most): start the broker in a shorter directory");
@@ -51,13 +84,17 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
   return listening_path{std::move(std::get<acceptor>(door)), path};
 }
 
-std::variant<unique_fd, error> connect_to_path(const std::string& address, std::string_view scheme, int type) {
+std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
+                                               std::string_view scheme, std::string_view suffix, int type) {
   if (!address.starts_with(scheme)) return refused("not an address of this kind");
   const std::string path = address.substr(scheme.size());
   if (path.empty() || path.size() > longest_path) return refused("the path is empty or too long");
+  if (!is_a_publications(path, spec, suffix)) return refused("not in a run directory of ORC");
   if (::access(path.c_str(), W_OK) != 0)
     return refused(errno == ENOENT ? "no such socket on this host"
                                    : std::string("cannot use the socket: ") + std::strerror(errno));
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return refused("not a socket");
   const sockaddr_un to = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if ((!fd && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(fd.get())) return out_of_descriptors();

@@ -24,8 +24,10 @@ struct listening_path {
 [[nodiscard]] std::variant<listening_path, error> listen_in_directory(const publication_spec& spec,
                                                                       std::string_view suffix, int type);
 
-// "<scheme>:///path". An error says why nobody can be there.
-[[nodiscard]] std::variant<unique_fd, error> connect_to_path(const std::string& address, std::string_view scheme,
+// "<scheme>://<run directory>/<uid>/<id of the publication><suffix>", as listen_in_directory makes them. An error says
+// why the publication cannot be there: no other socket of this host is ever connected to.
+[[nodiscard]] std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
+                                                             std::string_view scheme, std::string_view suffix,
                                                              int type);
 
 }  // namespace orc::detail

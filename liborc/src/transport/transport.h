@@ -21,6 +21,7 @@
 
 namespace orc::detail {
 
+class sample_backlog;
 class process;
 
 struct capabilities {
@@ -45,8 +46,10 @@ struct publication_spec {
   std::size_t expected_size = 0;  // shm, as the next two: orc::topic_options
   std::size_t history = 1;
   shared_memory_options memory = {};
-  std::string multicast = {};  // URL
-  bool alone = false;          // no broker tells of it
+  std::string multicast = {};                    // URL
+  bool alone = false;                            // no broker tells of it
+  bool keep_last = true;                         // readers that join get the last sample
+  std::shared_ptr<sample_backlog> lacking = {};  // by in-order readers of links that keep samples for them
 };
 
 // What a subscription tells a transport.
@@ -54,12 +57,22 @@ struct subscription_spec {
   std::string topic;
   wire::id publication;  // the only one to accept samples from; none: any (multicast)
   wire::id id;
+  std::uint64_t secret = 0;  // for that publication: proves that another connection is this subscription's as well
   orc::detail::delivery delivery;
   std::size_t max_messages = 8;    // that the user may hold at a time, where they occupy the publisher's memory
   std::string multicast = {};      // URL of this program's own network
   bool alone = false;              // there is no broker
   std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
   std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
+  std::string run_directory = {};  // of the broker's users: Unix sockets are used there and in the well-known places
+};
+
+// Work of a publisher link that takes long, cut into slices, so that it need not hold the publication's lock.
+class upkeep {
+ public:
+  virtual ~upkeep() = default;
+  // Does the next slice, about a millisecond of work. Any thread, without the publication's lock.
+  virtual void step() noexcept = 0;
 };
 
 // The publication's end: all subscribers that reach it over one transport.
@@ -91,13 +104,19 @@ class publisher_link {
   // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
   virtual void commit(sample& s) noexcept = 0;
 
-  // Lets readers join (they get `last`, if there is one) and catch up. Called by the housekeeping: when fd() is
+  // Lets readers join (they get `last`, if there is one and publication_spec::keep_last) and catch up; takes about a
+  // tenth of a millisecond at most, and leaves the rest for the next time. Called by the housekeeping: when fd() is
   // readable, and about once a second.
   virtual void service(sample* last) noexcept = 0;
+  // After service(): how long it should be left alone, so that those who wait for the publication's lock get it.
+  [[nodiscard]] virtual monotonic::duration rest() const noexcept { return monotonic::duration::zero(); }
   // Readable while service() has work. Constant. -1: never any.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // A reader waits for a part of a sample, or for a newer one than it has.
+  // A reader waits to join, for a part of a sample, or for a newer one than it has.
   [[nodiscard]] virtual bool behind() const noexcept = 0;
+  // After service(): work for which the caller releases the lock, calls step() once, and comes back to service(). fd()
+  // is readable until all of it is done. Null: none.
+  [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
   // Any thread. Samples that were replaced by a newer one, or dropped from a full queue, before a reader took them;
   // and messages from readers that made no sense.
@@ -171,8 +190,8 @@ class subscriber_link {
   virtual void want_alerts() noexcept {}
   [[nodiscard]] virtual int alert_fd() const noexcept { return -1; }
 
-  // Sequence of the newest sample when this end joined, which is the first one to arrive; 0: there was none. Known once
-  // connected.
+  // Sequence of the first sample to arrive: the newest when this end joined, or the next one when the publication keeps
+  // no last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
   // What a person should know about this way; empty: nothing.
@@ -180,6 +199,8 @@ class subscriber_link {
 
   // Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;
+  // While connecting: the publication answered, and makes room for this end. Other ways need not be tried.
+  [[nodiscard]] virtual bool is_expected() const noexcept { return false; }
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
 

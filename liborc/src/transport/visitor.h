@@ -1,35 +1,37 @@
-// How much somebody who connects to a publication may say. The limits stand in schemas/PROTOCOL.md.
+// Somebody who connects to a publication. Until it has said hello it is a stranger: strangers have few places, and keep
+// them for a short time. The limits stand in schemas/PROTOCOL.md.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 #include "core/clock.h"
+#include "transport/allowance.h"
 
 namespace orc::detail {
 
 // Not thread-safe.
 class visitor {
  public:
-  static constexpr int most_accepted = 16;  // at a time: who sends must not wait for all who join
+  static constexpr std::size_t most_strangers = 64;        // of a link
+  static constexpr std::size_t most_strangers_scarce = 8;  // while the process has few descriptors left
 
   // Counts one more thing that it said. A subscriber has little to say: one that floods us would keep those from
   // sending who wait for our lock.
-  [[nodiscard]] bool talks_too_much() noexcept {
-    const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - since_).count();
-    return ++said_ > most_said + most_said_per_s * static_cast<std::uint64_t>(age_s);
-  }
+  [[nodiscard]] bool talks_too_much() noexcept { return said_.exceeded_by(1); }
   // The last one was asked for.
-  void excuse() noexcept { --said_; }
+  void excuse() noexcept { said_.excuse(); }
   // It should have said hello by now.
-  [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept { return now - since_ >= introduction; }
+  [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept {
+    return now - said_.since() >= introduction;
+  }
+  // Long enough here to have said hello over a local network: one that comes later may have its place.
+  [[nodiscard]] bool may_be_replaced(monotonic::time_point now) const noexcept { return now - said_.since() >= grace; }
 
  private:
-  static constexpr auto introduction = std::chrono::seconds(5);
-  static constexpr std::uint64_t most_said = 200;
-  static constexpr std::uint64_t most_said_per_s = 20;
+  static constexpr auto introduction = std::chrono::seconds(1);
+  static constexpr auto grace = std::chrono::milliseconds(20);
 
-  monotonic::time_point since_ = monotonic::now();
-  std::uint64_t said_ = 0;
+  allowance said_{20};
 };
 
 }  // namespace orc::detail

@@ -11,13 +11,15 @@ namespace orc::detail {
 // The readers of one publication inside its process. Any thread.
 class inproc_hub {
  public:
-  // Returns the sequence of the newest sample so far.
+  explicit inproc_hub(bool keep_last) : keep_last_(keep_last) {}
+
+  // Returns the sequence of the first sample that the queue gets: the newest so far, else the next one.
   std::uint64_t attach(const std::shared_ptr<inproc_queue>& queue) {
     const std::lock_guard lock(mutex_);
     if (last_.buffer) queue->put(frame_of_its_own(last_));
     queues_.push_back(queue);
     readers_.store(queues_.size(), std::memory_order_relaxed);
-    return last_.sequence;
+    return keep_last_ ? last_.sequence : last_.sequence + 1;
   }
 
   void detach(const std::shared_ptr<inproc_queue>& queue) noexcept {
@@ -29,7 +31,7 @@ class inproc_hub {
   // Returns how many samples were replaced before they were taken.
   std::uint64_t deliver(sample& s) noexcept {
     const std::lock_guard lock(mutex_);
-    last_ = {share(s.buffer), s.sequence, s.stamp_ns};
+    last_ = {keep_last_ ? share(s.buffer) : sample_buffer(), s.sequence, s.stamp_ns};
     if (queues_.empty()) return 0;
     sample frame = frame_of_its_own(s);
     std::uint64_t dropped = 0;
@@ -42,6 +44,7 @@ class inproc_hub {
  private:
   static sample frame_of_its_own(sample& s) noexcept { return {share_frame(s.buffer), s.sequence, s.stamp_ns}; }
 
+  const bool keep_last_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<inproc_queue>> queues_;
   std::atomic<std::size_t> readers_{0};
@@ -53,7 +56,10 @@ namespace {
 class inproc_publisher_link final : public publisher_link {
  public:
   inproc_publisher_link(std::shared_ptr<process> process, const publication_spec& spec)
-      : process_(std::move(process)), id_(spec.id), where_{wire::transport::inproc, "inproc://" + spec.id.hex()} {
+      : process_(std::move(process)),
+        id_(spec.id),
+        where_{wire::transport::inproc, "inproc://" + spec.id.hex()},
+        hub_(std::make_shared<inproc_hub>(spec.keep_last)) {
     process_->local_publications().add(id_, hub_);
   }
   ~inproc_publisher_link() override { process_->local_publications().remove(id_); }
@@ -73,7 +79,7 @@ class inproc_publisher_link final : public publisher_link {
   std::shared_ptr<process> process_;
   wire::id id_;
   wire::endpoint where_;
-  std::shared_ptr<inproc_hub> hub_ = std::make_shared<inproc_hub>();
+  std::shared_ptr<inproc_hub> hub_;
   std::atomic<std::uint64_t> dropped_{0};
 };
 

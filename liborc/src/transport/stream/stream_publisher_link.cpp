@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <new>
+#include <utility>
 
-#include "transport/stream/stream_socket.h"
+#include "wire/fd_limit.h"
 
 namespace orc::detail {
 
@@ -14,39 +14,30 @@ namespace {
 constexpr std::uint32_t max_depth = 65536;
 constexpr std::size_t largest_link_message = 4096;  // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
-
-[[nodiscard]] bool has_header(sample& s) noexcept {
-  const auto header = wire::get(frame_of(s.buffer).data());
-  return header.sequence == s.sequence && header.stamp_ns == s.stamp_ns;
-}
-
-// The same bytes, with the header in front of them. A frame that others may see already (a message that is forwarded
-// while somebody still holds it) cannot get it in place: it is copied. Without a buffer: no memory.
-[[nodiscard]] sample with_header(sample& s) noexcept {
-  if (has_header(s)) return {share(s.buffer), s.sequence, s.stamp_ns};
-  sample copy{allocate_frame(s.buffer.size()), s.sequence, s.stamp_ns};
-  if (!copy.buffer) return copy;
-  std::memcpy(copy.buffer.payload(), s.buffer.payload(), s.buffer.size());
-  write_header(copy.buffer, {s.sequence, s.stamp_ns});
-  return copy;
-}
+constexpr std::size_t bytes_per_visit = 512;  // of one connection: what is left shows at the next one
 
 }  // namespace
 
 stream_publisher_link::reader::reader(unique_fd fd)
     : line(std::move(fd), "ROUTER", largest_link_message, read_buffer) {}
 
-stream_publisher_link::stream_publisher_link(acceptor door, wire::id publication, wire::endpoint where)
-    : door_(std::move(door)), publication_(publication), where_(std::move(where)) {}
+stream_publisher_link::stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
+    : door_(std::move(door)),
+      publication_(spec.id),
+      keep_last_(spec.keep_last),
+      lacking_(spec.lacking),
+      where_(std::move(where)) {}
 
 // ---- out ----
 
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
-  sample own;
-  if (!has_header(s) && !(own = with_header(s)).buffer) return;
-  for (const auto& each : all_) {
-    if (each->joined) offer(*each, own.buffer ? own : s);
+  sample* const ready = has_header(s) ? &s : lacking_->frame_of(s);
+  for (const auto& each : joined_) {
+    if (ready != nullptr)
+      offer(*each, *ready);
+    else
+      queue(*each, s);
   }
   after_change();
 }
@@ -54,7 +45,7 @@ void stream_publisher_link::commit(sample& s) noexcept {
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
   if (waits(to)) catch_up(to, nullptr);
   if (to.gone) return;
-  if (to.line.pending() || !to.lagging.empty() || !hand_over(to, s)) return queue(to, s);
+  if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
   to.behind = false;
 }
 
@@ -63,9 +54,15 @@ bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, s.buffer.size());
   switch (to.line.send(s.buffer)) {
     case zmtp_connection::written::all: return true;
-    case zmtp_connection::written::some: watch_for_room(to); return true;
     case zmtp_connection::written::none: return false;
-    case zmtp_connection::written::failed: to.gone = changed_ = true; return true;
+    case zmtp_connection::written::failed: leave(to); return true;
+    case zmtp_connection::written::some: break;
+  }
+  if (sample* const frame = lacking_->frame_of(s)) {
+    to.line.keep(share(frame->buffer));
+    watch_for_room(to);
+  } else {
+    leave(to);  // no memory for the rest, and half a sample is of no use
   }
   return true;
 }
@@ -76,30 +73,38 @@ void stream_publisher_link::queue(reader& to, sample& s) noexcept {
     dropped = to.behind ? 1 : 0;
     to.behind = true;
   } else {
-    while (!to.lagging.empty() && to.lagging.bytes() + s.buffer.size() > max_lagging_bytes) {
-      to.lagging.drop_front();
+    if (!lacking_->add(s))
       ++dropped;
-    }
-    if (sample kept{share_frame(s.buffer), s.sequence, s.stamp_ns}; kept.buffer)
-      dropped += to.lagging.push(std::move(kept));
-    else
-      ++dropped;
+    else if (to.lacks == 0)
+      to.lacks = s.sequence;
+    skip_what_is_gone(to);
+    for (; to.lacks != 0 && s.sequence - to.lacks >= to.depth; ++to.lacks, ++dropped) lacking_->release(to.lacks);
   }
   if (dropped != 0) dropped_.fetch_add(dropped, std::memory_order_relaxed);
   watch_for_room(to);
 }
 
+// There was no room to keep the samples that it should get next.
+void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
+  const std::uint64_t oldest = lacking_->oldest();
+  if (r.lacks == 0 || r.lacks >= oldest) return;
+  dropped_.fetch_add(oldest - std::exchange(r.lacks, oldest), std::memory_order_relaxed);
+}
+
 void stream_publisher_link::catch_up(reader& to, sample* last) noexcept {
   if (to.gone) return;
-  if (to.line.flush() == zmtp_connection::written::failed) {
-    to.gone = changed_ = true;
-    return;
+  if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
+  skip_what_is_gone(to);
+  while (!to.gone && !to.line.pending() && to.lacks != 0) {
+    sample* const next = lacking_->from(to.lacks);
+    if (next != nullptr && !hand_over(to, *next)) break;
+    const std::uint64_t sent = next != nullptr ? next->sequence : 0;
+    to.lacks = sent < lacking_->newest() ? sent + 1 : 0;
+    lacking_->release(sent);
   }
-  while (!to.gone && !to.line.pending() && !to.lagging.empty() && hand_over(to, to.lagging.front()))
-    to.lagging.drop_front();
   if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
-    sample own = with_header(*last);
-    if (own.buffer && hand_over(to, own)) to.behind = false;
+    sample* const ready = has_header(*last) ? last : lacking_->frame_of(*last);
+    if (ready != nullptr && hand_over(to, *ready)) to.behind = false;
   }
   watch_for_room(to);
 }
@@ -120,51 +125,80 @@ void stream_publisher_link::watch_for_room(reader& of) noexcept {
 }
 
 bool stream_publisher_link::behind() const noexcept {
-  return std::any_of(all_.begin(), all_.end(),
-                     [](const auto& each) { return each->joined && !each->gone && waits(*each); });
+  return std::any_of(joined_.begin(), joined_.end(), [](const auto& each) { return !each->gone && waits(*each); });
 }
 
 // ---- in ----
 
 void stream_publisher_link::service(sample* last) noexcept {
+  visit now_here;
   door_.each_event(
+      now_here,
       [&](void* who, std::uint32_t events) {
         reader& of = *static_cast<reader*>(who);
-        if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) receive_all(of, last);
+        if (of.gone) return;  // it gave way
+        if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) {
+          now_here.heard();
+          receive_some(of, last);
+        }
         if (waits(of)) catch_up(of, last);
       },
-      [&] { accept_some(); });
+      [&] { accept_some(now_here); });
   if (const auto now = monotonic::now(); now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
     sweep(now);
   }
   after_change();
+  rest_ = now_here.rest();
 }
 
-void stream_publisher_link::accept_some() noexcept {
-  for (int n = 0; n < visitor::most_accepted; ++n) {
-    if (all_.size() >= max_connections) return door_.pause();
+void stream_publisher_link::accept_some(visit& now) noexcept {
+  now.heard();
+  for (int n = 0; n < visit::most_accepted && !now.over(); ++n) {
+    reader* const leaving = strangers_are_full() ? who_gives_way() : nullptr;
+    if (leaving == nullptr && strangers_are_full()) break;
     unique_fd fd = door_.accept();
     if (!fd) return;
+    if (leaving != nullptr) leave(*leaving);
+    few_descriptors_left_ = fds_are_scarce(fd.get());
     try {
       accept_one(std::move(fd));
     } catch (const std::bad_alloc&) {
       return door_.pause();
     }
   }
+  now.cut_short();
 }
 
 void stream_publisher_link::accept_one(unique_fd fd) {
   prepare_stream(fd.get(), where_.transport);
   auto fresh = std::make_unique<reader>(std::move(fd));
-  all_.push_back(std::move(fresh));
-  if (!door_.watch(all_.back()->line.fd(), all_.back().get())) all_.pop_back();
+  strangers_.push_back(std::move(fresh));
+  if (!door_.watch(strangers_.back()->line.fd(), strangers_.back().get())) strangers_.pop_back();
 }
 
-void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
+bool stream_publisher_link::strangers_are_full() const noexcept {
+  const auto count = std::count_if(strangers_.begin(), strangers_.end(),
+                                   [](const auto& each) { return !each->gone && !each->joined; });
+  return static_cast<std::size_t>(count) >=
+         (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
+}
+
+// The oldest one, but before it one that has not even introduced itself. Null: all of them still have time.
+stream_publisher_link::reader* stream_publisher_link::who_gives_way() const noexcept {
+  reader* oldest = nullptr;
+  for (const auto& each : strangers_) {
+    if (each->gone || each->joined) continue;
+    if (oldest == nullptr || (oldest->line.ready() && !each->line.ready())) oldest = each.get();
+  }
+  return oldest != nullptr && oldest->guest.may_be_replaced(monotonic::now()) ? oldest : nullptr;
+}
+
+void stream_publisher_link::receive_some(reader& from, sample* last) noexcept {
   zmtp_connection::incoming frame;
+  std::size_t budget = bytes_per_visit;
   while (!from.gone) {
-    switch (from.line.receive(frame)) {
+    switch (from.line.receive(frame, budget)) {
       case zmtp_connection::event::frame:
         if (frame.multipart)
           count_malformed();
@@ -173,11 +207,11 @@ void stream_publisher_link::receive_all(reader& from, sample* last) noexcept {
         break;
       case zmtp_connection::event::nothing: return;
       case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
-      case zmtp_connection::event::closed: from.gone = changed_ = true; return;
+      case zmtp_connection::event::closed: return leave(from);
     }
     if (from.guest.talks_too_much()) {
       count_malformed();
-      from.gone = changed_ = true;
+      leave(from);
     }
   }
 }
@@ -187,7 +221,7 @@ void stream_publisher_link::receive(reader& from, std::span<const std::byte> fra
   if (!message || (message->kind != wire::link_kind::hello && message->kind != wire::link_kind::goodbye)) {
     count_malformed();
   } else if (message->kind == wire::link_kind::goodbye) {
-    from.gone = changed_ = true;
+    leave(from);
   } else if (message->publication != publication_) {
     tell(from, wire::link_kind::refused, message->subscription, last);
   } else if (from.joined && from.subscription != message->subscription) {
@@ -199,40 +233,54 @@ void stream_publisher_link::receive(reader& from, std::span<const std::byte> fra
 
 void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::id& subscription,
                                  sample* last) noexcept {
+  const std::uint64_t newest = last != nullptr ? last->sequence : 0;
   const auto bytes = wire::encode(wire::link_message{.kind = kind,
                                                      .publication = publication_,
                                                      .subscription = subscription,
-                                                     .last_sequence = last != nullptr ? last->sequence : 0});
-  if (to.line.send(bytes) == zmtp_connection::written::failed) to.gone = changed_ = true;
+                                                     .last_sequence = keep_last_ ? newest : newest + 1});
+  if (to.line.send(bytes) == zmtp_connection::written::failed) leave(to);
 }
 
 void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {
-  if (!from.joined && readers() >= max_readers) return tell(from, wire::link_kind::refused, hello.subscription, last);
+  if (!from.joined && !has_place_for(from)) return tell(from, wire::link_kind::refused, hello.subscription, last);
   tell(from, wire::link_kind::welcome, hello.subscription, last);
   if (from.joined) return;  // said once more on a silent link
-  // The same subscription over an older connection: it has come back before we saw it leave.
-  for (const auto& each : all_) {
-    if (each->joined && each->subscription == hello.subscription) each->gone = true;
+  // The same subscription over an older connection: it has come back before we saw it leave. Others may know its id, so
+  // the id alone must not end its connection.
+  for (const auto& each : joined_) {
+    if (hello.secret != 0 && each->subscription == hello.subscription && each->secret == hello.secret) leave(*each);
   }
   from.joined = changed_ = true;
   from.subscription = hello.subscription;
+  from.secret = hello.secret;
   from.depth = std::min(hello.depth, max_depth);
-  from.lagging = sample_ring(std::max<std::uint32_t>(from.depth, 1));
   // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back.
-  if (last == nullptr || hello.last_sequence >= last->sequence) return;
-  if (from.depth == 0) {
+  if (!keep_last_ || last == nullptr || hello.last_sequence >= last->sequence) return;
+  if (from.depth == 0)
     from.behind = true;
-  } else if (sample own = with_header(*last); own.buffer) {
-    own.buffer = share_frame(own.buffer);
-    if (own.buffer) (void)from.lagging.push(std::move(own));  // in order: before any that is sent from now on
-  }
+  else if (lacking_->add(*last))
+    from.lacks = last->sequence;  // in order: before any that is sent from now on
+}
+
+bool stream_publisher_link::has_place_for(reader& from) noexcept try {
+  if (joined_.size() >= max_readers) return false;
+  from.peer = peer_of(from.line.fd(), where_.transport);
+  const auto same = std::count_if(joined_.begin(), joined_.end(),
+                                  [&](const auto& each) { return each->peer == from.peer && !each->gone; });
+  if (static_cast<std::size_t>(same) >= std::min(max_readers_of_peer, fd_limit() / 2)) return false;
+  if (joined_.capacity() < joined_.size() + strangers_.size())
+    joined_.reserve(std::max(joined_.size() + strangers_.size(), 2 * joined_.size()));
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
-  for (const auto& each : all_) {
-    const bool stranger = !each->joined && each->guest.is_overdue(now);
-    const bool dead = waits(*each) && peer_is_silent(each->line.fd(), where_.transport);
-    if (stranger || dead) each->gone = changed_ = true;
+  for (const auto& each : strangers_) {
+    if (each->guest.is_overdue(now)) leave(*each);
+  }
+  for (const auto& each : joined_) {
+    if (waits(*each) && peer_is_silent(each->line.fd(), where_.transport)) leave(*each);
   }
   door_.resume();
 }
@@ -240,13 +288,22 @@ void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
 void stream_publisher_link::after_change() noexcept {
   if (!changed_) return;
   changed_ = false;
-  std::erase_if(all_, [&](const auto& each) {
-    if (each->gone) door_.forget(each->line.fd());
-    return each->gone;
+  for (auto& each : strangers_) {
+    if (each->joined && !each->gone) joined_.push_back(std::move(each));  // reserved by has_place_for
+  }
+  std::erase(strangers_, nullptr);
+  close_those_gone(strangers_);
+  close_those_gone(joined_);
+  readers_.store(joined_.size(), std::memory_order_relaxed);
+}
+
+void stream_publisher_link::close_those_gone(readers_list& of) noexcept {
+  std::erase_if(of, [&](const auto& each) {
+    if (!each->gone) return false;
+    if (each->lacks != 0) lacking_->release_from(each->lacks);
+    door_.forget(each->line.fd());
+    return true;
   });
-  readers_.store(
-      static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->joined; })),
-      std::memory_order_relaxed);
 }
 
 }  // namespace orc::detail

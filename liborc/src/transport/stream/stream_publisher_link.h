@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/sample_ring.h"
 #include "core/unique_fd.h"
 #include "transport/acceptor.h"
+#include "transport/sample_backlog.h"
+#include "transport/stream/stream_socket.h"
 #include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
 #include "transport/visitor.h"
@@ -23,15 +24,17 @@ namespace orc::detail {
 class stream_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
-  static constexpr std::size_t max_connections = max_readers + 64;    // the rest is told that there is no room
-  static constexpr std::size_t max_lagging_bytes = 64 * 1024 * 1024;  // kept for one in-order reader
+  // Of one process (ipc) or address (tcp), which has half of the publisher's descriptors at most.
+  static constexpr std::size_t max_readers_of_peer = 1024;
 
-  stream_publisher_link(acceptor door, wire::id publication, wire::endpoint where);
+  stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
+  [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_stream_sample; }
   [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
+  [[nodiscard]] monotonic::duration rest() const noexcept override { return rest_; }
   [[nodiscard]] int fd() const noexcept override { return door_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
@@ -43,43 +46,56 @@ class stream_publisher_link final : public publisher_link {
     zmtp_connection line;
     visitor guest;
     wire::id subscription;
+    std::uint64_t secret = 0;
+    peer_id peer;
     bool joined = false;  // it said hello
     bool gone = false;
     bool watched_for_room = false;
     std::uint32_t depth = 0;       // 0: newest wins
     bool behind = false;           // newest wins: the last sample is still to be sent
-    sample_ring lagging{1};        // in order: what did not fit yet
+    std::uint64_t lacks = 0;       // in order: the first sample that did not fit yet; 0: none
     std::size_t kernel_queue = 0;  // what the connection's queues are made for
   };
+
+  using readers_list = std::vector<std::unique_ptr<reader>>;
 
   // Out.
   void offer(reader& to, sample& s) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
   void queue(reader& to, sample& s) noexcept;
   void catch_up(reader& to, sample* last) noexcept;
+  void skip_what_is_gone(reader& r) noexcept;
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
   void watch_for_room(reader& of) noexcept;
-  [[nodiscard]] static bool waits(const reader& r) noexcept {
-    return r.line.pending() || r.behind || !r.lagging.empty();
-  }
+  [[nodiscard]] static bool waits(const reader& r) noexcept { return r.line.pending() || r.behind || r.lacks != 0; }
 
   // In.
-  void accept_some() noexcept;
+  void accept_some(visit& now) noexcept;
   void accept_one(unique_fd fd);
-  void receive_all(reader& from, sample* last) noexcept;
+  [[nodiscard]] bool strangers_are_full() const noexcept;
+  [[nodiscard]] reader* who_gives_way() const noexcept;
+  void receive_some(reader& from, sample* last) noexcept;
   void receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept;
   void tell(reader& to, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
   void on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept;
+  [[nodiscard]] bool has_place_for(reader& from) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
+  void leave(reader& r) noexcept { r.gone = changed_ = true; }
   void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
+  void close_those_gone(readers_list& of) noexcept;
 
   acceptor door_;
   wire::id publication_;
+  const bool keep_last_;
+  const std::shared_ptr<sample_backlog> lacking_;
   wire::endpoint where_;
-  std::vector<std::unique_ptr<reader>> all_;
-  bool changed_ = false;  // somebody joined or went
+  readers_list joined_;
+  readers_list strangers_;             // said no hello yet; oldest first
+  bool few_descriptors_left_ = false;  // when the last one came
+  bool changed_ = false;               // somebody joined or went
   monotonic::time_point next_sweep_;
+  monotonic::duration rest_{};
   std::atomic<std::size_t> readers_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};

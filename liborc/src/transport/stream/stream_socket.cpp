@@ -94,6 +94,25 @@ void prepare_stream(int fd, wire::transport kind) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
 }
 
+peer_id peer_of(int fd, wire::transport kind) noexcept {
+  peer_id peer;
+  if (kind == wire::transport::ipc) {
+    ucred process{};
+    socklen_t size = sizeof process;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &process, &size) == 0)
+      peer.bits[0] = static_cast<std::uint64_t>(process.pid);
+    return peer;
+  }
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return peer;
+  if (address.ss_family == AF_INET6)
+    std::memcpy(peer.bits.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, sizeof peer.bits);
+  else
+    peer.bits[0] = reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr;
+  return peer;
+}
+
 bool peer_is_silent(int fd, wire::transport kind) noexcept {
   if (kind != wire::transport::tcp) return false;
   tcp_info info{};

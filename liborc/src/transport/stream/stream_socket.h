@@ -2,6 +2,7 @@
 // kernel.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,9 @@ namespace orc::detail {
 // What a connection lets wait in the kernel before its reader counts as slow, at least.
 inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 
+// Bytes of a sample at most. A publisher may begin one and never end it: this bounds what a subscription keeps of it.
+inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
+
 // "tcp://1.2.3.4:port" ("tcp://[v6]:port"): numbers, because looking up a name may take seconds. The descriptor is
 // non-blocking and may still be connecting.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
@@ -26,6 +30,12 @@ inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.
 void prepare_stream(int fd, wire::transport kind) noexcept;
+// Who is at the other end: the process (ipc; all that cannot be seen from here count as one) or the address (tcp).
+struct peer_id {
+  std::array<std::uint64_t, 2> bits{};
+  friend bool operator==(const peer_id&, const peer_id&) = default;
+};
+[[nodiscard]] peer_id peer_of(int fd, wire::transport kind) noexcept;
 // For the sending end, while something waits to be sent: true when the peer's host has not answered for long (about ten
 // seconds). One that is only stopped answers.
 [[nodiscard]] bool peer_is_silent(int fd, wire::transport kind) noexcept;

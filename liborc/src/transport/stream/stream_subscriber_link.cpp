@@ -1,7 +1,8 @@
 #include "transport/stream/stream_subscriber_link.h"
 
-#include <cstdint>
 #include <cstring>
+
+#include "transport/stream/stream_socket.h"
 
 namespace orc::detail {
 
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::size_t read_buffer = 8 * 1024;
 // One receive takes at most this much out of the kernel, which hardly ever holds as much: a publisher that is faster
-// than we are must not keep us reading for ever.
+// than we are must not keep us reading for ever, whatever it sends.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 constexpr std::size_t most_frames = 64 * 1024;
 constexpr std::size_t largest_link_message = 4096;
@@ -20,6 +21,7 @@ stream_subscriber_link::stream_subscriber_link(unique_fd fd, const subscription_
     : line_(std::move(fd), "DEALER", largest_link_message, read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
+      secret_(spec.secret),
       delivery_(spec.delivery),
       newest_so_far_(spec.newest) {}
 
@@ -30,27 +32,35 @@ stream_subscriber_link::~stream_subscriber_link() {
 // Newest wins: the socket is emptied, what is older than the last sample in it is dropped.
 bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   bool found = false;
-  std::size_t bytes = 0;
+  std::size_t budget = most_bytes;
   zmtp_connection::incoming frame;
   cut_short_ = false;
   for (std::size_t frames = 0; state() != link_state::lost; ++frames) {
-    if (frames == most_frames || bytes >= most_bytes) {
+    if (frames == most_frames) {
       cut_short_ = true;
       break;
     }
-    const auto event = line_.receive(frame);
+    const auto event = line_.receive(frame, budget);
     if (!greeted_ && line_.ready()) {
       greeted_ = true;
       say(wire::link_kind::hello);
     }
-    if (event == zmtp_connection::event::nothing) break;
+    if (event == zmtp_connection::event::nothing) {
+      cut_short_ = budget == 0;
+      break;
+    }
     if (event != zmtp_connection::event::frame) {
       if (event == zmtp_connection::event::broken) count_malformed();
       state_.store(link_state::lost, std::memory_order_release);
       break;
     }
-    bytes += frame.bytes.size();
-    if (!accept(frame, out)) continue;
+    if (!accept(frame, out)) {
+      if (noise_.exceeded_by(1)) {
+        count_malformed();
+        state_.store(link_state::lost, std::memory_order_release);
+      }
+      continue;
+    }
     found = true;
     if (delivery_.depth == 0) continue;
     cut_short_ = true;
@@ -94,7 +104,7 @@ void stream_subscriber_link::handle(const wire::link_message& message) noexcept 
     state_.store(link_state::refused, std::memory_order_release);
   if (message.kind != wire::link_kind::welcome || state() != link_state::connecting) return;
   newest_at_join_ = message.last_sequence;
-  line_.allow(SIZE_MAX / 2);
+  line_.allow(wire::sample_header::bytes + largest_stream_sample);
   state_.store(link_state::connected, std::memory_order_release);
 }
 
@@ -102,6 +112,7 @@ void stream_subscriber_link::say(wire::link_kind kind) noexcept {
   const auto bytes = wire::encode(wire::link_message{.kind = kind,
                                                      .publication = publication_,
                                                      .subscription = subscription_,
+                                                     .secret = kind == wire::link_kind::hello ? secret_ : 0,
                                                      .depth = delivery_.depth,
                                                      .last_sequence = newest_so_far_});
   (void)line_.send(bytes);  // what does not fit goes out with the next receive

@@ -31,8 +31,10 @@ class stream_subscriber_link final : public subscriber_link {
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
   zmtp_connection line_;
+  allowance noise_{20};  // frames that are no sample
   const wire::id publication_;
   const wire::id subscription_;
+  const std::uint64_t secret_;
   const orc::detail::delivery delivery_;
   const std::uint64_t newest_so_far_;
   std::uint64_t newest_at_join_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace orc::detail {
 
@@ -14,8 +15,10 @@ namespace {
 namespace zmtp = wire::zmtp;
 
 constexpr std::size_t most_small_bytes = 1024;  // that may wait; a peer that asks for more does not read
-constexpr unsigned most_wasted = 256;           // nobody who means well sends as many
+constexpr std::size_t noise_unit = 4096;        // bytes of a part that count as one
 constexpr std::size_t copied_size = 256;        // up to this, one contiguous write is cheaper than two pieces
+// A peer may announce any size and send nothing: memory beyond this is taken only for what has arrived, or did before.
+constexpr std::size_t taken_on_trust = 16 * 1024 * 1024;
 
 [[nodiscard]] std::span<const std::byte> bytes_of(const std::string& text) noexcept {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -27,7 +30,8 @@ zmtp_connection::zmtp_connection(unique_fd fd, std::string_view socket_type, std
     : fd_(std::move(fd)),
       largest_(largest),
       capacity_(std::max(buffer, zmtp::greeting_bytes)),
-      buffer_(new std::byte[capacity_]) {
+      buffer_(new std::byte[capacity_]),
+      largest_so_far_(taken_on_trust) {
   const auto greeting = zmtp::greeting();
   small_.reserve(most_small_bytes);
   small_.append(reinterpret_cast<const char*>(greeting.data()), greeting.size());
@@ -47,28 +51,33 @@ zmtp_connection::~zmtp_connection() {
 
 // ---- in ----
 
-zmtp_connection::event zmtp_connection::receive(incoming& out) noexcept {
+zmtp_connection::event zmtp_connection::receive(incoming& out, std::size_t& budget) noexcept {
   if (pending_ == outgoing::small && flush() == written::failed) return event::closed;
-  if (begin_ == end_) wasted_ = 0;
   for (;;) {
-    if (large_) {
-      bool complete = false;
-      const event got = read_large(out, complete);
-      if (got != (complete ? event::nothing : event::frame)) return got;
-      continue;  // with more of it, or after a part that was for us alone
-    }
+    if (large_) return read_large(out, budget);
     if (const event got = parse(out); got != event::nothing) return got;
     if (large_) continue;
     if (drained_) {
       drained_ = false;
       return event::nothing;
     }
-    if (const event got = read_more(); got != event::frame) return got;
+    if (const event got = read_more(budget); got != event::frame) return got;
+  }
+}
+
+// As recv(2), within the budget.
+ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept {
+  for (;;) {
+    const ssize_t n = ::recv(fd_.get(), at, std::min(room, budget), MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n > 0) budget -= static_cast<std::size_t>(n);
+    return n;
   }
 }
 
 // Frame: some bytes came.
-zmtp_connection::event zmtp_connection::read_more() noexcept {
+zmtp_connection::event zmtp_connection::read_more(std::size_t& budget) noexcept {
+  if (budget == 0) return event::nothing;
   if (begin_ == end_) {
     begin_ = end_ = 0;
   } else if (begin_ != 0) {
@@ -77,46 +86,48 @@ zmtp_connection::event zmtp_connection::read_more() noexcept {
     begin_ = 0;
   }
   const std::size_t room = capacity_ - end_;
-  for (;;) {
-    const ssize_t n = ::recv(fd_.get(), buffer_.get() + end_, room, MSG_DONTWAIT);
-    if (n == 0) return event::closed;
-    if (n > 0) {
-      end_ += static_cast<std::size_t>(n);
-      drained_ = static_cast<std::size_t>(n) < room;
-      return event::frame;
-    }
-    if (errno == EAGAIN || errno == ENOTCONN) return event::nothing;
-    if (errno != EINTR) return event::closed;
-  }
-}
-
-// Frame: some bytes came; `complete`: they were the last ones.
-zmtp_connection::event zmtp_connection::read_large(incoming& out, bool& complete) noexcept {
-  auto* const start = frame_of(large_).data();
-  const std::size_t rest = large_size_ - large_filled_;
-  const ssize_t n = ::recv(fd_.get(), start + large_filled_, rest, MSG_DONTWAIT);
+  const ssize_t n = read_into(buffer_.get() + end_, room, budget);
   if (n == 0) return event::closed;
-  if (n < 0) {
-    if (errno == EINTR) return event::frame;
-    return errno == EAGAIN ? event::nothing : event::closed;
-  }
-  large_filled_ += static_cast<std::size_t>(n);
-  if (large_filled_ < large_size_) return static_cast<std::size_t>(n) < rest ? event::nothing : event::frame;
-  complete = true;
-  out.large = std::move(large_);
-  return take(large_flags_, {start, large_size_}, out);
+  if (n < 0) return errno == EAGAIN || errno == ENOTCONN ? event::nothing : event::closed;
+  end_ += static_cast<std::size_t>(n);
+  drained_ = static_cast<std::size_t>(n) < room && budget != 0;
+  return event::frame;
 }
 
-bool zmtp_connection::begin_large(const zmtp::frame_header& header) noexcept {
-  large_ = allocate_frame(header.size - wire::sample_header::bytes);
+zmtp_connection::event zmtp_connection::read_large(incoming& out, std::size_t& budget) noexcept {
+  while (large_filled_ < large_size_) {
+    if (large_filled_ == frame_of(large_).size() && !grow_large()) return event::broken;
+    const std::size_t room = frame_of(large_).size() - large_filled_;
+    if (budget == 0) return event::nothing;
+    const ssize_t n = read_into(frame_of(large_).data() + large_filled_, room, budget);
+    if (n == 0) return event::closed;
+    if (n < 0) return errno == EAGAIN ? event::nothing : event::closed;
+    large_filled_ += static_cast<std::size_t>(n);
+    if (static_cast<std::size_t>(n) < room) return event::nothing;
+  }
+  largest_so_far_ = std::max(largest_so_far_, large_size_);
+  out.large = std::move(large_);
+  out.bytes = frame_of(out.large);
+  out.multipart = false;
+  return event::frame;
+}
+
+bool zmtp_connection::begin_large(std::size_t size) noexcept {
+  large_ = allocate_frame(std::min(size, largest_so_far_) - wire::sample_header::bytes);
   if (!large_) return false;
-  large_flags_ = header.flags;
-  large_size_ = header.size;
-  begin_ += header.header_size;
+  large_size_ = size;
   large_filled_ = end_ - begin_;
   std::memcpy(frame_of(large_).data(), buffer_.get() + begin_, large_filled_);
   begin_ = end_ = 0;
   drained_ = false;
+  return true;
+}
+
+bool zmtp_connection::grow_large() noexcept {
+  sample_buffer larger = allocate_frame(std::min(large_size_, 2 * large_filled_) - wire::sample_header::bytes);
+  if (!larger) return false;
+  std::memcpy(frame_of(larger).data(), frame_of(large_).data(), large_filled_);
+  large_ = std::move(larger);
   return true;
 }
 
@@ -129,12 +140,20 @@ zmtp_connection::event zmtp_connection::parse(incoming& out) noexcept {
     state_ = state::handshake;
   }
   for (;;) {
+    if (skip_ != 0) {
+      const std::size_t skipped = std::min(skip_, end_ - begin_);
+      begin_ += skipped;
+      skip_ -= skipped;
+      if (skip_ != 0) return event::nothing;
+      out.large.reset();
+      if (const event got = take(skip_flags_, {}, out); got != event::nothing) return got;
+    }
     const auto header = zmtp::decode_frame_header(buffered());
     if (!header) return event::nothing;
     if ((header->flags & ~zmtp::known_flags) != 0 || header->size > largest_) return event::broken;
     if (header->size > capacity_ - header->header_size) {
-      if (state_ != state::ready) return event::broken;
-      return begin_large(*header) ? event::nothing : event::broken;
+      if (const event got = parse_large(*header); got != event::nothing || large_) return got;
+      continue;
     }
     const auto rest = buffered().subspan(header->header_size);
     if (rest.size() < header->size) return event::nothing;
@@ -144,23 +163,34 @@ zmtp_connection::event zmtp_connection::parse(incoming& out) noexcept {
   }
 }
 
+zmtp_connection::event zmtp_connection::parse_large(const zmtp::frame_header& header) noexcept {
+  if (state_ != state::ready || (header.flags & zmtp::command) != 0) return event::broken;
+  begin_ += header.header_size;
+  if ((header.flags & zmtp::more) == 0 && !skipping_) return begin_large(header.size) ? event::nothing : event::broken;
+  // A part of a message that is dropped needs no memory.
+  if (noise_.exceeded_by(header.size / noise_unit)) return event::broken;
+  skip_ = header.size;
+  skip_flags_ = header.flags;
+  return event::nothing;
+}
+
 // Nothing: it was for us alone.
 zmtp_connection::event zmtp_connection::take(std::uint8_t flags, std::span<const std::byte> body,
                                              incoming& out) noexcept {
-  if (++wasted_ > most_wasted) return event::broken;
-  if ((flags & zmtp::command) != 0) return handle_command(body) ? event::nothing : event::broken;
-  if (state_ != state::ready) return event::broken;
+  const bool is_command = (flags & zmtp::command) != 0;
   const bool more = (flags & zmtp::more) != 0;
   const bool part = more || skipping_;
+  if ((is_command || part) && noise_.exceeded_by(1)) return event::broken;
+  if (is_command) return handle_command(body) ? event::nothing : event::broken;
+  if (state_ != state::ready) return event::broken;
   skipping_ = more;
   if (more) return event::nothing;
-  wasted_ = 0;
   out.multipart = part;
   out.bytes = part ? std::span<const std::byte>{} : body;
   return event::frame;
 }
 
-bool zmtp_connection::handle_command(std::span<const std::byte> body) noexcept {
+bool zmtp_connection::handle_command(std::span<const std::byte> body) noexcept try {
   const auto name = zmtp::command_name(body);
   if (state_ != state::ready) {
     if (name != "READY") return false;
@@ -169,6 +199,8 @@ bool zmtp_connection::handle_command(std::span<const std::byte> body) noexcept {
   }
   if (name == "PING") (void)enqueue(bytes_of(zmtp::pong_frame(body)));
   return name != "ERROR";
+} catch (const std::bad_alloc&) {
+  return true;  // a PONG less
 }
 
 // ---- out ----
@@ -210,12 +242,14 @@ zmtp_connection::written zmtp_connection::send(sample_buffer& sample) noexcept {
     result = write_out(header.bytes.data(), header.size, frame.data(), frame.size(), done);
   }
   if (result != written::some) return result;
-  sample_ = share_frame(sample);
-  if (!sample_) return written::failed;  // no memory for the rest, and half a sample is of no use
   sample_header_ = header;
   sample_done_ = done;
-  pending_ = outgoing::sample;
   return result;
+}
+
+void zmtp_connection::keep(sample_buffer&& frame) noexcept {
+  sample_ = std::move(frame);
+  pending_ = outgoing::sample;
 }
 
 zmtp_connection::written zmtp_connection::send(std::span<const std::byte> small) noexcept {

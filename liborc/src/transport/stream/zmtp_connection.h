@@ -11,6 +11,7 @@
 
 #include "core/frame.h"
 #include "core/unique_fd.h"
+#include "transport/allowance.h"
 #include "wire/zmtp.h"
 
 namespace orc::detail {
@@ -42,10 +43,11 @@ class zmtp_connection {
     frame,
     nothing,  // for now: the descriptor becomes readable when there is more
     closed,   // by the peer or the network
-    broken    // not ZMTP, too large, or no memory for it
+    broken    // not ZMTP, too large, no memory for it, or more commands and parts than allowed
   };
-  // Commands and parts are dropped on the way; too many of them in a row break the connection.
-  [[nodiscard]] event receive(incoming& out) noexcept;
+  // `budget`: bytes that may still be taken from the kernel, which are subtracted. Nothing with no budget left: there
+  // may be more. Commands and parts are dropped on the way; more of them than an allowance break the connection.
+  [[nodiscard]] event receive(incoming& out, std::size_t& budget) noexcept;
   // From now on frames may have `largest` bytes.
   void allow(std::size_t largest) noexcept { largest_ = largest; }
 
@@ -53,8 +55,10 @@ class zmtp_connection {
   // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
   enum class written { all, some, none, failed };  // some: the rest is pending
-  // Starts a frame. Only when nothing is pending. `sample` is shared, not copied, when it does not fit at once.
+  // Starts a frame. Only when nothing is pending. Some: keep() has to follow.
   [[nodiscard]] written send(sample_buffer& sample) noexcept;
+  // Gives it the frame that send() has begun, or another one of the same bytes, to write the rest from.
+  void keep(sample_buffer&& frame) noexcept;
   // One of at most largest_small bytes; when something is pending it waits behind it. None: too many of them wait.
   static constexpr std::size_t largest_small = 128;
   [[nodiscard]] written send(std::span<const std::byte> small) noexcept;
@@ -65,11 +69,15 @@ class zmtp_connection {
   enum class state { greeting, handshake, ready };
   enum class outgoing { none, small, sample };
 
-  [[nodiscard]] event read_large(incoming& out, bool& complete) noexcept;
-  [[nodiscard]] event read_more() noexcept;
-  [[nodiscard]] bool begin_large(const wire::zmtp::frame_header& header) noexcept;
+  [[nodiscard]] event read_large(incoming& out, std::size_t& budget) noexcept;
+  [[nodiscard]] event read_more(std::size_t& budget) noexcept;
+  [[nodiscard]] ssize_t read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept;
+  [[nodiscard]] bool begin_large(std::size_t size) noexcept;
+  [[nodiscard]] bool grow_large() noexcept;
   // Takes what is complete out of the buffer. Nothing: more bytes are needed.
   [[nodiscard]] event parse(incoming& out) noexcept;
+  // Too large for the buffer.
+  [[nodiscard]] event parse_large(const wire::zmtp::frame_header& header) noexcept;
   [[nodiscard]] event take(std::uint8_t flags, std::span<const std::byte> body, incoming& out) noexcept;
   [[nodiscard]] bool handle_command(std::span<const std::byte> body) noexcept;
   [[nodiscard]] std::span<const std::byte> buffered() const noexcept { return {buffer_.get() + begin_, end_ - begin_}; }
@@ -89,13 +97,15 @@ class zmtp_connection {
   const std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  unsigned wasted_ = 0;    // frames in a row that were for nobody
+  allowance noise_{100};   // commands and parts; ZeroMQ libraries may be set to send PINGs often
   bool drained_ = false;   // the last read took all that the kernel had
   bool skipping_ = false;  // inside a message of several frames
-  sample_buffer large_;    // being received
-  std::uint8_t large_flags_ = 0;
+  std::size_t skip_ = 0;   // bytes of a large part that are still to come
+  std::uint8_t skip_flags_ = 0;
+  sample_buffer large_;  // being received; grows with what has arrived
   std::size_t large_size_ = 0;
   std::size_t large_filled_ = 0;
+  std::size_t largest_so_far_;  // of those that were complete
 
   // Out: first the small ones, then the sample, or, when the sample was begun first, the other way round.
   outgoing pending_ = outgoing::none;
