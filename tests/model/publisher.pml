@@ -212,6 +212,14 @@ inline offer_generation()
 
 inline change_generation()
 {
+#ifdef PUT_BEFORE_MOVE
+  /* The sample that a loan of the next segment brings is put there before anybody can see it, and the history needs
+   * nothing but it: so the put is part of that one step. Or there is none, as ever. */
+  if
+  :: q < PUTS -> q++
+  :: true
+  fi;
+#endif
   copy_history();                                                          /* [M1] */
 #ifdef MOVED_FIRST                                                         /* no defect: README */
   segment[generation - 1].moved = 1;

@@ -21,7 +21,7 @@ TEST_CASE("shm slots: a shape has the places that its needs ask for", "[unit]") 
   const auto one = shm::slot_writer::shape_for({.capacity = 0, .history = 0, .pins = 0});
   CHECK(one.makes_sense());
   CHECK(one.history() == 1);
-  CHECK(one.slots == 2 + 2 + shm::slot_writer::most_loans);
+  CHECK(one.slots == 2 + 3 + shm::slot_writer::most_loans);
   for (const std::uint64_t capacity : {1ull, 200ull, 224ull, 225ull, 65'504ull, 65'505ull, 100'000ull, 8'000'000ull}) {
     for (const std::uint32_t history : {1u, 2u, 3u, 64u, 65u, 65'536u}) {
       const auto s = shm::slot_writer::shape_for({.capacity = capacity, .history = history, .pins = 10});
@@ -196,7 +196,7 @@ TEST_CASE("shm slots: a new generation has the history of the old one", "[unit]"
     slots older({.capacity = 64, .history = 4, .pins = 4});
     for (const std::uint64_t n : {1u, 2u, 3u, 7u, 8u, 10u}) older.put(n);
     slots younger({.capacity = 4096, .history = history, .pins = 8}, 2);
-    younger.writer().inherit(older.writer());
+    REQUIRE(younger.writer().inherit(older.writer()));
     older.writer().move_on();
     INFO("history " << history);
     CHECK(older.seen().header().moved == 1);
@@ -219,20 +219,32 @@ TEST_CASE("shm slots: a new generation has the history of the old one", "[unit]"
 TEST_CASE("shm slots: an empty generation, and samples too large for a new one, leave nothing to inherit", "[unit]") {
   slots older(small);
   slots younger(small, 2);
-  younger.writer().inherit(older.writer());
+  CHECK(younger.writer().inherit(older.writer()));
   CHECK(younger.seen().newest() == 0);
   slots large({.capacity = 100'000, .history = 4, .pins = 4});
   large.put(1, 8);
   large.put(2, 90'000);
   large.put(3, 16);
   slots next(small, 2);
-  next.writer().inherit(large.writer());
+  CHECK(next.writer().inherit(large.writer()));
   slots_reader reader(next.page(), 4);
   REQUIRE(reader.take(next.seen(), pick::next) == shm::found::sample);
   CHECK(reader.newest().header.sequence == 1);
   REQUIRE(reader.take(next.seen(), pick::next) == shm::found::sample);
   CHECK(reader.newest().header.sequence == 3);
   CHECK(reader.all_are_whole());
+}
+
+TEST_CASE("A9: a generation that cannot take the history of the old one says so", "[unit]") {
+  slots older(small);
+  for (const std::uint64_t n : {1u, 2u, 3u, 4u}) older.put(n);
+  // As when memory runs out on the way.
+  const shm::shape narrow{.slots = 3, .places = 5, .stride = 256};
+  auto made = shm::slot_writer::make(narrow, 2, false);
+  const auto younger = std::get<std::shared_ptr<shm::slot_writer>>(made);
+  CHECK(!younger->inherit(older.writer()));
+  CHECK(older.seen().newest() == 4);
+  CHECK(older.seen().header().moved == 0);
 }
 
 TEST_CASE("shm slots: what no publisher of ours writes is told from a sample, and nothing stays pinned", "[unit]") {

@@ -159,7 +159,7 @@ TEST_CASE("shm slots: readers follow from generation to generation and keep what
       ++without;
     if (sequence % 100 != 0 || sequence == last) continue;
     auto next = std::make_unique<slots>(needs(sequence / 100), static_cast<std::uint32_t>(sequence / 100 + 1));
-    next->writer().inherit(now.writer());
+    if (!next->writer().inherit(now.writer())) FAIL("not inherited");
     {
       const std::lock_guard lock(socket);
       generations.push_back(std::move(next));

@@ -33,6 +33,14 @@ namespace {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
+[[nodiscard]] bool am_member(gid_t group) {
+  if (::getegid() == group) return true;
+  const int count = ::getgroups(0, nullptr);
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
+  if (::getgroups(static_cast<int>(groups.size()), groups.data()) < 0) return false;
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
 }  // namespace
 
 std::int32_t process_of(int socket) noexcept {
@@ -47,6 +55,21 @@ bool may_share_memory(int socket, const std::string& endpoint) {
   struct stat file {};
   const std::string path = endpoint.substr(endpoint.find("://") + 3);
   return ::stat(path.c_str(), &file) == 0 && (file.st_mode & S_IWGRP) != 0 && is_member(socket, who.gid, file.st_gid);
+}
+
+bool may_take_memory(int socket, const std::string& path) {
+  ucred who{};
+  if (!credentials_of(socket, who)) return false;
+  const uid_t me = ::geteuid();
+  if (who.uid == me || who.uid == 0) return true;
+  const std::string directory = path.substr(0, path.rfind('/'));
+  const std::string name = directory.substr(directory.rfind('/') + 1);
+  struct stat file {};
+  struct stat above {};
+  if (::lstat(path.c_str(), &file) != 0 || ::lstat(directory.c_str(), &above) != 0 || !S_ISDIR(above.st_mode))
+    return false;
+  const bool is_theirs = file.st_uid == who.uid && above.st_uid == who.uid && name == std::to_string(who.uid);
+  return is_theirs && (me == 0 || ((above.st_mode & S_IXGRP) != 0 && am_member(above.st_gid)));
 }
 
 }  // namespace orc::detail::shm

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -26,6 +27,7 @@ namespace orc::detail::shm {
 namespace {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr std::size_t page_size = 4096;
 constexpr std::size_t huge_page = 2 * 1024 * 1024;
 
 [[nodiscard]] error failed(const std::string& what) {
@@ -80,21 +82,36 @@ mapping::~mapping() {
   if (at_ != nullptr) ::munmap(at_, size_);
 }
 
-std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
-                                                      const shared_memory_options& options, lock must) {
+void mapping::trim(std::size_t size) noexcept {
+  if (size >= size_ || ::munmap(bytes() + size, size_ - size) != 0) return;
+  size_ = size;
+  if (size == 0) at_ = nullptr;
+}
+
+std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may, bool huge_pages) {
   std::variant<shared_memory, error> made = error(errc::no_memory);
-  if (options.huge_pages) made = make((size + huge_page - 1) / huge_page * huge_page, may, true);
-  if (std::holds_alternative<error>(made)) made = make(size, may, false);
-  auto* const memory = std::get_if<shared_memory>(&made);
-  if (memory == nullptr) return made;
-  std::byte* const at = memory->memory.bytes();
-  if (options.huge_pages) ::madvise(at, memory->memory.size(), MADV_HUGEPAGE);
-  if (!options.lock) return made;
-  (void)::madvise(at, memory->memory.size(), MADV_POPULATE_WRITE);  // Linux 5.14; mlock does the same
-  if (::mlock(at, memory->memory.size()) != 0 && must == lock::must)
-    return error(errc::no_permission, "cannot lock " + std::to_string(size) + " bytes of memory: " +
-                                          std::strerror(errno) + "; raise the limit (ulimit -l, or CAP_IPC_LOCK)");
+  if (huge_pages) made = make((size + huge_page - 1) / huge_page * huge_page, may, true);
+  if (std::holds_alternative<error>(made)) made = make((size + page_size - 1) / page_size * page_size, may, false);
+  if (const auto* const memory = std::get_if<shared_memory>(&made); memory != nullptr && huge_pages)
+    ::madvise(memory->memory.bytes(), memory->memory.size(), MADV_HUGEPAGE);
   return made;
+}
+
+error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock) {
+  if (size == 0) return {};
+  // Better that this call fails than that writing does (SIGBUS).
+  int rc = 0;
+  do rc = ::fallocate(of.fd.get(), 0, static_cast<off_t>(at), static_cast<off_t>(size));
+  while (rc != 0 && errno == EINTR);
+  if (rc != 0 && errno != EOPNOTSUPP) return failed("cannot take " + std::to_string(size) + " bytes of shared memory");
+  const std::uint64_t begin = at / page_size * page_size;
+  std::byte* const from = of.memory.bytes() + begin;
+  const std::uint64_t bytes = std::min<std::uint64_t>(at + size, of.memory.size()) - begin;
+  (void)::madvise(from, bytes, MADV_POPULATE_WRITE);  // Linux 5.14; the first write does the same
+  if (lock && ::mlock(from, bytes) != 0)
+    return {errc::no_permission, std::string("cannot lock memory: ") + std::strerror(errno) +
+                                     "; raise the limit (ulimit -l, or CAP_IPC_LOCK)"};
+  return {};
 }
 
 error obstacle_to_shared_memory() {
@@ -110,15 +127,14 @@ error obstacle_to_shared_memory() {
   return passing ? *why : error(errc::system_error, why->message());
 }
 
-mapping map_read_only(int fd, std::size_t smallest, bool at_once) {
+mapping map_read_only(int fd, std::size_t size) {
   struct stat found {};
   const int seals = ::fcntl(fd, F_GET_SEALS);
   // The last one also keeps the publisher from taking pages away, on which we would get SIGBUS.
   constexpr int needed = size_seals | F_SEAL_FUTURE_WRITE;
   if (seals < 0 || (seals & needed) != needed || ::fstat(fd, &found) != 0) return {};
-  const auto size = static_cast<std::size_t>(found.st_size);
-  if (size < smallest) return {};
-  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, 0);
+  if (static_cast<std::size_t>(found.st_size) < size) return {};
+  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   return at == MAP_FAILED ? mapping() : mapping(at, size);
 }
 

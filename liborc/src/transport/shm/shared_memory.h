@@ -29,6 +29,8 @@ class mapping {
   explicit operator bool() const noexcept { return at_ != nullptr; }
   [[nodiscard]] std::byte* bytes() const noexcept { return static_cast<std::byte*>(at_); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // Unmaps what lies behind the first `size` bytes, a multiple of a page.
+  void trim(std::size_t size) noexcept;
 
  private:
   void* at_ = nullptr;
@@ -42,18 +44,19 @@ struct shared_memory {
 
 // Zeroed memory of a size that nobody can change any more, mapped here for writing.
 enum class others : std::uint8_t { only_read, read_and_write };
-// When options.lock cannot be had: fails, or takes the memory at least.
-enum class lock : std::uint8_t { must, may };
 [[nodiscard]] std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
-                                                                    const shared_memory_options& options = {},
-                                                                    lock must = lock::must);
+                                                                    bool huge_pages = false);
+
+// Memory exists when it is first written to. Makes the bytes [at, at + size) exist now, and with `lock` keeps them from
+// being swapped out. no_permission: they exist, but may be swapped out. Any thread, also while others use the memory.
+[[nodiscard]] error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock);
 
 // Why this system cannot do that (system_error), or not now (no_descriptors, no_memory); ok when it can.
 [[nodiscard]] error obstacle_to_shared_memory();
 
-// Maps what somebody handed over. False: it is not of that kind, its size could still change, or it is smaller than
-// `smallest`.
-[[nodiscard]] mapping map_read_only(int fd, std::size_t smallest, bool at_once);
+// Maps the first `size` bytes of what somebody handed over; no page of it exists before it is read. False: it is not of
+// that kind, its size could still change, or it is smaller.
+[[nodiscard]] mapping map_read_only(int fd, std::size_t size);
 [[nodiscard]] mapping map_writable(int fd, std::size_t size);
 
 }  // namespace orc::detail::shm

@@ -25,6 +25,7 @@ inline constexpr std::size_t cache_line = 64;
 inline constexpr std::uint32_t most_pins = 64;  // of one subscriber
 inline constexpr std::uint32_t most_slots = 1 << 20;
 inline constexpr std::uint32_t most_history = 65536;
+inline constexpr std::uint64_t largest_segment = std::uint64_t{1} << 40;  // bytes, most of which never exist
 
 // What one slot begins with; the payload follows at once, so that a small sample is one cache line, and the wire header
 // lies in front of it as in a frame.
@@ -57,7 +58,7 @@ struct shape {
   // For what comes from elsewhere. True: all offsets are within bytes(), which does not overflow.
   [[nodiscard]] bool makes_sense() const noexcept {
     return slots >= 2 && slots <= most_slots && places >= 2 && places <= most_history + 1 && stride >= cache_line &&
-           stride % cache_line == 0 && stride <= (std::uint64_t{1} << 40);
+           stride % cache_line == 0 && stride <= largest_segment && bytes() <= largest_segment;
   }
 };
 
@@ -66,7 +67,7 @@ struct segment_header {
   std::uint64_t magic;
   orc::detail::shm::shape shape;
   std::uint32_t generation;
-  std::uint32_t locked;  // all of it is in memory: subscribers may map it at once
+  std::uint32_t reserved;  // 0
 
   // Written with every sample.
   alignas(cache_line) std::atomic<std::uint64_t> newest;  // sequence; 0: no sample yet

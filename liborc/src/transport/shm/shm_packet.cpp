@@ -13,18 +13,20 @@ constexpr std::size_t packet_bytes = 64;
 constexpr char mark[4] = {'O', 'S', 'H', 'M'};
 constexpr std::uint8_t version = 1;
 constexpr std::size_t most_fds = 2;
+constexpr std::uint8_t starts_at_newest = 1;  // flag
 
 struct bytes_of_packet {
   char mark[4];
   std::uint8_t version;
   std::uint8_t kind;
-  std::uint8_t reserved[2];
+  std::uint8_t flags;
+  std::uint8_t reserved;
   std::uint64_t publication[2];
   std::uint64_t subscription[2];
   std::uint32_t pins;
   std::uint32_t depth;
   std::uint32_t generation;
-  std::uint32_t reserved_too;
+  std::uint32_t pages;
   std::uint64_t newest;
 };
 static_assert(sizeof(bytes_of_packet) == packet_bytes);
@@ -41,14 +43,16 @@ static_assert(sizeof(bytes_of_packet) == packet_bytes);
   bytes.pins = p.pins;
   bytes.depth = p.depth;
   bytes.generation = p.generation;
+  bytes.pages = p.pages;
   bytes.newest = p.newest;
+  bytes.flags = p.starts_at_newest ? starts_at_newest : 0;
   return bytes;
 }
 
 [[nodiscard]] std::optional<packet> decode(const bytes_of_packet& bytes) noexcept {
   if (std::memcmp(bytes.mark, mark, sizeof mark) != 0 || bytes.version != version) return std::nullopt;
   if (bytes.kind < static_cast<std::uint8_t>(packet_kind::hello) ||
-      bytes.kind > static_cast<std::uint8_t>(packet_kind::goodbye))
+      bytes.kind > static_cast<std::uint8_t>(packet_kind::preparing))
     return std::nullopt;
   packet p;
   p.kind = static_cast<packet_kind>(bytes.kind);
@@ -57,7 +61,9 @@ static_assert(sizeof(bytes_of_packet) == packet_bytes);
   p.pins = bytes.pins;
   p.depth = bytes.depth;
   p.generation = bytes.generation;
+  p.pages = bytes.pages;
   p.newest = bytes.newest;
+  p.starts_at_newest = (bytes.flags & starts_at_newest) != 0;
   return p;
 }
 

@@ -21,17 +21,20 @@ enum class packet_kind : std::uint8_t {
   attached = 5,    // subscription: I have that generation
   want_alert = 6,  // subscription: I need a descriptor to poll
   alert = 7,       // publication: here it is
-  goodbye = 8      // subscription: no more; messages that the program still holds keep the socket open
+  goodbye = 8,     // subscription: no more; messages that the program still holds keep the socket open
+  preparing = 9    // publication: the memory for you is being made; repeated until welcome
 };
 
 struct packet {
   packet_kind kind = packet_kind::hello;
   wire::id publication;
   wire::id subscription;
-  std::uint32_t pins = 0;        // hello: how many slots it may occupy
-  std::uint32_t depth = 0;       // hello: 0 newest wins, else this many samples in order
-  std::uint32_t generation = 0;  // welcome, segment, attached
-  std::uint64_t newest = 0;      // welcome: sequence of the newest sample
+  std::uint32_t pins = 0;         // hello: how many slots it may occupy
+  std::uint32_t depth = 0;        // hello: 0 newest wins, else this many samples in order
+  std::uint32_t generation = 0;   // welcome, segment, attached
+  std::uint32_t pages = 0;        // welcome, segment: size of the segment, in pages of 4096 bytes
+  std::uint64_t newest = 0;       // welcome: sequence of the newest sample; or of the first one that is for this reader
+  bool starts_at_newest = false;  // welcome: older samples are not for this reader
 };
 
 struct received_packet {

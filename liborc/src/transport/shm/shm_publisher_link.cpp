@@ -1,5 +1,6 @@
 #include "transport/shm/shm_publisher_link.h"
 
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "transport/shm/lent_slot.h"
 #include "transport/shm/peer.h"
+#include "wire/fd_limit.h"
 
 namespace orc::detail::shm {
 
@@ -22,53 +24,54 @@ constexpr auto patience = std::chrono::seconds(30);  // for somebody who does no
 shm_publisher_link::shm_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
     : door_(std::move(door)),
       publication_(spec.id),
-      expected_size_(spec.expected_size),
-      history_(static_cast<std::uint32_t>(spec.history)),
-      memory_(spec.memory),
-      where_(std::move(where)) {}
+      keep_last_(spec.keep_last),
+      where_(std::move(where)),
+      memory_(spec.expected_size, static_cast<std::uint32_t>(spec.history), spec.memory) {}
 
 shm_publisher_link::~shm_publisher_link() {
   // For everybody, also when a forked child holds copies of the descriptors.
   for (const auto& each : all_) ::shutdown(each->socket.get(), SHUT_RDWR);
 }
 
-// For subscribers to come: a new generation costs more than addresses, but what is locked is memory.
-std::uint32_t shm_publisher_link::pins_in_advance() const noexcept { return memory_.lock ? 10 : 32; }
-
-result shm_publisher_link::reserve() {
-  if (expected_size_ == 0) return {};
-  auto made =
-      slot_writer::make(slot_writer::shape_for({expected_size_, history_, pins_in_advance()}), ++generation_, memory_);
-  if (const auto* const failed = std::get_if<error>(&made)) return {failed->code(), failed->message()};
-  writer_ = std::get<std::shared_ptr<slot_writer>>(std::move(made));
-  return {};
-}
-
 // ---- out ----
 
 sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
-  if (readers() == 0 || !make_room(payload_size) || !writer_->may_lend()) return {};
-  const auto slot = free_slot(payload_size);
+  if (idle() || !make_room(payload_size)) return {};
+  const auto& writer = memory_.for_loans();
+  if (!writer->may_lend()) return {};
+  const auto slot = free_slot(*writer, payload_size);
   if (!slot) return {};
-  writer_->lend(*slot);
-  return lent_buffer(writer_, *slot, payload_size);
+  writer->lend(*slot);
+  return lent_buffer(writer, *slot, payload_size);
 }
 
-std::optional<std::uint32_t> shm_publisher_link::free_slot(std::uint64_t size) noexcept {
-  const auto slot = writer_->take(pins_);
-  if (!slot || writer_->back(*slot, size)) return slot;
-  writer_->put_back(*slot);
+// Nobody pins anything in a segment that is not in use yet.
+std::optional<std::uint32_t> shm_publisher_link::free_slot(slot_writer& of, std::uint64_t size) noexcept {
+  const auto slot =
+      of.take(&of == memory_.current().get() ? std::span<const pin_table>(pins_) : std::span<pin_table>());
+  if (!slot || of.back(*slot, size)) return slot;
+  of.put_back(*slot);
   return std::nullopt;
 }
 
 void shm_publisher_link::commit(sample& s) noexcept {
-  if (readers() == 0) {
+  if (idle()) {
     behind_ = false;
     return;
   }
   const wire::sample_header header{s.sequence, s.stamp_ns};
-  if (const std::uint32_t* const lent = slot_of(s.buffer, writer_.get())) {
+  const auto& current = memory_.current();
+  const auto& next = memory_.for_loans();
+  if (const std::uint32_t* const lent = slot_of(s.buffer, current.get())) {
     publish(*lent, s.buffer.size(), header);
+  } else if (const std::uint32_t* const early = slot_of(s.buffer, next.get())) {
+    memory_.publish_in_next(*early, s.buffer.size(), header);
+    hand_over();
+    behind_ = false;
+    memory_.current()->stock(pins_);
+    want_turn(true);
+  } else if (readers() == 0) {
+    behind_ = false;  // it began when nobody was expected: service() brings it
   } else if (!try_send(s.buffer.payload(), s.buffer.size(), header)) {
     dropped_.fetch_add(behind_ ? 1 : 0, std::memory_order_relaxed);
     behind_ = true;
@@ -77,24 +80,26 @@ void shm_publisher_link::commit(sample& s) noexcept {
 
 bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept {
   if (!make_room(size)) return false;
-  const auto slot = free_slot(size);
+  slot_writer& current = *memory_.current();
+  const auto slot = free_slot(current, size);
   if (!slot) return false;
-  if (size != 0) std::memcpy(writer_->payload(*slot), data, size);
+  if (size != 0) std::memcpy(current.payload(*slot), data, size);
   publish(*slot, size, header);
   return true;
 }
 
 void shm_publisher_link::publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept {
-  writer_->publish(slot, size, header);
+  memory_.current()->publish(slot, size, header);
   behind_ = false;
   for (const auto& each : all_) alert(*each);
-  writer_->stock(pins_);
+  memory_.current()->stock(pins_);
 }
 
 bool shm_publisher_link::newest(sample& out) noexcept {
-  const auto found = writer_->latest();
-  writer_->hold(found.slot);
-  out = {lent_buffer(writer_, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
+  const auto& current = memory_.current();
+  const auto found = current->latest();
+  current->hold(found.slot);
+  out = {lent_buffer(current, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
   return true;
 }
 
@@ -110,92 +115,92 @@ void shm_publisher_link::alert(const reader& r) noexcept {
     r.shared().wants.fetch_or(reader_page::wants_alert);
 }
 
-// True: the segment has slots of at least this size, and enough of them for all subscribers, `joining` included.
-bool shm_publisher_link::make_room(std::uint64_t size, const reader* joining) noexcept {
-  if (size > largest_sample) return false;
-  std::uint32_t pins = joining != nullptr ? joining->pins : 0;
-  std::uint32_t depth = joining != nullptr ? joining->depth : 0;
-  const bool large_enough = writer_ && size <= writer_->form().capacity();
-  if (large_enough && joining == nullptr) return true;
+// Of all that joined or wait to, for samples of this size.
+demand shm_publisher_link::demand_for(std::uint64_t size) const noexcept {
+  demand d{.size = size};
   for (const auto& each : all_) {
-    if (!each->joined()) continue;
-    pins += each->pins;
-    depth = std::max(depth, each->depth);
+    const bool joins = each->waits && !each->gone;
+    if (!each->joined() && !joins) continue;
+    d.pins += each->pins;
+    d.depth = std::max(d.depth, each->depth);
+    d.joining += joins ? 1 : 0;
   }
-  slot_writer::needs wanted{.capacity = size, .history = std::max(history_, depth), .pins = pins};
-  if (writer_) {
-    wanted.capacity = std::max(size, writer_->form().capacity());
-    // Samples that grow a little again and again must not move everybody every time.
-    if (!large_enough && size >= large_slot) wanted.capacity = std::max(wanted.capacity, size + size / 4);
-  } else {
-    wanted.capacity = std::max<std::uint64_t>(size, expected_size_);
-  }
-  const std::uint64_t stride = slot_writer::shape_for(wanted).stride;
-  wanted.history = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(wanted.history, 1, std::max<std::uint64_t>(1, max_history_bytes / stride)));
-  if (joining != nullptr && (pins > max_pins || pins * stride > max_pinned_bytes)) return false;
-  if (large_enough && pins <= slot_writer::pins_of(writer_->form()) && wanted.history <= writer_->form().history())
-    return true;
-  wanted.pins = memory_.lock ? pins + pins_in_advance() : std::max(pins_in_advance(), 2 * pins);
-  return move_to(slot_writer::shape_for(wanted));
+  return d;
 }
 
-bool shm_publisher_link::move_to(const shape& s) noexcept try {
-  if (!s.makes_sense()) return false;
-  auto made = slot_writer::make(s, generation_ + 1, memory_, lock::may);
-  if (std::holds_alternative<error>(made)) return false;
-  const auto older = std::exchange(writer_, std::get<std::shared_ptr<slot_writer>>(std::move(made)));
-  ++generation_;
-  if (!older) return true;
-  writer_->inherit(*older);                              // [M1]
-  for (const auto& each : all_) tell_generation(*each);  // [M2]
-  older->move_on();                                      // [M3]
-  for (const auto& each : all_) alert(*each);            // [M4]
+bool shm_publisher_link::make_room(std::uint64_t size) noexcept {
+  const auto& current = memory_.current();
+  if (current && size <= current->form().capacity()) return true;
+  if (!memory_.make_room(demand_for(size))) return false;
+  hand_over();
+  want_turn(true);
   return true;
-} catch (const std::bad_alloc&) {
-  return false;
+}
+
+void shm_publisher_link::hand_over() noexcept {
+  const auto left = memory_.take_left();
+  if (!left) return;
+  for (const auto& each : all_) tell_generation(*each);  // [M2]
+  left->move_on();                                       // [M3]
+  for (const auto& each : all_) alert(*each);            // [M4]
 }
 
 // Few hand-overs at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
 void shm_publisher_link::tell_generation(reader& r) noexcept {
-  if (!r.joined() || r.gone || r.left || r.told == generation_ || r.unacknowledged.size() >= max_unacknowledged) return;
-  if (tell(r, packet_kind::segment, {writer_->fd()}) != delivered::yes) return;  // the next visit tries again
-  r.told = generation_;
+  if (!r.joined() || r.gone || r.left || r.told == memory_.number() || r.unacknowledged.size() >= max_unacknowledged)
+    return;
+  if (tell(r, packet_kind::segment, {memory_.current()->fd()}) != delivered::yes) return;  // the next visit tries again
+  r.told = memory_.number();
   if (r.unacknowledged.empty()) r.told_at = monotonic::now();
-  r.unacknowledged.push_back(generation_);
+  r.unacknowledged.push_back(r.told);
 }
 
 bool shm_publisher_link::behind() const noexcept {
   return behind_ || std::any_of(all_.begin(), all_.end(), [this](const auto& each) {
-           return each->joined() && !each->gone && !each->left && each->told != generation_;
+           return !each->gone && !each->left && (each->waits || (each->joined() && each->told != memory_.number()));
          });
 }
 
 // ---- in ----
 
 void shm_publisher_link::service(sample* last) noexcept {
+  visit now_here;
+  size_of_last_ = last != nullptr ? last->buffer.size() : 0;
+  sequence_of_last_ = last != nullptr ? last->sequence : 0;
   door_.each_event(
+      now_here,
       [&](void* who, std::uint32_t events) {
+        if (who == &turn_) return;
+        now_here.heard();
         reader& from = *static_cast<reader*>(who);
-        if (!from.left) return receive_some(from, last);
+        if (from.gone) return;  // it gave way
+        if (!from.left) return receive_some(from);
         if ((events & (EPOLLHUP | EPOLLERR)) != 0) drop(from);
       },
-      [&] { accept_some(); });
+      [&] { accept_some(now_here); });
   if (behind_ && last != nullptr) commit(*last);
   if (const auto now = monotonic::now(); now >= next_sweep_) {
     next_sweep_ = now + std::chrono::seconds(1);
     sweep(now);
   }
+  const bool more = admit(last);
+  memory_.tidy();
+  want_turn(more || memory_.work() != nullptr);
   after_change();
+  rest_ = now_here.rest();
 }
 
-void shm_publisher_link::accept_some() noexcept {
-  for (int n = 0; n < visitor::most_accepted; ++n) {
-    if (all_.size() >= max_connections) return door_.pause();
+void shm_publisher_link::accept_some(visit& now) noexcept {
+  now.heard();
+  for (int n = 0; n < visit::most_accepted && !now.over(); ++n) {
+    reader* const leaving = strangers_are_full() ? who_gives_way() : nullptr;
+    if (leaving == nullptr && strangers_are_full()) break;
     auto fresh = std::unique_ptr<reader>(new (std::nothrow) reader);
     if (!fresh) return door_.pause();
     fresh->socket = door_.accept();
     if (!fresh->socket) return;
+    if (leaving != nullptr) drop(*leaving);
+    few_descriptors_left_ = fds_are_scarce(fresh->socket.get());
     fresh->process = process_of(fresh->socket.get());
     const auto same = std::count_if(all_.begin(), all_.end(),
                                     [&](const auto& each) { return each->process == fresh->process && !each->gone; });
@@ -211,13 +216,26 @@ void shm_publisher_link::accept_some() noexcept {
     }
     if (!door_.watch(all_.back()->socket.get(), all_.back().get())) all_.pop_back();
   }
+  now.cut_short();
 }
 
-void shm_publisher_link::receive_some(reader& from, sample* last) noexcept {
+bool shm_publisher_link::strangers_are_full() const noexcept {
+  const auto count = std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
+  return static_cast<std::size_t>(count) >=
+         (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
+}
+
+// The oldest one. Null: all of them still have time.
+shm_publisher_link::reader* shm_publisher_link::who_gives_way() const noexcept {
+  const auto oldest = std::find_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
+  return oldest != all_.end() && (*oldest)->guest.may_be_replaced(monotonic::now()) ? oldest->get() : nullptr;
+}
+
+void shm_publisher_link::receive_some(reader& from) noexcept {
   received_packet p;
   for (int n = 0; n < packets_per_visit && !from.gone && !from.left; ++n) {
     switch (receive_packet(from.socket.get(), p, false)) {
-      case received::packet: handle(from, p.packet, last); break;
+      case received::packet: handle(from, p.packet); break;
       case received::malformed: count_malformed(); break;
       case received::nothing: return;
       case received::closed: return drop(from);
@@ -238,14 +256,8 @@ void shm_publisher_link::part_with(reader& r) noexcept {
   door_.mute(r.socket.get(), &r);
 }
 
-void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noexcept {
-  if (p.kind == packet_kind::hello && !from.joined()) {
-    try {
-      return welcome(from, p, last);
-    } catch (const std::bad_alloc&) {
-      return refuse(from);
-    }
-  }
+void shm_publisher_link::handle(reader& from, const packet& p) noexcept {
+  if (p.kind == packet_kind::hello && !from.joined() && !from.waits) return hear_hello(from, p);
   if (!from.joined() || p.subscription != from.subscription) return count_malformed();
   switch (p.kind) {
     case packet_kind::attached:
@@ -260,27 +272,59 @@ void shm_publisher_link::handle(reader& from, const packet& p, sample* last) noe
   }
 }
 
-void shm_publisher_link::welcome(reader& from, const packet& hello, sample* last) {
+void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept {
   from.subscription = hello.subscription;
   const bool asks_for_too_much = hello.pins == 0 || hello.pins > most_pins || hello.depth > most_history;
-  if (hello.publication != publication_ || readers() >= max_readers || asks_for_too_much) return refuse(from);
+  if (hello.publication != publication_ || asks_for_too_much) return refuse(from);
   from.pins = hello.pins;
   from.depth = hello.depth;
-  if (!make_room(last != nullptr ? last->buffer.size() : 0, &from)) return refuse(from);
+  from.waits = true;
+  if (const demand d = demand_for(size_of_last_); readers() + d.joining > max_readers || !memory_.acceptable(d))
+    return refuse(from);
+}
+
+// Welcomes those that wait, as soon as there is memory for all of them. True: there is more to do at once.
+bool shm_publisher_link::admit(sample* last) noexcept {
+  const demand d = demand_for(size_of_last_);
+  if (d.joining == 0) {
+    memory_.rest();
+    return false;
+  }
+  const auto outcome = memory_.prepare(d, keep_last_ ? last : nullptr, pins_);
+  hand_over();
+  for (const auto& each : all_) {
+    if (!each->waits || each->gone) continue;
+    if (outcome == generations::progress::failed) {
+      refuse(*each);
+    } else if (outcome == generations::progress::ready) {
+      try {
+        welcome(*each);
+      } catch (const std::bad_alloc&) {
+        refuse(*each);
+      }
+    } else if (!std::exchange(each->was_told_to_wait, true)) {
+      (void)tell(*each, packet_kind::preparing);
+    }
+  }
+  if (outcome == generations::progress::ready) memory_.rest();
+  return outcome == generations::progress::working;
+}
+
+void shm_publisher_link::welcome(reader& to) {
+  to.waits = false;
   auto page = make_shared_memory(page_size, others::read_and_write);
-  if (std::holds_alternative<error>(page)) return refuse(from);
+  if (std::holds_alternative<error>(page)) return refuse(to);
   pins_.reserve(all_.size());
-  from.page = std::get<shared_memory>(std::move(page));
-  pins_.push_back({&from.shared(), from.pins});
-  if (last != nullptr && writer_->newest() < last->sequence)  // sent while nobody read from here
-    (void)try_send(last->buffer.payload(), last->buffer.size(), {last->sequence, last->stamp_ns});
-  from.told = generation_;
-  from.told_at = monotonic::now();
-  from.unacknowledged.reserve(max_unacknowledged);
-  from.unacknowledged.push_back(generation_);
+  to.unacknowledged.reserve(max_unacknowledged);
+  to.page = std::get<shared_memory>(std::move(page));
+  pins_.push_back({&to.shared(), to.pins});
+  to.told = memory_.number();
+  to.told_at = monotonic::now();
+  to.unacknowledged.push_back(to.told);
   changed_ = true;
-  if (tell(from, packet_kind::welcome, {writer_->fd(), from.page.fd.get()}) != delivered::yes) return drop(from);
-  from.page.fd.reset();
+  to.first = sequence_of_last_ + 1;
+  if (tell(to, packet_kind::welcome, {memory_.current()->fd(), to.page.fd.get()}) != delivered::yes) return drop(to);
+  to.page.fd.reset();
 }
 
 void shm_publisher_link::give_alert(reader& to) noexcept {
@@ -297,8 +341,15 @@ void shm_publisher_link::give_alert(reader& to) noexcept {
 
 delivered shm_publisher_link::tell(reader& to, packet_kind kind, std::initializer_list<int> fds) noexcept {
   packet p{.kind = kind, .publication = publication_, .subscription = to.subscription};
-  p.generation = generation_;
-  p.newest = writer_ ? writer_->newest() : 0;
+  if (const auto& current = memory_.current()) {
+    p.generation = memory_.number();
+    p.pages = current->pages();
+    p.newest = current->newest();
+  }
+  if (!keep_last_) {
+    p.newest = to.first;
+    p.starts_at_newest = true;
+  }
   return send_packet(to.socket.get(), p, fds);
 }
 
@@ -311,7 +362,10 @@ void shm_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : all_) {
     if (each->gone || each->left) continue;
     if (!each->joined()) {
-      if (each->guest.is_overdue(now)) drop(*each);
+      if (each->waits)
+        (void)tell(*each, packet_kind::preparing);
+      else if (each->guest.is_overdue(now))
+        drop(*each);
     } else if (!each->unacknowledged.empty() && now - each->told_at >= patience) {
       part_with(*each);
     } else {
@@ -337,6 +391,18 @@ void shm_publisher_link::after_change() noexcept {
     if (!each->left) ++count;
   }
   readers_.store(count, std::memory_order_relaxed);
+}
+
+// Without a descriptor for it the work goes on once a second.
+void shm_publisher_link::want_turn(bool wanted) noexcept {
+  if (wanted == static_cast<bool>(turn_)) return;
+  if (!wanted) {
+    door_.forget(turn_.get());
+    turn_.reset();
+    return;
+  }
+  unique_fd fresh(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (fresh && !among_the_last_fds(fresh.get()) && door_.watch(fresh.get(), &turn_)) turn_ = std::move(fresh);
 }
 
 }  // namespace orc::detail::shm

@@ -13,6 +13,7 @@ constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one t
 constexpr int most_packets = 16;       // of one visit
 constexpr int looks_per_clock = 64;
 constexpr unsigned most_hurries = 100;
+constexpr auto patience = std::chrono::seconds(3);  // with a publication that prepares memory, and says so every second
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -149,6 +150,7 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
   if (p.packet.publication != publication_ || p.packet.kind == packet_kind::refused) return lose(link_state::refused);
   switch (p.packet.kind) {
     case packet_kind::welcome: return welcome(p);
+    case packet_kind::preparing: expected_at_ = monotonic::now(); return;
     case packet_kind::segment:
       if (!view_) return count_malformed();
       if (!use(p, view_->by)) lose(link_state::lost);  // deaf for ever, else; a new link may do better
@@ -163,6 +165,11 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
   }
 }
 
+bool shm_subscriber_link::is_expected() const noexcept {
+  return state() == link_state::connecting && expected_at_ != monotonic::time_point{} &&
+         monotonic::now() - expected_at_ < patience;
+}
+
 void shm_subscriber_link::welcome(const received_packet& p) noexcept {
   if (view_) return count_malformed();
   mapping page = map_writable(p.fds[1].get(), sizeof(reader_page));
@@ -175,13 +182,13 @@ void shm_subscriber_link::welcome(const received_packet& p) noexcept {
     return lose(link_state::refused);
   }
   newest_at_join_ = p.packet.newest;
-  if (seen_ == 0 && newest_at_join_ != 0) seen_ = newest_at_join_ - 1;
+  if (newest_at_join_ != 0 && (seen_ == 0 || p.packet.starts_at_newest)) seen_ = newest_at_join_ - 1;
   state_.store(link_state::connected, std::memory_order_release);
   if (wants_alerts_) want_alerts();
 }
 
 bool shm_subscriber_link::use(const received_packet& p, std::shared_ptr<attachment> by) noexcept try {
-  auto fresh = segment::map(p.fds[0].get());
+  auto fresh = segment::map(p.fds[0].get(), std::uint64_t{p.packet.pages} * page_size);
   if (!fresh) return false;
   view_ = std::make_shared<const view>(view{std::move(by), std::move(fresh)});  // [S2]
   awaits_segment_ = false;

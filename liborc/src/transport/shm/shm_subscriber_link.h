@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "core/clock.h"
 #include "transport/shm/pinned_message.h"
 #include "transport/shm/shm_packet.h"
 #include "transport/transport.h"
@@ -31,6 +32,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] int alert_fd() const noexcept override { return alert_.get(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_expected() const noexcept override;
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,6 +62,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   const std::uint32_t pins_;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
+  monotonic::time_point expected_at_;  // when the publication said last that it prepares memory
   std::uint64_t newest_at_join_ = 0;
   std::uint64_t seen_;  // sequence of the last sample that was taken
 

@@ -1,6 +1,7 @@
 #include "transport/shm/shm_transport.h"
 
 #include "transport/path_socket.h"
+#include "transport/shm/peer.h"
 #include "transport/shm/shm_publisher_link.h"
 #include "transport/shm/shm_subscriber_link.h"
 
@@ -26,9 +27,12 @@ link_or_error<publisher_link> shm_transport::advertise(const publication_spec& s
 
 link_or_error<subscriber_link> shm_transport::subscribe(const subscription_spec& spec,
                                                         const wire::endpoint& address) const {
-  auto connected = connect_to_path(address.address, scheme, SOCK_SEQPACKET);
+  auto connected = connect_to_path(spec, address.address, scheme, suffix, SOCK_SEQPACKET);
   if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
-  return std::make_unique<shm::shm_subscriber_link>(std::move(std::get<unique_fd>(connected)), spec);
+  auto& socket = std::get<unique_fd>(connected);
+  if (!shm::may_take_memory(socket.get(), address.address.substr(scheme.size())))
+    return error(errc::refused, "the socket belongs to another user");
+  return std::make_unique<shm::shm_subscriber_link>(std::move(socket), spec);
 }
 
 }  // namespace orc::detail

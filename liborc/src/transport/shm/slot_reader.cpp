@@ -17,19 +17,17 @@ constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
 
 }  // namespace
 
-std::shared_ptr<const segment> segment::map(int fd) {
-  mapping head = map_read_only(fd, page_size, false);
-  if (!head) return nullptr;
-  segment_header const& there = *reinterpret_cast<const segment_header*>(head.bytes());
+std::shared_ptr<const segment> segment::map(int fd, std::uint64_t bytes) {
+  if (bytes < page_size || bytes > largest_segment) return nullptr;
+  mapping memory = map_read_only(fd, bytes);
+  if (!memory) return nullptr;
+  const auto& there = *reinterpret_cast<const segment_header*>(memory.bytes());
   shape s;
   std::memcpy(&s, &there.shape, sizeof s);
   std::atomic_signal_fence(
       std::memory_order_seq_cst);  // what is checked is what is used, whatever is written there now
-  if (there.magic != magic || !s.makes_sense() || head.size() < s.bytes()) return nullptr;
-  if (there.locked != 0) {
-    if (mapping whole = map_read_only(fd, s.bytes(), true)) head = std::move(whole);
-  }
-  return std::make_shared<const segment>(std::move(head), s);
+  if (there.magic != magic || !s.makes_sense() || memory.size() < s.bytes()) return nullptr;
+  return std::make_shared<const segment>(std::move(memory), s);
 }
 
 found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,

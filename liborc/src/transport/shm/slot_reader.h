@@ -14,8 +14,9 @@ namespace orc::detail::shm {
 // A segment as a subscriber has it mapped. Constant but for what the publisher writes. Any thread.
 class segment {
  public:
-  // Nothing: what was handed over is no segment, and would not be safe to read.
-  [[nodiscard]] static std::shared_ptr<const segment> map(int fd);
+  // `bytes`: its size, as announced. Maps just that, and reads no more of it than the header. Nothing: what was handed
+  // over is no segment of this size, or would not be safe to read.
+  [[nodiscard]] static std::shared_ptr<const segment> map(int fd, std::uint64_t bytes);
   segment(mapping memory, const shape& s) noexcept : memory_(std::move(memory)), shape_(s) {}
 
   [[nodiscard]] const shape& form() const noexcept { return shape_; }

@@ -29,29 +29,29 @@ shape slot_writer::shape_for(const needs& n) noexcept {
 }
 
 std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape& s, std::uint32_t generation,
-                                                                    const shared_memory_options& options, lock must) {
-  if (!s.makes_sense() || s.bytes() > SIZE_MAX) return error(errc::no_memory);
-  auto made = make_shared_memory(s.bytes(), others::only_read, options, must);
+                                                                    bool huge_pages) {
+  if (!s.makes_sense()) return error(errc::no_memory, "samples of this size do not fit into shared memory");
+  auto made = make_shared_memory(s.bytes(), others::only_read, huge_pages);
   if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
   try {
-    return std::make_shared<slot_writer>(s, generation, std::move(std::get<shared_memory>(made)), options.lock);
+    return std::make_shared<slot_writer>(s, generation, std::move(std::get<shared_memory>(made)));
   } catch (const std::bad_alloc&) {
     return error(errc::no_memory);
   }
 }
 
-slot_writer::slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked)
-    : shape_(s),
-      memory_(std::move(memory)),
-      marks_(s.slots),
-      backed_(s.slots, locked ? s.stride : 0),
-      holders_(s.slots) {
+slot_writer::slot_writer(const shape& s, std::uint32_t generation, shared_memory memory)
+    : shape_(s), memory_(std::move(memory)), marks_(s.slots), backed_(s.slots), holders_(s.slots) {
   retired_.reserve(s.slots);
   segment_header& h = header();
   h.magic = magic;
   h.shape = s;
   h.generation = generation;
-  h.locked = locked ? 1 : 0;
+}
+
+void slot_writer::note_taken(std::uint32_t slots) noexcept {
+  std::fill(backed_.begin() + taken_, backed_.begin() + std::max(taken_, slots), shape_.stride);
+  taken_ = std::max(taken_, slots);
 }
 
 std::optional<std::uint32_t> slot_writer::take(std::span<const pin_table> readers) noexcept {
@@ -140,11 +140,10 @@ std::atomic<std::uint32_t>& slot_writer::place_for(std::uint64_t sequence) noexc
   return history()[at_place_];
 }
 
-bool slot_writer::may_lend() const noexcept {
-  const auto held = std::count_if(retired_.begin(), retired_.end(), [this](std::uint32_t slot) {
+std::size_t slot_writer::lent() const noexcept {
+  return static_cast<std::size_t>(std::count_if(retired_.begin(), retired_.end(), [this](std::uint32_t slot) {
     return holders_[slot].load(std::memory_order_relaxed) != 0;
-  });
-  return held < static_cast<std::ptrdiff_t>(most_loans);
+  }));
 }
 
 void slot_writer::lend(std::uint32_t slot) noexcept {
@@ -152,20 +151,38 @@ void slot_writer::lend(std::uint32_t slot) noexcept {
   retired_.push_back(slot);  // it is found again when it was dropped
 }
 
-void slot_writer::inherit(const slot_writer& older) noexcept {
-  const std::uint64_t newest_there = older.newest();
-  const std::uint64_t many = std::min<std::uint64_t>({older.shape_.history(), shape_.history(), newest_there});
-  for (std::uint64_t sequence = newest_there - many + 1; many != 0 && sequence <= newest_there; ++sequence) {
-    const std::uint32_t from = older.history()[sequence % older.shape_.places].load(std::memory_order_relaxed);
-    if (from == 0) continue;
-    const slot_header& there = older.header_of(from - 1);
+std::optional<slot_writer::published> slot_writer::first_after(std::uint64_t sequence, const shape& s) const noexcept {
+  const std::uint64_t last = newest();
+  const std::uint64_t many = std::min<std::uint64_t>({shape_.history(), s.history(), last});
+  for (std::uint64_t wanted = std::max(sequence, last - many) + 1; wanted <= last; ++wanted) {
+    const std::uint32_t at = history()[wanted % shape_.places].load(std::memory_order_relaxed);
+    if (at == 0) continue;
+    const slot_header& there = header_of(at - 1);
     const std::uint64_t size = there.size.load(std::memory_order_relaxed);
-    if (there.guard.load(std::memory_order_relaxed) != sequence || size > shape_.capacity()) continue;
-    const auto slot = take({});
-    if (!slot || !back(*slot, size)) return;
-    std::memcpy(payload(*slot), older.payload(from - 1), size);
-    publish(*slot, size, wire::get(there.wire_header));
+    if (there.guard.load(std::memory_order_relaxed) == wanted && size <= s.capacity())
+      return published{at - 1, size, wire::get(there.wire_header)};
   }
+  return std::nullopt;
+}
+
+bool slot_writer::inherit(const slot_writer& older, const published& sample) noexcept {
+  const auto slot = take({});
+  if (!slot) return false;
+  if (!back(*slot, sample.size)) {
+    put_back(*slot);
+    return false;
+  }
+  std::memcpy(payload(*slot), older.payload(sample.slot), sample.size);
+  publish(*slot, sample.size, sample.header);
+  return true;
+}
+
+bool slot_writer::inherit(const slot_writer& older, std::uint64_t after) noexcept {
+  while (const auto next = older.first_after(after, shape_)) {
+    if (!inherit(older, *next)) return false;
+    after = next->header.sequence;
+  }
+  return true;
 }
 
 }  // namespace orc::detail::shm

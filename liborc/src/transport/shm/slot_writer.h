@@ -37,13 +37,16 @@ class slot_writer {
   [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
 
   [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
-                                                                              const shared_memory_options& options,
-                                                                              lock must = lock::must);
-  slot_writer(const shape& s, std::uint32_t generation, shared_memory memory, bool locked);
+                                                                              bool huge_pages);
+  slot_writer(const shape& s, std::uint32_t generation, shared_memory memory);
 
   // ---- constant, any thread ----
   [[nodiscard]] const shape& form() const noexcept { return shape_; }
   [[nodiscard]] int fd() const noexcept { return memory_.fd.get(); }
+  [[nodiscard]] std::uint32_t generation() const noexcept { return header().generation; }
+  [[nodiscard]] std::uint32_t pages() const noexcept {
+    return static_cast<std::uint32_t>(memory_.memory.size() / page_size);
+  }
   [[nodiscard]] std::byte* payload(std::uint32_t slot) const noexcept {
     return reinterpret_cast<std::byte*>(&header_of(slot)) + sizeof(slot_header);
   }
@@ -60,26 +63,50 @@ class slot_writer {
   // It was taken and is not needed.
   void put_back(std::uint32_t slot) noexcept { retired_.push_back(slot); }
 
+  // ---- memory before it is needed ----
+  // Where the first `slots` slots end.
+  [[nodiscard]] std::uint64_t end_of(std::uint32_t slots) const noexcept {
+    return shape_.slots_at() + slots * shape_.stride;
+  }
+  // Makes these bytes of the segment exist: shm::take_memory. Any thread, also while the others use the segment.
+  [[nodiscard]] error take_memory(std::uint64_t at, std::uint64_t size, bool lock) const {
+    return shm::take_memory(memory_, at, size, lock);
+  }
+  // All bytes before end_of(slots) exist.
+  void note_taken(std::uint32_t slots) noexcept;
+  [[nodiscard]] std::uint32_t taken() const noexcept { return taken_; }
+  // Slots that were used so far.
+  [[nodiscard]] std::uint32_t used() const noexcept { return unused_; }
+  // Gives back what lies behind the first `size` bytes. Only when nothing is used any more.
+  void trim(std::uint64_t size) noexcept { memory_.memory.trim(size); }
+
   // ---- loans: slots with an owner outside ----
   // False: too many are out.
-  [[nodiscard]] bool may_lend() const noexcept;
+  [[nodiscard]] bool may_lend() const noexcept { return lent() < most_loans; }
+  // Slots that are out and not published.
+  [[nodiscard]] std::size_t lent() const noexcept;
   // The slot is not used for anything else until let_go. It may be published meanwhile.
   void lend(std::uint32_t slot) noexcept;
   void hold(std::uint32_t slot) noexcept { holders_[slot].fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint32_t slot) noexcept { holders_[slot].fetch_sub(1, std::memory_order_release); }
 
   // ---- generations ----
-  // Copies the samples that readers can still ask `older` for. [M1]
-  void inherit(const slot_writer& older) noexcept;
-  // Nothing will be published here any more. [M3]
-  void move_on() noexcept { header().moved.store(1); }
-  [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
-  // The newest sample. Only when there is one.
+  // A sample in its slot.
   struct published {
     std::uint32_t slot;
     std::uint64_t size;
     wire::sample_header header;
   };
+  // The first sample after this sequence that readers can still ask for here, and could in a segment of shape `s`.
+  [[nodiscard]] std::optional<published> first_after(std::uint64_t sequence, const shape& s) const noexcept;
+  // Copies one of `older`. False: no memory; nothing changed.
+  [[nodiscard]] bool inherit(const slot_writer& older, const published& sample) noexcept;
+  // Copies all that first_after finds.
+  [[nodiscard]] bool inherit(const slot_writer& older, std::uint64_t after = 0) noexcept;
+  // Nothing will be published here any more. [M3]
+  void move_on() noexcept { header().moved.store(1); }
+  [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
+  // The newest sample. Only when there is one.
   [[nodiscard]] published latest() const noexcept {
     const std::uint32_t slot = header().latest.load(std::memory_order_relaxed);
     return {slot, header_of(slot).size.load(std::memory_order_relaxed), wire::get(header_of(slot).wire_header)};
@@ -87,8 +114,8 @@ class slot_writer {
 
  private:
   // Beside the places and the pins: one for the next sample, one that the publication itself still holds while it
-  // replaces its last sample, and the loans.
-  static constexpr std::uint32_t not_pinned = 2 + most_loans;
+  // replaces its last sample, one that is being copied to the next generation, and the loans.
+  static constexpr std::uint32_t not_pinned = 3 + most_loans;
 
   [[nodiscard]] segment_header& header() const noexcept {
     return *reinterpret_cast<segment_header*>(memory_.memory.bytes());
@@ -108,6 +135,7 @@ class slot_writer {
   shared_memory memory_;
   std::vector<std::uint32_t> retired_;  // used before and not in the history, oldest first
   std::uint32_t unused_ = 0;            // from this one on slots were never used: their memory does not exist yet
+  std::uint32_t taken_ = 0;             // slots before this one exist
   std::optional<std::uint32_t> stocked_;
   std::uint64_t at_sequence_ = 0;  // of the last sample, and its place: a division less for each
   std::uint32_t at_place_ = 0;

@@ -1,0 +1,118 @@
+// The memory of a publication: the segment in use, the next one while it is prepared, and those that were left until
+// they are given back. What takes long is done in slices without the publication's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/frame.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "transport/shm/sliced_work.h"
+#include "transport/shm/slot_writer.h"
+
+namespace orc::detail::shm {
+
+// What the subscribers of a publication need, together.
+struct demand {
+  std::uint64_t size = 0;  // of a sample
+  std::uint32_t pins = 0;
+  std::uint32_t depth = 0;
+  std::uint32_t joining = 0;  // subscribers that wait for memory
+};
+
+// Not thread-safe, the publication serialises; what work() returns has its own contract.
+class generations {
+ public:
+  // All subscribers together. What is pinned cannot be used again, so this bounds the memory that they can hold.
+  static constexpr std::uint32_t max_pins = 1024;
+  static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
+  static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
+  static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
+
+  generations(std::size_t expected_size, std::uint32_t history, const shared_memory_options& options)
+      : expected_size_(expected_size), history_(history), options_(options) {}
+
+  // Takes memory for samples of the expected size now. ok when none is expected.
+  [[nodiscard]] result reserve();
+
+  // The segment in use. Null: there was neither a subscriber nor an expected size.
+  [[nodiscard]] const std::shared_ptr<slot_writer>& current() const noexcept { return current_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  // Where the next sample of a sender that fills a slot in place goes: the next segment as soon as it can be used and
+  // needs no older sample. Its publication is what makes it current: publish_in_next().
+  [[nodiscard]] const std::shared_ptr<slot_writer>& for_loans() const noexcept { return redirects_ ? next_ : current_; }
+
+  // For the sender, at once: makes sure that the segment has slots of d.size. False: no memory, all is as before.
+  [[nodiscard]] bool make_room(const demand& d) noexcept;
+  // The sample in this slot of the next segment is written: makes it the newest, and the segment current.
+  void publish_in_next(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
+
+  // For subscribers that wait.
+  enum class progress : std::uint8_t {
+    ready,    // there is memory for them, with `last` in it
+    working,  // call again: at once when work() is done
+    waiting,  // for a sample that is being written, or the next second
+    failed    // no memory
+  };
+  [[nodiscard]] bool acceptable(const demand& d) const noexcept;
+  [[nodiscard]] progress prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept;
+  // While they wait, samples are published although nobody reads them yet.
+  [[nodiscard]] bool expects_readers() const noexcept { return expects_readers_; }
+  // There are none any more.
+  void rest() noexcept;
+
+  // The segment that was current before a call of this class changed that; once. It has not been told of. [M2] [M3]
+  [[nodiscard]] std::shared_ptr<slot_writer> take_left() noexcept { return std::exchange(left_, nullptr); }
+  // Gives back segments that nobody here uses any more.
+  void tidy() noexcept;
+  [[nodiscard]] std::shared_ptr<sliced_work> work() const noexcept { return work_; }
+
+ private:
+  // What the work is for, once it is done.
+  struct task {
+    std::shared_ptr<slot_writer> in;
+    std::uint32_t taken = 0;  // slots that exist now
+    std::optional<std::uint32_t> slot;
+    std::uint64_t size = 0;
+    wire::sample_header header;  // of the sample that was copied there
+  };
+
+  [[nodiscard]] slot_writer::needs needs_of(const demand& d) const noexcept;
+  [[nodiscard]] bool suffices(const slot_writer& of, const slot_writer::needs& n) const noexcept;
+  [[nodiscard]] std::shared_ptr<slot_writer> make(slot_writer::needs n);
+  [[nodiscard]] std::uint32_t slots_to_take(const slot_writer& of, const demand& d) const noexcept;
+  void start(std::uint64_t begin, std::uint64_t end, task what, sliced_work::slice each);
+  void start_taking(const std::shared_ptr<slot_writer>& in, std::uint32_t slots);
+  void start_copy(const std::shared_ptr<slot_writer>& to, std::uint32_t slot, sample from);
+  [[nodiscard]] bool finish() noexcept;
+  [[nodiscard]] progress prepare_next(const demand& d, const slot_writer::needs& n);
+  [[nodiscard]] progress catch_up();
+  [[nodiscard]] progress bring(sample* last, std::span<const pin_table> pins);
+  void adopt() noexcept;
+  void retire(std::shared_ptr<slot_writer> segment) noexcept;
+
+  const std::size_t expected_size_;
+  const std::uint32_t history_;
+  const shared_memory_options options_;
+
+  std::shared_ptr<slot_writer> current_;
+  std::uint32_t number_ = 0;  // generation of the current one
+  std::shared_ptr<slot_writer> left_;
+  std::vector<std::shared_ptr<slot_writer>> retired_;  // until no loan is in them
+
+  std::shared_ptr<slot_writer> next_;
+  bool redirects_ = false;
+  std::uint64_t copied_ = 0;     // sequence of the last sample that next_ has a copy of
+  std::uint32_t overtaken_ = 0;  // samples that were copied
+  monotonic::time_point caught_up_at_;
+  bool expects_readers_ = false;
+  std::shared_ptr<sliced_work> work_;
+  task task_;
+};
+
+}  // namespace orc::detail::shm
