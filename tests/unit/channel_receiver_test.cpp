@@ -1,5 +1,7 @@
 #include "transport/multicast/channel_receiver.h"
 
+#include <arpa/inet.h>
+
 #include <array>
 #include <cstring>
 #include <optional>
@@ -16,9 +18,10 @@ using namespace orc::detail::multicast;
 using bytes_t = std::vector<std::byte>;
 
 constexpr orc::wire::id publication{1, 2};
-constexpr orc::wire::id subscription{3, 4};
+constexpr orc::wire::id link_id{3, 4};
 constexpr source here{1, 10};
 constexpr source there{1, 11};
+constexpr source reports_at{1, 12};
 
 bytes_t message(std::uint32_t number, std::string_view payload, std::string_view channel = "c") {
   const lcm::layout cut(channel.size(), payload.size(), 1000);
@@ -29,13 +32,19 @@ bytes_t message(std::uint32_t number, std::string_view payload, std::string_view
   return d;
 }
 
-bytes_t own(datagram_kind kind, std::uint64_t sequence, const bytes_t& inside = {}) {
+bytes_t own(
+    datagram_kind kind, std::uint64_t sequence, const bytes_t& inside = {},
+    void (*change)(orc_datagram&) = [](orc_datagram&) {}) {
   orc_datagram d{};
   d.kind = kind;
   d.publication = publication;
-  d.subscription = subscription;
+  d.link = link_id;
   d.sequence = sequence;
-  if (kind == datagram_kind::announce) d.channel = "c";
+  if (kind == datagram_kind::announce) {
+    d.channel = "c";
+    d.reports_at = ntohs(reports_at.port);
+  }
+  change(d);
   std::array<std::byte, longest_orc_datagram> bytes;
   const std::size_t size = encode(d, bytes);
   bytes_t all(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -48,14 +57,14 @@ class listener {
   explicit listener(orc::wire::id whom, std::uint32_t depth = 0)
       : receiver({.channel = "c",
                   .publication = whom,
-                  .subscription = subscription,
+                  .link = link_id,
                   .depth = depth,
                   .alone = true,
                   .most_bytes = 1 << 20}) {
-    if (whom) receiver.expect(here, 0);
+    if (whom) receiver.expect(here, reports_at, 0);
   }
   void hears(const bytes_t& d, const source& from = here) { receiver.on_group(d, from, 1, now); }
-  void gets(const bytes_t& d) { receiver.on_direct(d, now); }
+  void gets(const bytes_t& d, const source& from = reports_at) { receiver.on_direct(d, from, now); }
   // "text sequence", or empty.
   std::string takes() {
     sample s;
@@ -252,7 +261,7 @@ TEST_CASE("channel receiver: a sample that there is no room for is not asked for
 }
 
 TEST_CASE("channel receiver: what a broker tells of is left to it, unless there is none", "[unit]") {
-  channel_receiver receiver({.channel = "c", .publication = {}, .subscription = subscription, .most_bytes = 1 << 20});
+  channel_receiver receiver({.channel = "c", .publication = {}, .link = link_id, .most_bytes = 1 << 20});
   orc_datagram d{};
   d.registered = true;
   d.publication = publication;
@@ -267,4 +276,127 @@ TEST_CASE("channel receiver: what a broker tells of is left to it, unless there 
   CHECK(!receiver.ready().pop(s));
   receiver.on_group(message(1, "of LCM"), there, 1, now);
   CHECK(receiver.ready().pop(s));
+}
+
+TEST_CASE("channel receiver: the cookie of the last status is echoed", "[unit]") {
+  listener l(publication);
+  l.receiver.remind(l.now, true);
+  auto report = l.reports();
+  REQUIRE(report);
+  CHECK(report->cookie == 0);
+  for (const std::uint64_t cookie : {77u, 78u}) {
+    l.gets(cookie == 77 ? own(datagram_kind::status, 0, {}, [](orc_datagram& d) { d.cookie = 77; })
+                        : own(datagram_kind::status, 0, {}, [](orc_datagram& d) { d.cookie = 78; }));
+    report = l.reports();  // at once
+    REQUIRE(report);
+    CHECK(report->cookie == cookie);
+  }
+  std::optional<orc_datagram> goodbye;
+  l.receiver.say_goodbye([&](const source& to, const orc_datagram& d) {
+    CHECK(to == reports_at);
+    goodbye = d;
+  });
+  REQUIRE(goodbye);
+  CHECK(goodbye->cookie == 78);
+}
+
+TEST_CASE("channel receiver: statuses and repairs of another sender, or for another link, are not believed", "[unit]") {
+  for (const orc::wire::id whom : {publication, orc::wire::id{}}) {
+    listener l(whom);
+    l.hears(own(datagram_kind::announce, 0));
+    (void)l.reports();
+    for (const source& from : {here, there, source{2, reports_at.port}}) l.gets(own(datagram_kind::status, 9), from);
+    l.gets(own(datagram_kind::status, 9, {}, [](orc_datagram& d) { d.link = {3, 5}; }));
+    CHECK(!l.reports());
+    CHECK(l.receiver.malformed() == 4);
+    l.gets(own(datagram_kind::status, 9));
+    CHECK(l.reports());
+  }
+}
+
+TEST_CASE("channel receiver: a publication of the broker is where the broker says, address and port", "[unit]") {
+  listener l(publication);
+  l.hears(own(datagram_kind::announce, 0), there);
+  CHECK(!l.receiver.connected());
+  l.hears(own(datagram_kind::announce, 0));
+  CHECK(l.receiver.connected());
+  l.hears(own(datagram_kind::announce, 9), there);
+  l.hears(message(1, "forged"), there);
+  CHECK(l.takes().empty());
+  l.hears(message(1, "one"));
+  CHECK(l.takes() == "one 1");
+}
+
+TEST_CASE("channel receiver: announcements alone keep a link whose publication has no place for its reports",
+          "[unit]") {
+  listener l(publication);
+  for (int n = 0; n < 20; ++n) {
+    l.hears(own(datagram_kind::announce, 0));
+    l.now += std::chrono::seconds(1);
+    CHECK(!l.receiver.is_silent(l.now));
+    l.receiver.remind(l.now, false);
+    CHECK((n == 0 || l.reports()));  // it goes on asking for one
+  }
+}
+
+TEST_CASE("channel receiver: a last sample that is not kept is neither wanted nor missed", "[unit]") {
+  listener l(publication);
+  l.hears(own(datagram_kind::announce, 5, {}, [](orc_datagram& d) { d.keeps_last = false; }));
+  CHECK(l.receiver.newest_at_join() == 6);
+  l.gets(own(datagram_kind::status, 0));
+  auto report = l.reports();
+  REQUIRE(report);
+  CHECK(report->wanted == 0);
+  l.gets(own(datagram_kind::status, 6));  // sent since
+  report = l.reports();
+  REQUIRE(report);
+  CHECK(report->wanted == 6);
+}
+
+TEST_CASE("channel receiver: open, forged announcements do not replace a publication that is alive", "[unit]") {
+  listener l({}, 16);
+  l.hears(own(datagram_kind::announce, 0));
+  (void)l.reports();
+  // Its address, another publication.
+  const auto forged = own(datagram_kind::announce, 90, {}, [](orc_datagram& d) { d.publication = {8, 9}; });
+  l.hears(forged);
+  CHECK(!l.reports());
+  l.gets(own(datagram_kind::status, 1));
+  auto report = l.reports();
+  REQUIRE(report);
+  CHECK(report->publication == publication);
+  CHECK(report->wanted == 1);
+  // Its id, another address: both are heard, each for itself.
+  l.hears(own(datagram_kind::announce, 90), there);
+  (void)l.reports();
+  l.gets(own(datagram_kind::status, 1));
+  report = l.reports();
+  REQUIRE(report);
+  CHECK(report->wanted == 1);
+  // Once it is silent, another program may have its address.
+  l.now += std::chrono::seconds(3);
+  l.hears(forged);
+  report = l.reports();
+  REQUIRE(report);
+  CHECK(report->publication == orc::wire::id{8, 9});
+}
+
+TEST_CASE("channel receiver: open, strangers in any number do not push out a publication that came first", "[unit]") {
+  listener l({}, 16);
+  l.hears(own(datagram_kind::announce, 3));
+  l.hears(message(4, "four"));
+  CHECK(l.takes() == "four 4");
+  for (std::uint16_t n = 0; n < 1000; ++n) {
+    const source stranger{2, n};
+    l.hears(n % 2 == 0 ? message(n, "stranger") : own(datagram_kind::announce, 9), stranger);
+    while (!l.takes().empty()) continue;
+  }
+  (void)l.reports();
+  l.gets(own(datagram_kind::status, 4));
+  const auto report = l.reports();
+  REQUIRE(report);
+  CHECK(report->sequence == 4);
+  // And those who come later are heard.
+  l.hears(message(1, "late"), {3, 1});
+  CHECK(l.takes().starts_with("late"));
 }

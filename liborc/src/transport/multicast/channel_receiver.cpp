@@ -26,9 +26,10 @@ channel_receiver::channel_receiver(settings given)
       shards_(settings_.most_bytes),
       ready_(std::max<std::uint32_t>(1, settings_.depth)) {}
 
-void channel_receiver::expect(const source& from, std::uint64_t newest) {
-  sender& whom = senders_.add(from);
+void channel_receiver::expect(const source& from, const source& reports_at, std::uint64_t newest) {
+  sender& whom = senders_.add(from, {});
   whom.publication = settings_.publication;
+  whom.takes_reports = reports_at;
   whom.announced = newest;
 }
 
@@ -37,33 +38,36 @@ void channel_receiver::expect(const source& from, std::uint64_t newest) {
 void channel_receiver::on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
                                 monotonic::time_point now) noexcept {
   if (const auto message = lcm::decode(bytes)) {
-    if (sender* const who = sender_at(from)) on_message(*who, *message, stamp_ns, now);
+    if (sender* const who = sender_at(from, now)) on_message(*who, *message, stamp_ns, now);
   } else if (const auto own = decode(bytes); own && own->kind == datagram_kind::announce) {
     on_announce(*own, from, now);
   } else if (const auto shard = decode_fec(bytes); shard && shard->channel == settings_.channel) {
-    if (sender* const who = sender_at(from)) on_shard(*who, *shard, now);
+    if (sender* const who = sender_at(from, now)) on_shard(*who, *shard, now);
   } else {
     count_malformed();
   }
 }
 
-void channel_receiver::on_direct(std::span<const std::byte> bytes, monotonic::time_point now) noexcept {
+// Believed is what comes from where the publication takes reports, and names the link, which no other program knows.
+void channel_receiver::on_direct(std::span<const std::byte> bytes, const source& from,
+                                 monotonic::time_point now) noexcept {
   const auto d = decode(bytes);
-  sender* const from = d && d->publication ? senders_.find(d->publication) : nullptr;
-  if (from == nullptr || d->subscription != settings_.subscription || d->sequence > largest_sequence)
-    return count_malformed();
-  if (d->kind == datagram_kind::repair) return on_repair(*from, *d, now);
+  sender* const who = d && d->publication ? senders_.find(d->publication, from) : nullptr;
+  if (who == nullptr || d->link != settings_.link || d->sequence > largest_sequence) return count_malformed();
+  if (d->kind == datagram_kind::repair) return on_repair(*who, *d, now);
   if (d->kind != datagram_kind::status) return count_malformed();
-  from->told = now;
-  from->announced = std::max(from->announced, d->sequence);
-  from->wants_report = true;
+  who->told = now;
+  who->cookie = d->cookie;
+  who->offered = std::max(who->offered, d->sequence);
+  who->announced = std::max(who->announced, d->sequence);
+  who->wants_report = true;
 }
 
 // Null: nobody to listen to.
-sender* channel_receiver::sender_at(const source& from) noexcept {
+sender* channel_receiver::sender_at(const source& from, monotonic::time_point now) noexcept {
   sender* const known = senders_.find(from);
   if (!is_open()) return connected_ ? known : nullptr;
-  return known != nullptr ? known : &senders_.add(from);
+  return known != nullptr ? known : &senders_.add(from, now);
 }
 
 void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
@@ -118,26 +122,37 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
   if (d.channel != settings_.channel || !d.publication || d.sequence > largest_sequence) return count_malformed();
   if (!is_open()) {
     sender& whom = *senders_.begin();
-    if (d.publication != settings_.publication || connected_ || from.address != whom.from.address) return;
+    if (d.publication != settings_.publication || from != whom.from) return;
+    whom.announced_at = now;
+    if (connected_) return;
     // Proven: the publication reaches us through the group.
-    whom.from = from;
     whom.announced = std::max(whom.announced, d.sequence);
     whom.told = now;
   } else {
-    sender* const who = sender_at(from);
+    sender* const who = sender_at(from, now);
+    // One that is alive is not replaced by another one that claims its address.
+    const bool another = who->publication && who->publication != d.publication;
+    if (another && now - who->alive() < sender_table::hold) return count_malformed();
     who->ignored = d.registered && !settings_.alone;  // the broker tells of it
-    if (who->ignored) return;
+    who->announced_at = now;
+    if (who->ignored) {
+      who->heard = now;
+      return;
+    }
+    senders_.hold_place(*who, now);
     if (who->publication == d.publication) return;
-    if (who->publication) who->newest.reset();  // another one at the same address
+    if (another) who->newest.reset();
     who->publication = d.publication;
     who->takes_reports = {from.address, htons(d.reports_at)};
     who->announced = d.sequence;
+    who->offered = 0;
+    who->cookie = 0;
     who->heard = who->told = now;
     who->wants_report = true;
   }
   if (connected_) return;
   connected_ = true;
-  newest_at_join_ = d.sequence;
+  newest_at_join_ = d.sequence + (d.keeps_last ? 0 : 1);
 }
 
 void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept {
@@ -146,6 +161,7 @@ void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic:
                     (inside->fragment != 0 || inside->channel == settings_.channel);
   if (!fits) return count_malformed();
   from.announced = std::max(from.announced, d.sequence);
+  from.offered = std::max(from.offered, d.sequence);
   on_message(from, *inside, d.stamp_ns, now);
   if (from.awaited != 0 && --from.awaited == 0) from.wants_report = true;  // and asks for the next part
 }
@@ -171,7 +187,7 @@ bool channel_receiver::owes_reports() noexcept {
 }
 
 bool channel_receiver::is_silent(monotonic::time_point now) noexcept {
-  return !is_open() && connected_ && now - senders_.begin()->told > silence;
+  return !is_open() && connected_ && now - senders_.begin()->alive() > silence;
 }
 
 void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
@@ -179,7 +195,7 @@ void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
   shards_.expire(now);
   for (sender& each : senders_) {
     if (!each.publication) continue;
-    if (is_open() && now - each.told > silence) each.publication = {};  // a later announcement begins anew
+    if (is_open() && now - each.alive() > silence) each.publication = {};  // a later announcement begins anew
     each.wants_report = each.publication && (each.wants_report || all || now - each.told > touch_interval);
   }
 }
@@ -190,13 +206,14 @@ orc_datagram channel_receiver::report_to(sender& to, std::size_t buffer) noexcep
   orc_datagram d{};
   d.kind = datagram_kind::report;
   d.publication = to.publication;
-  d.subscription = settings_.subscription;
+  d.link = settings_.link;
+  d.cookie = to.cookie;
   d.sequence = to.newest.value_or(0);
   to.awaited = 0;
-  if (to.announced <= d.sequence || to.announced == to.unwanted) return d;
+  if (to.offered <= d.sequence || to.offered == to.unwanted) return d;
   const std::size_t each = fragment_bytes_ == 0 ? largest_fragment : fragment_bytes_ + per_datagram;
-  d.wanted = to.announced;
-  fragments_.missing(to.from, static_cast<std::uint32_t>(to.announced),
+  d.wanted = to.offered;
+  fragments_.missing(to.from, static_cast<std::uint32_t>(to.offered),
                      std::clamp<std::size_t>(std::min(buffer / 2, most_repaired) / each, 1, most_awaited), d);
   for (std::size_t i = 0; i < d.gap_count; ++i) to.awaited += d.gaps[i].count;
   return d;

@@ -27,27 +27,25 @@ class channel_receiver {
  public:
   struct settings {
     std::string channel;
-    wire::id publication;   // none: open
-    wire::id subscription;  // whose reports these are
+    wire::id publication;  // none: open
+    wire::id link;         // whose reports these are: drawn at random, known to this end and to those it reports to
     std::uint32_t depth = 0;
     bool alone = false;          // open: listens to publications that are registered with a broker as well
     std::size_t most_bytes = 0;  // of messages that are on their way
   };
   explicit channel_receiver(settings given);
 
-  // Who the publication is expected to be until it announces itself. `newest`: its newest sample that is known.
-  void expect(const source& from, std::uint64_t newest);
+  // Where the publication sends samples from, and takes reports. `newest`: its newest sample that is known.
+  void expect(const source& from, const source& reports_at, std::uint64_t newest);
 
   // A datagram from the group, and one that was sent to this subscription alone.
   void on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
                 monotonic::time_point now) noexcept;
-  void on_direct(std::span<const std::byte> bytes, monotonic::time_point now) noexcept;
+  void on_direct(std::span<const std::byte> bytes, const source& from, monotonic::time_point now) noexcept;
 
-  // Whoever sends was heard through the group.
+  // The publication, or with an open subscription any sender, was heard through the group.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] bool is_open() const noexcept { return !settings_.publication; }
-  // Where the publication sends from. Not of an open one.
-  [[nodiscard]] const source& publisher() noexcept { return senders_.begin()->from; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept { return newest_at_join_; }
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
   // Memory of messages that are on their way.
@@ -78,14 +76,15 @@ class channel_receiver {
       orc_datagram d{};
       d.kind = datagram_kind::goodbye;
       d.publication = each.publication;
-      d.subscription = settings_.subscription;
+      d.link = settings_.link;
+      d.cookie = each.cookie;
       if (each.publication) send(each.takes_reports, d);
     }
   }
 
  private:
   void count_malformed() noexcept { ++malformed_; }
-  [[nodiscard]] sender* sender_at(const source& from) noexcept;
+  [[nodiscard]] sender* sender_at(const source& from, monotonic::time_point now) noexcept;
   void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
   void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;

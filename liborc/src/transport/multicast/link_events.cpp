@@ -24,6 +24,10 @@ bool link_events::open(int socket) noexcept {
          control(events_.get(), EPOLL_CTL_ADD, timer_.get(), EPOLLIN);
 }
 
+void link_events::watch_for_input(bool wanted) noexcept {
+  (void)control(events_.get(), EPOLL_CTL_MOD, socket_, wanted ? EPOLLIN : 0u);
+}
+
 void link_events::watch_for_room(int socket, bool wanted) noexcept {
   (void)control(events_.get(), wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, socket, EPOLLOUT);
 }

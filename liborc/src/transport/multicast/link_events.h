@@ -16,6 +16,8 @@ class link_events {
   // Readable when there is an event. Constant.
   [[nodiscard]] int fd() const noexcept { return events_.get(); }
 
+  // Stops and resumes watching the socket for input.
+  void watch_for_input(bool wanted) noexcept;
   // Watches another socket for room, or not any more.
   void watch_for_room(int socket, bool wanted) noexcept;
   // The descriptor is readable from then on; time_point::max(): not by itself.

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <new>
 
 #include "transport/acceptor.h"
-#include "transport/multicast/fec_packet.h"
 #include "transport/multicast/multicast_socket.h"
 
 namespace orc::detail {
@@ -22,13 +19,18 @@ constexpr auto shortest_pause = std::chrono::milliseconds(2);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
 constexpr auto look_interval = std::chrono::milliseconds(10);
 constexpr auto status_interval = std::chrono::seconds(1);
-constexpr auto silence = std::chrono::seconds(4);  // of a reader that is taken to be gone
-constexpr unsigned most_repairs = 2000;            // a second, for one reader
-constexpr int most_reports_per_turn = 32;
-constexpr std::size_t most_repaired = 2 * multicast::most_repaired;  // in one turn: others wait for the lock
-constexpr int most_asked = 64;                                       // for the same reason
-constexpr std::size_t reports_buffer = 1024 * 1024;                  // for a report of each reader at a time
-constexpr std::size_t most_unasked = 64 * 1024;                      // and for one who has just come
+constexpr auto silence = std::chrono::seconds(4);              // of a reader that is taken to be gone
+constexpr std::size_t reports_buffer = 1024 * 1024;            // for a report of each reader at a time
+constexpr std::size_t most_unasked = 64 * 1024;                // for a reader that has just joined
+constexpr auto announce_pause = std::chrono::milliseconds(2);  // between announcements for readers that join
+
+// One turn, and the pause before the next one where there is more to do: send() waits no longer.
+constexpr auto turn_pause = std::chrono::milliseconds(1);
+constexpr int most_reports = 64;
+constexpr int most_asked = 64;
+constexpr std::size_t most_repaired = 256 * 1024;
+constexpr std::size_t most_for_one = 64 * 1024;  // of those; at least one datagram
+constexpr std::size_t per_datagram = 512;        // bytes that a datagram counts besides its own
 
 }  // namespace
 
@@ -38,335 +40,262 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
                                      " bytes (LCM's channels)");
   auto out = multicast::open_sender(url);
   if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
-  const int sender = std::get<unique_fd>(out).get();
-  const sockaddr_in from = multicast::address_of(sender);
+  const sockaddr_in from = multicast::address_of(std::get<unique_fd>(out).get());
   auto reports = multicast::open_reports(from, url, reports_buffer);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
-  std::unique_ptr<multicast_publisher_link> link(
-      new multicast_publisher_link(spec, url, multicast::datagram_size(sender, url)));
-  link->out_ = std::move(std::get<unique_fd>(out));
-  link->reports_ = std::move(std::get<unique_fd>(reports));
   multicast_url told = url;
-  told.from = multicast::address_of(link->reports_.get());
+  told.from = multicast::address_of(std::get<unique_fd>(reports).get());
+  told.source = ntohs(from.sin_port);
+  std::unique_ptr<multicast_publisher_link> link(new multicast_publisher_link(
+      spec, url, std::move(std::get<unique_fd>(out)), std::move(std::get<unique_fd>(reports))));
   link->where_ = {wire::transport::multicast, told.text()};
   link->reports_at_ = ntohs(told.from->sin_port);
   if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
-  link->announce();
+  link->announce(monotonic::now());
   return link;
 }
 
 multicast_publisher_link::multicast_publisher_link(const publication_spec& spec, const multicast_url& url,
-                                                   std::size_t datagram_bytes)
-    : channel_(spec.topic),
-      publication_(spec.id),
+                                                   unique_fd out, unique_fd reports)
+    : publication_(spec.id),
       registered_(!spec.alone),
-      datagram_bytes_(datagram_bytes),
-      fec_(static_cast<unsigned>(url.fec)),
-      largest_(
-          std::min(lcm::layout::largest(channel_.size(), datagram_bytes), multicast::largest_within(url.reassembly))) {}
-
-// ---- out ----
+      keep_last_(spec.keep_last),
+      cookies_(wire::id::random()),
+      group_(std::move(out), spec.topic, url),
+      reports_(std::move(reports)) {}
 
 void multicast_publisher_link::commit(sample& s) noexcept {
   const auto now = monotonic::now();
   period_ = period_ == monotonic::duration{} ? now - last_commit_ : (3 * period_ + (now - last_commit_)) / 4;
   last_commit_ = now;
   newest_ = s.sequence;
-  if (rest_.what.buffer) {
-    if (newest_waits_) dropped_.fetch_add(1, std::memory_order_relaxed);
-    newest_waits_ = true;
-  } else {
-    transmit(s);
+  if (const std::size_t dropped = group_.transmit(s, events_); dropped != 0)
+    dropped_.fetch_add(dropped, std::memory_order_relaxed);
+  if (!readers_.empty() && next_beat_ > now + longest_pause) {
+    next_beat_ = now + pause();
+    arm_timer();
   }
-  if (!readers_.empty() && next_beat_ > now + longest_pause) beat_at(now + pause());
 }
 
-void multicast_publisher_link::transmit(sample& s) noexcept {
-  if (fec_ != 0 && !protect(s)) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
-    return;
+void multicast_publisher_link::service(sample* last) noexcept {
+  if (last != nullptr) newest_ = std::max(newest_, last->sequence);
+  const auto ready = events_.take();
+  const auto now = monotonic::now();
+  if (ready.input || now >= next_reports_) receive_reports(last, now);
+  if (ready.room) dropped_.fetch_add(group_.go_on(last, events_), std::memory_order_relaxed);
+  repair_readers(last, now);
+  if (now >= next_beat_) beat(now);
+  if (now >= next_announce_) announce(now);
+  arm_timer();
+}
+
+bool multicast_publisher_link::behind() const noexcept {
+  return group_.has_rest() || readers_.any_of([&](const reader& each) { return each.has < newest_for(each); });
+}
+
+// ---- reports ----
+
+void multicast_publisher_link::receive_reports(const sample* last, monotonic::time_point now) noexcept {
+  const bool was_paused = next_reports_ != monotonic::time_point::max();
+  next_reports_ = monotonic::time_point::max();
+  int n = 0;
+  for (; n < most_reports; ++n) {
+    std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
+    sockaddr_in address{};
+    socklen_t address_size = sizeof address;
+    const auto size = ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+                                 reinterpret_cast<sockaddr*>(&address), &address_size);
+    if (size < 0) break;
+    const auto said = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
+    const auto from = multicast::source_of(address);
+    const bool ours = said && said->publication == publication_;
+    if (ours && said->kind == datagram_kind::report)
+      on_report(*said, from, last, now);
+    else if (ours && said->kind == datagram_kind::goodbye && cookies_.is_good(said->cookie, from, said->link, now))
+      readers_.remove(from);
+    else
+      malformed_.fetch_add(1, std::memory_order_relaxed);
   }
-  newest_datagrams_ = datagrams_of(s);
-  const std::size_t next = send_datagrams(s, 0);
-  if (next == newest_datagrams_) return;
-  rest_ = {{share_frame(s.buffer), s.sequence, s.stamp_ns}, next};
-  if (!rest_.what.buffer) dropped_.fetch_add(1, std::memory_order_relaxed);
-  watch_for_room(static_cast<bool>(rest_.what.buffer));
+  count_readers();
+  const bool more = n == most_reports;
+  if (more) next_reports_ = now + turn_pause;
+  if (more != was_paused) events_.watch_for_input(!more);
 }
 
-// False: no memory, or too large for it.
-bool multicast_publisher_link::protect(const sample& s) noexcept {
-  const std::size_t shard = datagram_bytes_ - multicast::fec_packet::fixed_bytes - channel_.size();
-  const auto plan = multicast::fec_plan::make(s.buffer.size(), shard, fec_);
-  if (!plan) return false;
-  plan_ = *plan;
-  const std::size_t block_bytes = std::size_t{plan_.parity_shards()} * plan_.shard_bytes();
-  try {
-    parity_.resize(plan_.blocks() * block_bytes);
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  const std::span<const std::byte> payload{s.buffer.payload(), s.buffer.size()};
-  for (std::uint16_t block = 0; block < plan_.blocks(); ++block) {
-    if (!code_.encode(plan_, payload, block, std::span(parity_).subspan(block * block_bytes, block_bytes)))
-      return false;
-  }
-  return true;
+void multicast_publisher_link::on_report(const orc_datagram& report, const source& from, const sample* last,
+                                         monotonic::time_point now) noexcept {
+  if (!cookies_.is_good(report.cookie, from, report.link, now))
+    return send_status(from, report.link, keep_last_ ? newest_ : 0, now);
+  reader* who = readers_.find(from);
+  const bool is_new = who == nullptr || who->link != report.link;
+  if (is_new) who = join(report, from, last, now);
+  if (who == nullptr) return;
+  who->heard = now;
+  // One that wants nothing has all that it was asked for, or cannot take it.
+  who->has = std::max(report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence, who->since);
+  const bool lacks = last != nullptr && last->sequence > std::max(report.sequence, who->since);
+  if (!is_new && lacks && report.wanted == last->sequence)
+    readers_.request(*who, {.sequence = last->sequence, .gaps = report.gaps, .gap_count = report.gap_count});
+  next_beat_ = std::min(next_beat_, who->ask_at);
 }
 
-std::size_t multicast_publisher_link::datagrams_of(const sample& s) const noexcept {
-  return fec_ != 0 ? plan_.datagrams() : layout_of(s).datagrams();
+// It is sent the last sample, then the status that makes it listen, so that it finds the sample before any later one;
+// and an announcement, because it has to hear the group, not only us.
+multicast::reader* multicast_publisher_link::join(const orc_datagram& report, const source& from, const sample* last,
+                                                  monotonic::time_point now) noexcept {
+  reader* const who = readers_.add(from, now);
+  if (who == nullptr) return nullptr;
+  who->link = report.link;
+  who->since = keep_last_ ? 0 : newest_;
+  who->ask_at = now;
+  next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
+  if (keep_last_ && last != nullptr && report.sequence < last->sequence && last->buffer.size() <= most_unasked)
+    readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
+  return who;
 }
 
-lcm::layout multicast_publisher_link::layout_of(const sample& s) const noexcept {
-  return {channel_.size(), s.buffer.size(), datagram_bytes_};
-}
+// ---- to one subscription ----
 
-void multicast_publisher_link::add_plain(multicast::sending_batch& to, const lcm::layout& cut, const sample& s,
-                                         std::size_t i) noexcept {
-  const auto part = cut.payload_of(i);
-  lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
-  to.add({s.buffer.payload() + part.offset, part.size});
-}
-
-void multicast_publisher_link::add_datagram(multicast::sending_batch& to, const sample& s, std::size_t i) noexcept {
-  if (fec_ == 0) return add_plain(to, layout_of(s), s, i);
-  const auto place = plan_.at(static_cast<std::uint32_t>(i));
-  auto& head = to.head();
-  head.size = multicast::encode_header({.channel = channel_,
-                                        .sequence = s.sequence,
-                                        .stamp_ns = s.stamp_ns,
-                                        .plan = plan_,
-                                        .block = place.block,
-                                        .shard = place.shard,
-                                        .bytes = {}},
-                                       head.bytes);
-  const std::size_t data = plan_.data_shards(place.block);
-  if (place.shard < data)
-    return to.add(
-        {s.buffer.payload() + plan_.offset(place.block, place.shard), plan_.data_bytes(place.block, place.shard)});
-  const std::size_t at = (std::size_t{place.block} * plan_.parity_shards() + place.shard - data) * plan_.shard_bytes();
-  to.add({parity_.data() + at, plan_.shard_bytes()});
-}
-
-std::size_t multicast_publisher_link::send_datagrams(const sample& s, std::size_t from) noexcept {
-  const std::size_t all = datagrams_of(s);
-  multicast::sending_batch batch;
-  for (std::size_t i = from; i < all;) {
-    batch.clear();
-    for (std::size_t n = i; n < all && !batch.full(); ++n) add_datagram(batch, s, n);
-    const auto sent = batch.send(out_.get());
-    if (sent.lost != 0) dropped_.fetch_add(1, std::memory_order_relaxed);
-    i += sent.done;
-    if (sent.done < batch.size()) return i;
-  }
-  return all;
-}
-
-// The kernel has room again: the rest of an older sample, which would else be lost for all, then the newest.
-void multicast_publisher_link::go_on(sample* last) noexcept {
-  if (!rest_.what.buffer) return;
-  rest_.next = send_datagrams(rest_.what, rest_.next);
-  if (rest_.next < datagrams_of(rest_.what)) return;
-  rest_.what = {};
-  watch_for_room(false);
-  if (std::exchange(newest_waits_, false) && last != nullptr) transmit(*last);
-}
-
-void multicast_publisher_link::watch_for_room(bool wanted) noexcept {
-  if (wanted == watched_for_room_) return;
-  watched_for_room_ = wanted;
-  events_.watch_for_room(out_.get(), wanted);
-}
-
-void multicast_publisher_link::announce() noexcept {
-  std::array<std::byte, multicast::longest_orc_datagram> bytes;
-  orc_datagram d{};
-  d.kind = datagram_kind::announce;
-  d.registered = registered_;
-  d.publication = publication_;
-  d.sequence = newest_;
-  d.channel = channel_;
-  d.reports_at = reports_at_;
-  (void)::send(out_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT);
-  last_announce_ = monotonic::now();
-}
-
-void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
+void multicast_publisher_link::send_status(const source& to, const wire::id& link, std::uint64_t newest,
+                                           monotonic::time_point now) noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   orc_datagram d{};
   d.kind = datagram_kind::status;
   d.registered = registered_;
   d.publication = publication_;
-  d.subscription = whom.subscription;
-  d.sequence = newest_;
+  d.link = link;
+  d.sequence = newest;
+  d.cookie = cookies_.make(to, link, now);
+  const sockaddr_in address = multicast::address_of(to);
   (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT,
-                 reinterpret_cast<const sockaddr*>(&whom.address), sizeof whom.address);
+                 reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
+  send_status(whom.at, whom.link, newest_for(whom), now);
   if (whom.asked != newest_) whom.ask_every = shortest_pause;
   whom.asked = newest_;
   whom.asked_at = now;
-  whom.ask_every = whom.has >= newest_
+  whom.ask_every = whom.has >= newest_for(whom)
                        ? status_interval
                        : std::clamp<monotonic::duration>(2 * whom.ask_every, shortest_pause, status_interval);
   whom.ask_at = now + whom.ask_every;
 }
 
-bool multicast_publisher_link::behind() const noexcept {
-  return rest_.what.buffer ||
-         std::any_of(readers_.begin(), readers_.end(), [&](const reader& each) { return each.has < newest_; });
+// 0: it joined after the newest sample, which is not kept for it.
+std::uint64_t multicast_publisher_link::newest_for(const reader& whom) const noexcept {
+  return newest_ > whom.since ? newest_ : 0;
 }
 
-// ---- in ----
-
-void multicast_publisher_link::service(sample* last) noexcept {
-  if (last != nullptr) newest_ = std::max(newest_, last->sequence);
-  const auto ready = events_.take();
-  if (ready.input) receive_reports(last);
-  if (ready.room) go_on(last);
-  const auto now = monotonic::now();
-  if (now >= next_beat_) beat(now);
-  // Without a broker this is how subscribers find it; with one, how others know whom to leave to it.
-  if (now - last_announce_ >= status_interval) announce();
-}
-
-void multicast_publisher_link::receive_reports(sample* last) noexcept {
-  repaired_ = 0;
-  for (int n = 0; n < most_reports_per_turn; ++n) {
-    std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
-    sockaddr_in from{};
-    socklen_t from_size = sizeof from;
-    const auto size = ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
-                                 reinterpret_cast<sockaddr*>(&from), &from_size);
-    if (size < 0) return;
-    const auto report = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
-    const bool ours = report && report->publication == publication_ &&
-                      (report->kind == datagram_kind::report || report->kind == datagram_kind::goodbye);
-    if (!ours)
-      malformed_.fetch_add(1, std::memory_order_relaxed);
-    else if (report->kind == datagram_kind::goodbye)
-      forget(report->subscription, from);
-    else
-      on_report(*report, from, last);
+void multicast_publisher_link::repair_readers(const sample* last, monotonic::time_point now) noexcept {
+  if (now - repairs_since_ >= turn_pause) {
+    repairs_since_ = now;
+    repairs_left_ = most_repaired;
   }
-}
-
-void multicast_publisher_link::on_report(const orc_datagram& report, const sockaddr_in& from, sample* last) noexcept {
-  const auto now = monotonic::now();
-  auto who = std::find_if(readers_.begin(), readers_.end(),
-                          [&](const reader& each) { return each.subscription == report.subscription; });
-  const bool is_new = who == readers_.end();
-  if (is_new) {
-    if (readers_.size() >= max_readers) return;
-    try {
-      readers_.push_back({});
-    } catch (const std::bad_alloc&) {
-      return;
-    }
-    who = readers_.end() - 1;
-    who->subscription = report.subscription;
-    reader_count_.store(readers_.size(), std::memory_order_relaxed);
-  }
-  who->address = from;
-  who->heard = now;
-  // One that wants nothing has all that it was asked for, or cannot take it.
-  who->has = report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence;
-  const bool lacks = last != nullptr && report.sequence < last->sequence;
-  if (is_new) {
-    // The last sample, then the word that makes it listen: so it finds the sample before any later one.
-    if (lacks && last->buffer.size() <= most_unasked) {
-      orc_datagram all = report;
-      all.gaps[0] = {0, UINT16_MAX};
-      all.gap_count = 1;
-      repair(all, from, *last);
-    }
-    ask(*who, now);
-    announce();  // it has to hear the group, not only us
-  } else if (lacks && report.wanted == last->sequence && who->may_be_repaired(now)) {
-    repair(report, from, *last);
+  while (repairs_left_ != 0) {
+    reader* const who = readers_.next_to_repair(now);
+    if (who == nullptr) break;
+    const bool is_newest = last != nullptr && who->repair.sequence == last->sequence;
+    const std::size_t sent = is_newest ? repair(*who, *last) : 0;
+    readers_.charge(*who, sent);
+    repairs_left_ -= std::min(repairs_left_, sent);
+    if (sent != 0 && who->repair.sent < multicast::most_repaired) continue;
+    readers_.end_request(*who);
+    if (!is_newest) continue;
     who->ask_at = now + look_interval;  // should that be lost as well
     who->ask_every = shortest_pause;
+    next_beat_ = std::min(next_beat_, who->ask_at);
   }
-  if (next_beat_ > who->ask_at) beat_at(who->ask_at);
+  next_repairs_ = readers_.has_requests() ? now + turn_pause : monotonic::time_point::max();
 }
 
-// Who repairs are sent to in vain, or who asks without end, must not take the network from the others.
-bool multicast_publisher_link::reader::may_be_repaired(monotonic::time_point now) noexcept {
-  if (now - repairs_since >= std::chrono::seconds(1)) {
-    repairs_since = now;
-    repairs = 0;
-  }
-  return ++repairs <= most_repairs;
-}
-
-void multicast_publisher_link::forget(const wire::id& subscription, const sockaddr_in& from) noexcept {
-  std::erase_if(readers_, [&](const reader& each) {  // an older link of the same subscription may say goodbye late
-    return each.subscription == subscription && each.address.sin_port == from.sin_port &&
-           each.address.sin_addr.s_addr == from.sin_addr.s_addr;
-  });
-  reader_count_.store(readers_.size(), std::memory_order_relaxed);
-}
-
-void multicast_publisher_link::repair(const orc_datagram& report, const sockaddr_in& to, sample& last) noexcept {
-  const lcm::layout cut = layout_of(last);
+// The next part of what it asked for. Returns the bytes that this counts; 0: that was all.
+std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) noexcept {
+  auto& wanted = whom.repair;
+  const lcm::layout cut = group_.layout_of(last);
   std::array<std::byte, multicast::longest_orc_datagram> wrapper;
   const std::size_t wrapper_size = multicast::encode({.kind = datagram_kind::repair,
                                                       .publication = publication_,
-                                                      .subscription = report.subscription,
+                                                      .link = whom.link,
                                                       .sequence = last.sequence,
                                                       .stamp_ns = last.stamp_ns},
                                                      wrapper);
-  multicast::sending_batch batch(to, {wrapper.data(), wrapper_size});
-  const auto send = [&] {
+  multicast::sending_batch batch(multicast::address_of(whom.at), {wrapper.data(), wrapper_size});
+  std::size_t bytes = 0;
+  while (wanted.gap < wanted.gap_count && bytes < most_for_one && wanted.sent < multicast::most_repaired) {
+    const auto& gap = wanted.gaps[wanted.gap];
+    const std::size_t i = gap.first + wanted.fragment;
+    if (wanted.fragment >= gap.count || i >= cut.datagrams()) {
+      ++wanted.gap;
+      wanted.fragment = 0;
+      continue;
+    }
+    ++wanted.fragment;
+    wanted.sent += cut.payload_of(i).size + per_datagram;
+    bytes += cut.payload_of(i).size + per_datagram;
+    group_.add_plain(batch, cut, last, i);
+    if (!batch.full()) continue;
     (void)batch.send(reports_.get());
     batch.clear();
-  };
-  for (std::size_t g = 0; g < report.gap_count; ++g) {
-    const std::size_t first = report.gaps[g].first;
-    for (std::size_t i = first; i < std::min(first + report.gaps[g].count, cut.datagrams()); ++i) {
-      const std::size_t size = cut.payload_of(i).size;
-      if (repaired_ != 0 && repaired_ + size > most_repaired) return send();
-      repaired_ += size;
-      add_plain(batch, cut, last, i);
-      if (batch.full()) send();
-    }
   }
-  send();
+  (void)batch.send(reports_.get());
+  return bytes;
 }
 
 // ---- time ----
 
 // How long after a sample its stream counts as paused.
 monotonic::duration multicast_publisher_link::pause() const noexcept {
-  if (newest_datagrams_ > 1) return shortest_pause;  // more likely to need repair than to be followed by another one
+  if (group_.newest_datagrams() > 1) return shortest_pause;  // more likely to need repair than to be followed
   return std::clamp<monotonic::duration>(3 * period_, shortest_pause, longest_pause);
 }
 
 // Asks readers for what they have: each when the stream pauses, then at growing intervals those that lack the newest
 // sample, and about once a second all.
 void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
-  const std::size_t before = readers_.size();
-  std::erase_if(readers_, [&](const reader& each) { return now - each.heard > silence; });
-  if (readers_.size() != before) reader_count_.store(readers_.size(), std::memory_order_relaxed);
+  readers_.remove_silent(now - silence);
+  count_readers();
   // Not in the middle of a stream: what a reader lacks then will be followed by something newer.
   const auto paused_at = last_commit_ + pause();
   auto next = monotonic::time_point::max();
   int asked = 0;
-  for (reader& each : readers_) {
+  readers_.visit_in_turn([&](reader& each) {
     const bool told = each.asked == newest_;
     if (!told && each.ask_at > paused_at) each.ask_at = paused_at;
     if (!told && now < paused_at && now - each.asked_at < status_interval)
       each.ask_at = std::max(paused_at, now + look_interval);
     if (now >= each.ask_at) {
-      if (++asked > most_asked) return beat_at(now + std::chrono::milliseconds(1));
+      if (asked == most_asked) {
+        next = now + turn_pause;
+        return false;
+      }
+      ++asked;
       ask(each, now);
     }
     next = std::min(next, each.ask_at);
-  }
-  beat_at(next);
+    return true;
+  });
+  next_beat_ = next;
 }
 
-void multicast_publisher_link::beat_at(monotonic::time_point when) noexcept {
-  next_beat_ = when;
+// Without a broker this is how subscribers find it; with one, how others know whom to leave to it.
+void multicast_publisher_link::announce(monotonic::time_point now) noexcept {
+  orc_datagram d{};
+  d.registered = registered_;
+  d.keeps_last = keep_last_;
+  d.publication = publication_;
+  d.sequence = newest_;
+  d.reports_at = reports_at_;
+  group_.announce(d);
+  last_announce_ = now;
+  next_announce_ = now + status_interval;
+}
+
+void multicast_publisher_link::arm_timer() noexcept {
+  auto when = std::min({next_beat_, next_reports_, next_repairs_});
+  if (next_announce_ < last_announce_ + status_interval) when = std::min(when, next_announce_);
+  if (when == armed_for_) return;
+  armed_for_ = when;
   events_.wake_at(when);
 }
 

@@ -3,35 +3,35 @@
 // The network may lose any datagram. Subscribers of ORC's kind report what they have, when the stream pauses and about
 // once a second; the one that lacks the newest sample is sent, to it alone, the parts that it misses. So LCM programs
 // see each message once, and the last sample arrives (contract 1.1) as long as anything does.
+//
+// Any program can send a report. One without a good cookie gets a small status with the cookie and leaves no trace;
+// readers, which echo it, share bounded places and bytes (reader_table.h). The work of a turn is bounded, because
+// send() waits for the lock that service() holds.
 #pragma once
 
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include "core/clock.h"
 #include "core/unique_fd.h"
-#include "transport/multicast/datagram_batch.h"
-#include "transport/multicast/fec_code.h"
-#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/group_sender.h"
 #include "transport/multicast/link_events.h"
 #include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/reader_table.h"
+#include "transport/multicast/report_cookies.h"
 #include "transport/transport.h"
 
 namespace orc::detail {
 
 class multicast_publisher_link final : public publisher_link {
  public:
-  static constexpr std::size_t max_readers = 1024;
-
   [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const multicast_url& url);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   // Those that report; LCM programs listen unseen.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool idle() const noexcept override { return false; }
-  [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_; }
+  [[nodiscard]] std::size_t largest_sample() const noexcept override { return group_.largest_sample(); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return events_.fd(); }
@@ -40,74 +40,44 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
-  struct reader {
-    wire::id subscription;
-    sockaddr_in address{};
-    std::uint64_t has = 0;    // the newest sample that it reported
-    std::uint64_t asked = 0;  // the newest sample when it was asked last
-    monotonic::time_point heard;
-    monotonic::time_point asked_at;
-    monotonic::time_point ask_at;
-    monotonic::duration ask_every{};
-    unsigned repairs = 0;  // in the second that began at
-    monotonic::time_point repairs_since;
-    [[nodiscard]] bool may_be_repaired(monotonic::time_point now) noexcept;
-  };
-  // A sample that the kernel did not take as a whole.
-  struct rest {
-    sample what;
-    std::size_t next = 0;  // datagram
-  };
+  using reader = multicast::reader;
+  using source = multicast::source;
 
-  multicast_publisher_link(const publication_spec& spec, const multicast_url& url, std::size_t datagram_bytes);
+  multicast_publisher_link(const publication_spec& spec, const multicast_url& url, unique_fd out, unique_fd reports);
 
-  // Out.
-  void transmit(sample& s) noexcept;
-  [[nodiscard]] lcm::layout layout_of(const sample& s) const noexcept;
-  void add_plain(multicast::sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) noexcept;
-  // Of a sample: how many datagrams it is, and one of them. With forward error correction its parity has been made.
-  [[nodiscard]] std::size_t datagrams_of(const sample& s) const noexcept;
-  void add_datagram(multicast::sending_batch& to, const sample& s, std::size_t i) noexcept;
-  [[nodiscard]] bool protect(const sample& s) noexcept;
-  [[nodiscard]] std::size_t send_datagrams(const sample& s, std::size_t from) noexcept;  // returns the first not sent
-  void go_on(sample* last) noexcept;
-  void watch_for_room(bool wanted) noexcept;
-  void announce() noexcept;
+  // Reports.
+  void receive_reports(const sample* last, monotonic::time_point now) noexcept;
+  void on_report(const multicast::orc_datagram& report, const source& from, const sample* last,
+                 monotonic::time_point now) noexcept;
+  [[nodiscard]] reader* join(const multicast::orc_datagram& report, const source& from, const sample* last,
+                             monotonic::time_point now) noexcept;
+  void count_readers() noexcept { reader_count_.store(readers_.size(), std::memory_order_relaxed); }
+
+  // To one subscription. What a status says is newest: what that subscription should have.
+  void send_status(const source& to, const wire::id& link, std::uint64_t newest, monotonic::time_point now) noexcept;
   void ask(reader& whom, monotonic::time_point now) noexcept;
-
-  // In.
-  void receive_reports(sample* last) noexcept;
-  void on_report(const multicast::orc_datagram& report, const sockaddr_in& from, sample* last) noexcept;
-  void forget(const wire::id& subscription, const sockaddr_in& from) noexcept;
-  void repair(const multicast::orc_datagram& report, const sockaddr_in& to, sample& last) noexcept;
+  [[nodiscard]] std::uint64_t newest_for(const reader& whom) const noexcept;
+  void repair_readers(const sample* last, monotonic::time_point now) noexcept;
+  [[nodiscard]] std::size_t repair(reader& whom, const sample& last) noexcept;
 
   // Time.
   [[nodiscard]] monotonic::duration pause() const noexcept;
   void beat(monotonic::time_point now) noexcept;
-  void beat_at(monotonic::time_point when) noexcept;
+  void announce(monotonic::time_point now) noexcept;
+  void arm_timer() noexcept;
 
-  const std::string channel_;
   const wire::id publication_;
   const bool registered_;
-  const std::size_t datagram_bytes_;
-  const unsigned fec_;  // percent of parity; 0: none
-  const std::size_t largest_;
+  const bool keep_last_;
+  const multicast::report_cookies cookies_;
   wire::endpoint where_;
   std::uint16_t reports_at_ = 0;  // port
-  unique_fd out_;                 // connected to the group
-  unique_fd reports_;             // from subscriptions, and what is for one of them
+  multicast::group_sender group_;
+  const unique_fd reports_;  // from subscriptions, and what is for one of them
   multicast::link_events events_;
 
   std::uint64_t newest_ = 0;
-  std::size_t newest_datagrams_ = 0;
-  multicast::fec_plan plan_;       // with forward error correction: of the newest sample that is being sent
-  std::vector<std::byte> parity_;  // and its parity, one block after the other
-  multicast::fec_code code_;
-  rest rest_;
-  bool newest_waits_ = false;  // behind the rest of an older sample
-  bool watched_for_room_ = false;
-
-  std::vector<reader> readers_;
+  multicast::reader_table readers_;
   std::atomic<std::size_t> reader_count_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
@@ -115,8 +85,13 @@ class multicast_publisher_link final : public publisher_link {
   monotonic::time_point last_commit_;
   monotonic::duration period_{};  // of the samples, about
   monotonic::time_point last_announce_;
+  monotonic::time_point next_announce_;
   monotonic::time_point next_beat_ = monotonic::time_point::max();
-  std::size_t repaired_ = 0;  // bytes in this turn
+  monotonic::time_point next_reports_ = monotonic::time_point::max();  // not watched for input until then
+  monotonic::time_point next_repairs_ = monotonic::time_point::max();
+  monotonic::time_point repairs_since_;
+  std::size_t repairs_left_ = 0;  // bytes in the turn that began then
+  monotonic::time_point armed_for_;
 };
 
 }  // namespace orc::detail

@@ -59,6 +59,11 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   (void)set(socket, SOL_SOCKET, SO_RCVBUF, wanted);
 }
 
+[[nodiscard]] bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
+  return set(socket, SOL_SOCKET, SO_ATTACH_FILTER, program);
+}
+
 [[nodiscard]] bool bind_to(int socket, const sockaddr_in& address) noexcept {
   return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
@@ -87,11 +92,6 @@ socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_f
   (void)set(socket.get(), IPPROTO_IP, IP_MULTICAST_ALL, off);  // what others joined is not for us
   if (!set(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return failure("join the group", url);
   return socket;
-}
-
-bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept {
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
-  return set(socket, SOL_SOCKET, SO_ATTACH_FILTER, program);
 }
 
 socket_or_error open_sender(const multicast_url& url) {

@@ -19,7 +19,6 @@ using socket_or_error = std::variant<unique_fd, error>;
 // Receives what is sent to the group and passes the filter; shares the port with all others. Not blocking; tells when
 // datagrams came (SO_TIMESTAMPNS).
 [[nodiscard]] socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter);
-[[nodiscard]] bool set_filter(int socket, const std::vector<sock_filter>& filter) noexcept;
 
 // Sends to the group, which it is connected to: the kernel looks for the way once. From a port of its own. Not
 // blocking.

@@ -21,17 +21,19 @@ constexpr auto longest_retry = std::chrono::milliseconds(500);
 constexpr std::size_t most_batches = 64;  // per call: who floods us must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
-[[nodiscard]] source source_of(const sockaddr_in& address) noexcept {
-  return {address.sin_addr.s_addr, address.sin_port};
-}
-
 }  // namespace
 
 link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
                                                                const multicast_url& url) {
   if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
-  if (spec.publication && !url.from) return error(errc::refused, "its endpoint does not say who sends");
-  auto group = multicast::open_receiver(url, multicast::channel_filter(spec.topic, std::nullopt));
+  const bool is_open = !spec.publication;
+  if (!is_open && (!url.from || url.source == 0))
+    return error(errc::refused, "its endpoint does not say which address and port send");
+  // Of a publication that the broker knows nothing is queued but what comes from where the broker says.
+  source sends_from;
+  if (!is_open) sends_from = {url.from->sin_addr.s_addr, htons(url.source)};
+  auto group = multicast::open_receiver(
+      url, multicast::channel_filter(spec.topic, is_open ? std::nullopt : std::optional(sends_from)));
   if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
   auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, wanted_direct_buffer);
   if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
@@ -41,7 +43,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
   if (spec.publication) {
-    link->channel_.expect(source_of(*url.from), spec.newest);
+    link->channel_.expect(sends_from, multicast::source_of(*url.from), spec.newest);
     link->keep_in_touch(monotonic::now());
     link->answer();
   }
@@ -53,7 +55,7 @@ multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& sp
       url_(url),
       channel_({.channel = spec.topic,
                 .publication = spec.publication,
-                .subscription = spec.id,
+                .link = wire::id::random(),
                 .depth = spec.delivery.depth,
                 .alone = spec.alone,
                 .most_bytes = url.reassembly}) {}
@@ -83,7 +85,7 @@ void multicast_subscriber_link::read_group(bool all) noexcept {
     const auto now = count != 0 ? monotonic::now() : monotonic::time_point();
     for (std::size_t i = 0; i < count; ++i) {
       const auto d = group_batch_[i];
-      channel_.on_group(d.bytes, source_of(d.from), d.stamp_ns, now);
+      channel_.on_group(d.bytes, multicast::source_of(d.from), d.stamp_ns, now);
       if (state() == link_state::connecting && channel_.connected()) on_connected();
     }
     emptied_ = count < multicast::receiving_batch::most;
@@ -95,14 +97,13 @@ void multicast_subscriber_link::on_connected() noexcept {
   state_.store(link_state::connected, std::memory_order_relaxed);
   if (channel_.is_open()) return;
   read_direct();  // the last sample is there, before those that follow on the group
-  // Nobody else is let in from now on.
-  (void)multicast::set_filter(group_.get(), multicast::channel_filter({}, channel_.publisher()));
 }
 
 void multicast_subscriber_link::read_direct() noexcept {
   for (std::size_t n = 0; n < most_batches; ++n) {
     const std::size_t count = direct_batch_.receive(direct_.get());
-    for (std::size_t i = 0; i < count; ++i) channel_.on_direct(direct_batch_[i].bytes, monotonic::now());
+    for (std::size_t i = 0; i < count; ++i)
+      channel_.on_direct(direct_batch_[i].bytes, multicast::source_of(direct_batch_[i].from), monotonic::now());
     if (direct_batch_.was_refused()) {  // the publisher is gone; but what it sent before may be there
       if (!channel_.is_open()) state_.store(link_state::lost, std::memory_order_relaxed);
       continue;
@@ -140,10 +141,7 @@ void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcep
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   const std::size_t size = multicast::encode(d, bytes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = to.address;
-  address.sin_port = to.port;
+  const sockaddr_in address = multicast::address_of(to);
   const bool connected = !channel_.is_open();  // the socket is
   (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT,
                  connected ? nullptr : reinterpret_cast<const sockaddr*>(&address), connected ? 0 : sizeof address);

@@ -56,6 +56,7 @@ template <typename Number>
     to.from = from;
     return true;
   }
+  if (name == "source") return read<std::uint16_t>(value, to.source, 1, 65535);
   return name == "transmit_only";  // LCM's: a hint to its own sockets
 }
 
@@ -100,6 +101,7 @@ std::string multicast_url::text() const {
   if (!interface.empty()) out += "&interface=" + interface;
   if (fec != 0) out += "&fec=" + std::to_string(fec);
   if (from) out += "&from=" + to_string(*from);
+  if (source != 0) out += "&source=" + std::to_string(source);
   return out;
 }
 

@@ -27,8 +27,10 @@ struct multicast_url {
   std::size_t reassembly = default_reassembly;          // bytes of incomplete messages a subscription holds at most
   std::string interface = {};                           // name or IPv4 address; empty: the kernel's route decides
   int fec = 0;                                          // percent of parity; 0: none, LCM's wire format
-  // Only in the topic map: where the publication takes what its subscribers report.
+  // Only in the topic map: where the publication takes what its subscribers report, and the port at the same address
+  // that it sends samples from (0: not said).
   std::optional<sockaddr_in> from = {};
+  std::uint16_t source = 0;
 
   // The default, and what an empty text stands for.
   static constexpr std::string_view usual = "udpm://239.255.76.67:7667?ttl=0";

@@ -10,10 +10,11 @@ namespace orc::detail::multicast {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version = 2;
 constexpr std::uint8_t flag_registered = 1;
+constexpr std::uint8_t flag_keeps_no_last = 2;
 constexpr std::size_t at_publication = 8;
-constexpr std::size_t at_subscription = 24;
+constexpr std::size_t at_link = 24;
 constexpr std::size_t at_sequence = 40;
 constexpr std::size_t at_rest = orc_datagram::header;
 
@@ -26,8 +27,15 @@ void put_id(std::byte* at, const wire::id& id) noexcept {
   return {get_big_endian<std::uint64_t>(at), get_big_endian<std::uint64_t>(at + 8)};
 }
 
-[[nodiscard]] bool decode_gaps(std::span<const std::byte> rest, orc_datagram& d) noexcept {
-  if (rest.size() < 10) return false;
+[[nodiscard]] bool decode_cookie(std::span<const std::byte> rest, orc_datagram& d) noexcept {
+  if (rest.size() != 8) return false;
+  d.cookie = get_big_endian<std::uint64_t>(rest.data());
+  return true;
+}
+
+[[nodiscard]] bool decode_report(std::span<const std::byte> rest, orc_datagram& d) noexcept {
+  if (rest.size() < 18 || !decode_cookie(rest.first(8), d)) return false;
+  rest = rest.subspan(8);
   d.wanted = get_big_endian<std::uint64_t>(rest.data());
   d.gap_count = get_big_endian<std::uint16_t>(rest.data() + 8);
   if (d.gap_count > orc_datagram::most_gaps || rest.size() != 10 + 4 * d.gap_count) return false;
@@ -46,20 +54,25 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datag
   put_big_endian(at, magic);
   put_big_endian(at + 4, version);
   put_big_endian(at + 5, static_cast<std::uint8_t>(d.kind));
-  put_big_endian(at + 6, d.registered ? flag_registered : std::uint8_t{0});
+  put_big_endian(at + 6, static_cast<std::uint8_t>((d.registered ? flag_registered : 0) |
+                                                   (d.keeps_last ? 0 : flag_keeps_no_last)));
   put_big_endian(at + 7, static_cast<std::uint8_t>(d.channel.size()));
   put_id(at + at_publication, d.publication);
-  put_id(at + at_subscription, d.subscription);
+  put_id(at + at_link, d.link);
   put_big_endian(at + at_sequence, d.sequence);
   std::size_t size = at_rest;
   if (d.kind == datagram_kind::announce) {
-    put_big_endian(at + at_subscription, d.reports_at);
+    put_big_endian(at + at_link, d.reports_at);
     std::memcpy(at + size, d.channel.data(), d.channel.size());
     size += d.channel.size();
+  } else if (d.kind == datagram_kind::status || d.kind == datagram_kind::goodbye) {
+    put_big_endian(at + size, d.cookie);
+    size += 8;
   } else if (d.kind == datagram_kind::report) {
-    put_big_endian(at + size, d.wanted);
-    put_big_endian(at + size + 8, static_cast<std::uint16_t>(d.gap_count));
-    size += 10;
+    put_big_endian(at + size, d.cookie);
+    put_big_endian(at + size + 8, d.wanted);
+    put_big_endian(at + size + 16, static_cast<std::uint16_t>(d.gap_count));
+    size += 18;
     for (std::size_t i = 0; i < d.gap_count; ++i, size += 4) {
       put_big_endian(at + size, d.gaps[i].first);
       put_big_endian(at + size + 2, d.gaps[i].count);
@@ -78,9 +91,11 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
     return std::nullopt;
   orc_datagram d;
   d.kind = static_cast<datagram_kind>(get_big_endian<std::uint8_t>(at + 5));
-  d.registered = (get_big_endian<std::uint8_t>(at + 6) & flag_registered) != 0;
+  const auto flags = get_big_endian<std::uint8_t>(at + 6);
+  d.registered = (flags & flag_registered) != 0;
+  d.keeps_last = (flags & flag_keeps_no_last) == 0;
   d.publication = get_id(at + at_publication);
-  d.subscription = get_id(at + at_subscription);
+  d.link = get_id(at + at_link);
   d.sequence = get_big_endian<std::uint64_t>(at + at_sequence);
   const auto rest = bytes.subspan(at_rest);
   const std::size_t channel = get_big_endian<std::uint8_t>(at + 7);
@@ -88,15 +103,15 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
     case datagram_kind::announce:
       if (channel > lcm::longest_channel || rest.size() != channel) return std::nullopt;
       d.channel = {reinterpret_cast<const char*>(rest.data()), channel};
-      d.reports_at = get_big_endian<std::uint16_t>(at + at_subscription);
-      d.subscription = {};
+      d.reports_at = get_big_endian<std::uint16_t>(at + at_link);
+      d.link = {};
       return d;
     case datagram_kind::status:
     case datagram_kind::goodbye:
-      if (!rest.empty()) return std::nullopt;
+      if (!decode_cookie(rest, d)) return std::nullopt;
       return d;
     case datagram_kind::report:
-      if (!decode_gaps(rest, d)) return std::nullopt;
+      if (!decode_report(rest, d)) return std::nullopt;
       return d;
     case datagram_kind::repair:
       if (rest.size() < 8) return std::nullopt;

@@ -1,6 +1,6 @@
 // What ORC's ends of a multicast topic say to each other besides LCM's datagrams, in datagrams with a magic of their
-// own
-// ("ORCM"), which LCM programs ignore. schemas/PROTOCOL.md, "Multicast", has the bytes and the order of events. Pure.
+// own ("ORCM"), which LCM programs ignore. schemas/PROTOCOL.md, "Multicast", has the bytes and the order of events.
+// Pure.
 #pragma once
 
 #include <array>
@@ -31,12 +31,14 @@ struct orc_datagram {
 
   datagram_kind kind = datagram_kind::announce;
   bool registered = false;  // announce: with a broker, which tells subscribers of it
+  bool keeps_last = true;   // announce: a subscription that joins gets the last sample
   wire::id publication;
-  wire::id subscription;          // report, goodbye: whose; status: for whom
-  std::uint64_t sequence = 0;     // announce, status: of the newest sample, 0: none; report: of the newest that is
-                                  // complete; repair: of the sample inside
+  wire::id link;               // report, goodbye: whose; status, repair: for whom. Drawn by the subscription's end
+  std::uint64_t sequence = 0;  // announce: of the newest sample, status: of the newest for that subscription, 0: none;
+                               // report: of the newest that is complete; repair: of the sample inside
   std::string_view channel = {};  // announce
   std::uint16_t reports_at = 0;   // announce: port at the sender's address that takes reports
+  std::uint64_t cookie = 0;       // status: for the next reports; report, goodbye: of the last status, 0: none yet
 
   // report: fragments that are missing of sample `wanted` (0: of none).
   struct gap {
@@ -58,7 +60,10 @@ inline constexpr std::size_t most_repaired = 256 * 1024;
 
 // In front of the datagram that a repair carries.
 inline constexpr std::size_t repair_header = orc_datagram::header + 8;
-inline constexpr std::size_t longest_orc_datagram = orc_datagram::header + 10 + 4 * orc_datagram::most_gaps;
+inline constexpr std::size_t status_size = orc_datagram::header + 8;
+inline constexpr std::size_t shortest_report = orc_datagram::header + 18;
+inline constexpr std::size_t longest_orc_datagram = shortest_report + 4 * orc_datagram::most_gaps;
+static_assert(status_size <= shortest_report, "the answer to a report must not be longer: its address may be forged");
 
 // All but what a repair carries, which is to be put behind it. Returns the bytes written.
 [[nodiscard]] std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept;

@@ -11,15 +11,9 @@
 #include "core/frame.h"
 #include "transport/multicast/lcm_datagram.h"
 #include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/source.h"
 
 namespace orc::detail::multicast {
-
-// Who sent a datagram.
-struct source {
-  std::uint32_t address = 0;  // both as they stand in a sockaddr_in
-  std::uint16_t port = 0;
-  auto operator<=>(const source&) const = default;
-};
 
 // The largest message that fits into so many bytes, with what is noted of its fragments.
 [[nodiscard]] constexpr std::size_t largest_within(std::size_t bytes) noexcept {

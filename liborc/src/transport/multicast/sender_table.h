@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
@@ -20,14 +21,21 @@ struct sender {
   wire::id publication;                 // of ORC's kind: announced from that address; else it is an LCM program
   std::optional<std::uint64_t> newest;  // sequence of the newest complete sample (of an LCM program: its number)
   std::uint64_t announced = 0;          // sequence of the newest sample that the publication told of
+  std::uint64_t offered = 0;            // of those the newest that it would repair
+  std::uint64_t cookie = 0;             // for reports
+  bool held = false;                    // keeps its place while it is alive
   monotonic::time_point heard;
-  monotonic::time_point told;                  // by a status
+  monotonic::time_point told;  // by a status
+  monotonic::time_point announced_at;
   std::optional<std::uint32_t> other_channel;  // number of the last message of this sender that was for another channel
   std::size_t awaited = 0;                     // fragments that were asked for and have not come
   bool wants_report = false;
   bool ignored = false;         // heard another way
   std::uint64_t unwanted = 0;   // sequence of a sample that there is no room for
   monotonic::time_point taken;  // when its newest sample was
+
+  // When the publication was heard last as such.
+  [[nodiscard]] monotonic::time_point alive() const noexcept { return std::max(told, announced_at); }
 
   // The sequence that a number stands for, of which the datagrams carry the lower half.
   [[nodiscard]] std::uint64_t sequence_of(std::uint32_t number) const noexcept {
@@ -38,28 +46,39 @@ struct sender {
   }
 };
 
-// At most `most`; the one that was not heard for longest makes room. Not thread-safe.
+// At most `most`. In a full table the sender that was not heard for longest makes room, but not one of the publications
+// that were announced first: strangers who announce more cannot push them out. Not thread-safe.
 class sender_table {
  public:
   static constexpr std::size_t most = 64;
+  static constexpr std::size_t most_held = most / 2;
+  // A publication that was not heard for so long, of announcements and statuses that come every second, may be
+  // replaced.
+  static constexpr std::chrono::seconds hold{2};
 
   [[nodiscard]] sender* find(const source& from) noexcept {
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const sender& each) { return each.from == from; });
     return found == all_.end() ? nullptr : &*found;
   }
-  [[nodiscard]] sender* find(const wire::id& publication) noexcept {
-    const auto found =
-        std::find_if(all_.begin(), all_.end(), [&](const sender& each) { return each.publication == publication; });
+  // The publication that sends repairs and statuses from there.
+  [[nodiscard]] sender* find(const wire::id& publication, const source& reports_at) noexcept {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const sender& each) {
+      return each.publication == publication && each.takes_reports == reports_at;
+    });
     return found == all_.end() ? nullptr : &*found;
   }
   // Never moves those that are there.
-  [[nodiscard]] sender& add(const source& from) noexcept {
-    if (all_.size() == most) {
-      auto& oldest = *std::min_element(all_.begin(), all_.end(),
-                                       [](const sender& a, const sender& b) { return a.heard < b.heard; });
-      return oldest = sender(from);
-    }
-    return all_.emplace_back(from);
+  [[nodiscard]] sender& add(const source& from, monotonic::time_point now) noexcept {
+    if (all_.size() < most) return all_.emplace_back(from);
+    auto& oldest = *std::min_element(all_.begin(), all_.end(), [&](const sender& a, const sender& b) {
+      return std::pair(is_held(a, now), a.heard) < std::pair(is_held(b, now), b.heard);
+    });
+    return oldest = sender(from);
+  }
+  // Holds the place of a publication that was announced, as far as there are such places.
+  void hold_place(sender& whom, monotonic::time_point now) noexcept {
+    const auto held = std::count_if(all_.begin(), all_.end(), [&](const sender& each) { return is_held(each, now); });
+    whom.held = whom.held || static_cast<std::size_t>(held) < most_held;
   }
   [[nodiscard]] auto begin() noexcept { return all_.begin(); }
   [[nodiscard]] auto end() noexcept { return all_.end(); }
@@ -67,6 +86,9 @@ class sender_table {
   sender_table() { all_.reserve(most); }
 
  private:
+  [[nodiscard]] static bool is_held(const sender& each, monotonic::time_point now) noexcept {
+    return each.held && now - each.alive() < hold;
+  }
   std::vector<sender> all_;
 };
 

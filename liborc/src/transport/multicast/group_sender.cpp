@@ -1,0 +1,133 @@
+#include "transport/multicast/group_sender.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "transport/multicast/fec_packet.h"
+#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/reassembly.h"
+
+namespace orc::detail::multicast {
+
+group_sender::group_sender(unique_fd socket, std::string channel, const multicast_url& url)
+    : out_(std::move(socket)),
+      channel_(std::move(channel)),
+      datagram_bytes_(datagram_size(out_.get(), url)),
+      fec_(static_cast<unsigned>(url.fec)),
+      largest_(std::min(lcm::layout::largest(channel_.size(), datagram_bytes_), largest_within(url.reassembly))) {}
+
+std::size_t group_sender::transmit(sample& s, link_events& events) noexcept {
+  if (!rest_.what.buffer) return start(s, events);
+  return std::exchange(newest_waits_, true) ? 1 : 0;
+}
+
+std::size_t group_sender::start(sample& s, link_events& events) noexcept {
+  if (fec_ != 0 && !protect(s)) return 1;
+  newest_datagrams_ = datagrams_of(s);
+  std::size_t dropped = 0;
+  const std::size_t next = send_datagrams(s, 0, dropped);
+  if (next == newest_datagrams_) return dropped;
+  rest_ = {{share_frame(s.buffer), s.sequence, s.stamp_ns}, next};
+  if (!rest_.what.buffer) ++dropped;
+  watch_for_room(events, static_cast<bool>(rest_.what.buffer));
+  return dropped;
+}
+
+// False: no memory, or too large for it.
+bool group_sender::protect(const sample& s) noexcept {
+  const std::size_t shard = datagram_bytes_ - fec_packet::fixed_bytes - channel_.size();
+  const auto plan = fec_plan::make(s.buffer.size(), shard, fec_);
+  if (!plan) return false;
+  plan_ = *plan;
+  const std::size_t block_bytes = std::size_t{plan_.parity_shards()} * plan_.shard_bytes();
+  try {
+    parity_.resize(plan_.blocks() * block_bytes);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const std::span<const std::byte> payload{s.buffer.payload(), s.buffer.size()};
+  for (std::uint16_t block = 0; block < plan_.blocks(); ++block) {
+    if (!code_.encode(plan_, payload, block, std::span(parity_).subspan(block * block_bytes, block_bytes)))
+      return false;
+  }
+  return true;
+}
+
+std::size_t group_sender::datagrams_of(const sample& s) const noexcept {
+  return fec_ != 0 ? plan_.datagrams() : layout_of(s).datagrams();
+}
+
+lcm::layout group_sender::layout_of(const sample& s) const noexcept {
+  return {channel_.size(), s.buffer.size(), datagram_bytes_};
+}
+
+void group_sender::add_plain(sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) const noexcept {
+  const auto part = cut.payload_of(i);
+  lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
+  to.add({s.buffer.payload() + part.offset, part.size});
+}
+
+void group_sender::add_datagram(sending_batch& to, const sample& s, std::size_t i) noexcept {
+  if (fec_ == 0) return add_plain(to, layout_of(s), s, i);
+  const auto place = plan_.at(static_cast<std::uint32_t>(i));
+  auto& head = to.head();
+  head.size = encode_header({.channel = channel_,
+                             .sequence = s.sequence,
+                             .stamp_ns = s.stamp_ns,
+                             .plan = plan_,
+                             .block = place.block,
+                             .shard = place.shard,
+                             .bytes = {}},
+                            head.bytes);
+  const std::size_t data = plan_.data_shards(place.block);
+  if (place.shard < data)
+    return to.add(
+        {s.buffer.payload() + plan_.offset(place.block, place.shard), plan_.data_bytes(place.block, place.shard)});
+  const std::size_t at = (std::size_t{place.block} * plan_.parity_shards() + place.shard - data) * plan_.shard_bytes();
+  to.add({parity_.data() + at, plan_.shard_bytes()});
+}
+
+std::size_t group_sender::send_datagrams(const sample& s, std::size_t from, std::size_t& dropped) noexcept {
+  const std::size_t all = datagrams_of(s);
+  sending_batch batch;
+  for (std::size_t i = from; i < all;) {
+    batch.clear();
+    for (std::size_t n = i; n < all && !batch.full(); ++n) add_datagram(batch, s, n);
+    const auto sent = batch.send(out_.get());
+    if (sent.lost != 0) ++dropped;
+    i += sent.done;
+    if (sent.done < batch.size()) return i;
+  }
+  return all;
+}
+
+// The rest of an older sample would else be lost for all.
+std::size_t group_sender::go_on(sample* newest, link_events& events) noexcept {
+  if (!rest_.what.buffer) return 0;
+  std::size_t dropped = 0;
+  rest_.next = send_datagrams(rest_.what, rest_.next, dropped);
+  if (rest_.next < datagrams_of(rest_.what)) return dropped;
+  rest_.what = {};
+  watch_for_room(events, false);
+  if (std::exchange(newest_waits_, false) && newest != nullptr) dropped += start(*newest, events);
+  return dropped;
+}
+
+void group_sender::watch_for_room(link_events& events, bool wanted) noexcept {
+  if (wanted == watched_for_room_) return;
+  watched_for_room_ = wanted;
+  events.watch_for_room(out_.get(), wanted);
+}
+
+void group_sender::announce(orc_datagram d) noexcept {
+  d.kind = datagram_kind::announce;
+  d.channel = channel_;
+  std::array<std::byte, longest_orc_datagram> bytes;
+  (void)::send(out_.get(), bytes.data(), encode(d, bytes), MSG_DONTWAIT);
+}
+
+}  // namespace orc::detail::multicast

@@ -1,0 +1,74 @@
+// What a publication sends to its group: samples, each once for all subscribers, and announcements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/frame.h"
+#include "core/unique_fd.h"
+#include "transport/multicast/datagram_batch.h"
+#include "transport/multicast/fec_code.h"
+#include "transport/multicast/fec_plan.h"
+#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/link_events.h"
+#include "transport/multicast/multicast_url.h"
+#include "transport/multicast/orc_datagram.h"
+
+namespace orc::detail::multicast {
+
+// Not thread-safe. Nothing here blocks.
+class group_sender {
+ public:
+  // `socket`: connected to the group.
+  group_sender(unique_fd socket, std::string channel, const multicast_url& url);
+
+  [[nodiscard]] std::size_t largest_sample() const noexcept { return largest_; }
+
+  // Sends a sample. When the kernel does not take all of it, the rest goes with go_on(). Until then a newer sample
+  // waits; of several the newest one stays. Returns how many samples were dropped.
+  [[nodiscard]] std::size_t transmit(sample& s, link_events& events) noexcept;
+  // The kernel has room again: the rest, then the newest sample if it waits.
+  [[nodiscard]] std::size_t go_on(sample* newest, link_events& events) noexcept;
+  [[nodiscard]] bool has_rest() const noexcept { return static_cast<bool>(rest_.what.buffer); }
+  // Of the newest sample that was sent.
+  [[nodiscard]] std::size_t newest_datagrams() const noexcept { return newest_datagrams_; }
+
+  void announce(orc_datagram d) noexcept;
+
+  // ---- for repairs: LCM's datagrams of a sample ----
+  [[nodiscard]] lcm::layout layout_of(const sample& s) const noexcept;
+  void add_plain(sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) const noexcept;
+
+ private:
+  // A sample that the kernel did not take as a whole.
+  struct rest {
+    sample what;
+    std::size_t next = 0;  // datagram
+  };
+  // Of a sample: how many datagrams it is, and one of them. With forward error correction its parity has been made.
+  [[nodiscard]] std::size_t datagrams_of(const sample& s) const noexcept;
+  void add_datagram(sending_batch& to, const sample& s, std::size_t i) noexcept;
+  [[nodiscard]] bool protect(const sample& s) noexcept;
+  [[nodiscard]] std::size_t start(sample& s, link_events& events) noexcept;
+  // Returns the first datagram that was not sent.
+  [[nodiscard]] std::size_t send_datagrams(const sample& s, std::size_t from, std::size_t& dropped) noexcept;
+  void watch_for_room(link_events& events, bool wanted) noexcept;
+
+  const unique_fd out_;
+  const std::string channel_;
+  const std::size_t datagram_bytes_;
+  const unsigned fec_;  // percent of parity; 0: none
+  const std::size_t largest_;
+
+  std::size_t newest_datagrams_ = 0;
+  fec_plan plan_;                  // with forward error correction: of the newest sample that is being sent
+  std::vector<std::byte> parity_;  // and its parity, one block after the other
+  fec_code code_;
+  rest rest_;
+  bool newest_waits_ = false;  // behind the rest of an older sample
+  bool watched_for_room_ = false;
+};
+
+}  // namespace orc::detail::multicast

@@ -1,0 +1,122 @@
+// The readers of a publication: subscriptions that proved their address (report_cookies.h), who of them waits for a
+// repair, and whose turn it is.
+//
+// Places and repairs are shared between hosts first and then between the readers of a host, so that a host with many
+// readers, real or made up, takes neither from the others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "core/clock.h"
+#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/source.h"
+#include "wire/control.h"
+
+namespace orc::detail::multicast {
+
+// What one report asked for, as far as it was not sent.
+struct repair_request {
+  std::uint64_t sequence = 0;  // 0: nothing
+  std::array<orc_datagram::gap, orc_datagram::most_gaps> gaps{};
+  std::size_t gap_count = 0;
+  std::size_t gap = 0;       // the one that is being sent
+  std::size_t fragment = 0;  // in it, from its first
+  std::size_t sent = 0;      // bytes
+};
+
+struct reader {
+  source at;
+  wire::id link;            // of the subscription's end
+  std::uint64_t since = 0;  // samples up to this one are not for it: it joined later, and the last one is not kept
+  std::uint64_t has = 0;    // the newest sample that it reported
+  std::uint64_t asked = 0;  // the newest sample when it was asked last
+  monotonic::time_point heard;
+  monotonic::time_point asked_at;
+  monotonic::time_point ask_at;
+  monotonic::duration ask_every{};
+  repair_request repair;
+};
+
+// Not thread-safe. No I/O, the clock comes as an argument. References stay good until a reader goes.
+class reader_table {
+ public:
+  static constexpr std::size_t most = 1024;
+  // Bytes that are sent in repairs to one host: at once, and a second.
+  static constexpr std::int64_t burst = 4 * 1024 * 1024;
+  static constexpr std::int64_t bytes_per_second = 64 * 1024 * 1024;
+
+  [[nodiscard]] std::size_t size() const noexcept { return readers_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return readers_.empty(); }
+
+  // A program has a port for each subscription: there is one reader at an address and port.
+  [[nodiscard]] reader* find(const source& at) noexcept;
+  // A new reader there. In a full table one of the host with the most readers makes room, unless that is the host of
+  // the new one. Null: no room, or no memory.
+  [[nodiscard]] reader* add(const source& at, monotonic::time_point now) noexcept;
+  void remove(const source& at) noexcept;
+  // Those that were not heard since then.
+  void remove_silent(monotonic::time_point since) noexcept;
+
+  template <typename Predicate>
+  [[nodiscard]] bool any_of(Predicate holds) const noexcept {
+    for (const auto& [where, each] : readers_) {
+      if (holds(each)) return true;
+    }
+    return false;
+  }
+  // Calls visit(reader) for each until it returns false. The next call begins with that one.
+  template <typename Visit>
+  void visit_in_turn(Visit visit) noexcept {
+    auto next = readers_.lower_bound(visit_next_);
+    for (std::size_t n = readers_.size(); n > 0; --n, ++next) {
+      if (next == readers_.end()) next = readers_.begin();
+      if (visit(next->second)) continue;
+      visit_next_ = next->first;
+      return;
+    }
+  }
+
+  // ---- repairs ----
+  // Replaces what that reader asked for before.
+  void request(reader& whom, const repair_request& what) noexcept;
+  void end_request(reader& whom) noexcept;
+  // The next one: of the hosts that have something left of their bytes in turn, and of the readers of a host in turn.
+  // Null: none.
+  [[nodiscard]] reader* next_to_repair(monotonic::time_point now) noexcept;
+  void charge(const reader& whom, std::size_t bytes) noexcept;
+  [[nodiscard]] bool has_requests() const noexcept { return requests_ != 0; }
+
+ private:
+  // All of 127.0.0.0/8 is this host, of which a program may choose any address.
+  [[nodiscard]] static std::uint32_t host_of(const source& at) noexcept;
+  struct place {
+    std::uint32_t host = 0;
+    source at;
+    auto operator<=>(const place&) const = default;
+  };
+  struct host {
+    std::size_t readers = 0;
+    std::size_t requests = 0;
+    std::int64_t bytes_left = burst;
+    monotonic::time_point refilled;
+    place repaired;  // last
+  };
+  using readers = std::map<place, reader>;
+
+  [[nodiscard]] bool make_room_for(std::uint32_t newcomer) noexcept;
+  readers::iterator erase(readers::iterator which) noexcept;
+  static void refill(host& which, monotonic::time_point now) noexcept;
+  void forget_idle_hosts(monotonic::time_point now) noexcept;
+  [[nodiscard]] reader* next_of(std::uint32_t address, host& which) noexcept;
+
+  readers readers_;
+  std::map<std::uint32_t, host> hosts_;  // those with readers, and those that have not got all their bytes back
+  place visit_next_;
+  std::uint32_t repaired_ = 0;  // host
+  std::size_t requests_ = 0;
+};
+
+}  // namespace orc::detail::multicast
