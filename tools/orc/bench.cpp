@@ -83,6 +83,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
       rtt->add_option("--warmup", args->warm_up, "Round trips before that, not counted; default: up to 1000, 0.25 s")
           ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100'000'000}));
   rtt->add_option("--seconds", args->options.seconds, "Time per transport and size without --messages")
+      ->excludes(messages)
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   rtt->add_option("--wait", args->options.wait,

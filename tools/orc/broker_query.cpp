@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <zmq.hpp>
 
@@ -68,14 +69,17 @@ struct broker_query::connection {
 };
 
 broker_query::broker_query(const std::string& endpoint, const stop_signal& stop)
-    : stop_(stop), candidates_(endpoint.empty() ? detail::broker_candidates() : std::vector{endpoint}) {}
+    : stop_(stop),
+      searches_(endpoint.empty() && !detail::broker_is_named()),
+      candidates_(endpoint.empty() ? detail::broker_candidates() : std::vector{endpoint}) {}
 
 broker_query::~broker_query() = default;
 
 bool broker_query::connect() {
   findings_.clear();
   for (const std::string& candidate : candidates_) {
-    const std::string silent = why_silent(candidate);
+    std::string silent = why_silent(candidate);
+    if (silent.empty() && searches_) silent = why_ignored(candidate);
     if (!findings_.empty()) findings_ += ", ";
     findings_ += escaped(candidate) + (silent.empty() ? "" : " (" + silent + ")");
     if (!silent.empty()) continue;
@@ -154,11 +158,26 @@ query_result<wire::topic_list> broker_query::list() {
 }
 
 query_result<wire::topic_state> broker_query::describe(const std::string& topic) {
-  auto reply = ask(wire::describe_topic{topic});
-  if (auto* failure = std::get_if<query_failure>(&reply)) return std::move(*failure);
-  auto* state = std::get_if<wire::topic_state>(&std::get<wire::body>(reply));
-  if (state == nullptr) return query_failure{exit_code::failed, "the broker's answer is not the state of a topic"};
-  return std::move(*state);
+  std::optional<wire::topic_state> all;
+  wire::describe_topic question{topic};
+  do {
+    auto reply = ask(question);
+    if (auto* failure = std::get_if<query_failure>(&reply)) return std::move(*failure);
+    auto* page = std::get_if<wire::topic_state>(&std::get<wire::body>(reply));
+    if (page == nullptr) return query_failure{exit_code::failed, "the broker's answer is not the state of a topic"};
+    const auto last = page->subscriptions.empty() ? wire::id{} : page->subscriptions.back().subscription;
+    if (!all) {
+      all = std::move(*page);  // with the type's schema
+    } else {
+      std::move(page->subscriptions.begin(), page->subscriptions.end(), std::back_inserter(all->subscriptions));
+      all->more = page->more;
+      all->subscription_count = page->subscription_count;
+    }
+    // Ids must grow, or a broken broker would keep us asking for ever.
+    if (!all->more || last <= question.after) break;
+    question.after = last;
+  } while (true);
+  return std::move(*all);
 }
 
 }  // namespace orc::cli

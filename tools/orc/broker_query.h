@@ -33,10 +33,11 @@ class broker_query {
   // Who the broker is.
   [[nodiscard]] query_result<wire::welcome> greet();
 
-  // All topics in the order of their names, however many pages that takes.
+  // All topics in the order of their names, however many pages that takes, with a few subscriptions of each.
   [[nodiscard]] query_result<wire::topic_list> list();
 
-  // One topic, with its schema. A topic nobody knows is a query_failure with exit_code::no_topic.
+  // One topic, with its schema and all subscriptions, however many pages that takes. A topic nobody knows is a
+  // query_failure with exit_code::no_topic.
   [[nodiscard]] query_result<wire::topic_state> describe(const std::string& topic);
 
   // Where the last answer came from.
@@ -52,6 +53,7 @@ class broker_query {
   [[nodiscard]] query_failure nobody_answers() const;
 
   const stop_signal& stop_;
+  const bool searches_;  // else the broker was named
   std::vector<std::string> candidates_;
   std::string findings_;  // what the last connect() found at each candidate
   std::string endpoint_;

@@ -69,11 +69,14 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
     add({severity::fail, "broker", "not sought: hardly any files may be opened", {"ulimit -n 4096"}});
     return std::nullopt;
   }
+  const bool searches = endpoint.empty() && !detail::broker_is_named();
   std::string findings;
   for (const std::string& candidate : candidates) {
     if (stop.raised()) return std::nullopt;
     findings += (findings.empty() ? "" : ", ") + candidate;
-    if (const std::string silent = why_silent(candidate); !silent.empty()) {
+    std::string silent = why_silent(candidate);
+    if (silent.empty() && searches) silent = why_ignored(candidate);
+    if (!silent.empty()) {
       findings += " (" + silent + ")";
     } else if (const auto from = ask(candidate, stop)) {
       add_answer(add, findings, *from);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "wire/broker_trust.h"
+
 namespace orc::cli {
 
 namespace {
@@ -70,6 +72,11 @@ std::string why_silent(const std::string& endpoint) {
     case ENETUNREACH: return "no route";
     default: return {};
   }
+}
+
+std::string why_ignored(const std::string& endpoint) {
+  const std::string distrusted = detail::why_distrusted(endpoint);
+  return distrusted.empty() ? distrusted : distrusted + ": ignored";
 }
 
 }  // namespace orc::cli

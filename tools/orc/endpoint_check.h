@@ -9,4 +9,8 @@ namespace orc::cli {
 // "nothing there", "nobody listens", "no permission". Takes at most 200 ms.
 [[nodiscard]] std::string why_silent(const std::string& endpoint);
 
+// For endpoints that were found by searching: why participants ignore this one, because another user could have made
+// it. Empty: they do not.
+[[nodiscard]] std::string why_ignored(const std::string& endpoint);
+
 }  // namespace orc::cli

@@ -8,18 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/printable.h"
+
 namespace orc::cli {
 
-// Length of the valid UTF-8 character that `bytes` begins with; 0 when it begins with none (RFC 3629: no overlong
-// forms, no surrogates, at most U+10FFFF).
-[[nodiscard]] std::size_t utf8_length(std::string_view bytes) noexcept;
-
-// Valid UTF-8 without control characters other than tab, line feed and carriage return; not empty.
-[[nodiscard]] bool is_printable(std::string_view bytes) noexcept;
-
-// On one line and harmless on a terminal: control characters and invalid bytes as \n, \t, \xNN; backslash doubled.
-// What others send (samples, program names, reasons) must go through this before it is printed.
-[[nodiscard]] std::string escaped(std::string_view bytes);
+// What others send (samples, program names, reasons) must go through escaped() before it is printed.
+using wire::escaped;
+using wire::is_printable;
+using wire::utf8_length;
 
 [[nodiscard]] std::string hex(std::string_view bytes);
 // Hexadecimal digits with optional white space, colons and 0x between bytes. Empty optional: not that.

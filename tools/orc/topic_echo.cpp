@@ -33,6 +33,7 @@ struct echo_options {
   bool raw = false;
   bool full = false;
   std::size_t queue = 0;  // 0: newest only
+  int max_age_ms = 0;     // 0: any age
 };
 
 class echo_command {
@@ -46,6 +47,7 @@ class echo_command {
       request.conflate = 0;
       request.depth = options_.queue;
     }
+    request.max_age_ms = options_.max_age_ms;
     const result requested = participant_.request_topic(options_.topic, request);
     if (stop_.raised()) return ended();
     if (!requested) {
@@ -161,17 +163,24 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
                                 "Payload as hexadecimal digits (default: text if it is printable UTF-8)");
   auto* text =
       command->add_flag("--text", options->text, "Payload as text, anything unprintable escaped")->excludes(hex);
-  command->add_flag("--raw", options->raw, "Only the bytes of the payloads, nothing between them")
-      ->excludes(hex)
-      ->excludes(text);
-  command->add_flag("--full", options->full, "Long payloads whole (default: the first 256 bytes of text, 64 of hex)");
+  auto* raw = command->add_flag("--raw", options->raw, "Only the bytes of the payloads, nothing between them")
+                  ->excludes(hex)
+                  ->excludes(text);
+  auto* full = command->add_flag("--full", options->full,
+                                 "Long payloads whole (default: the first 256 bytes of text, 64 of hex)");
+  full->excludes(raw);
   command
       ->add_option("--queue", options->queue,
                    "Every sample in order, up to DEPTH waiting, instead of the newest one only")
       ->type_name("DEPTH")
       ->check(CLI::Range(1, 65536));
+  command
+      ->add_option("--max-age", options->max_age_ms,
+                   "Drop samples that are older than MS milliseconds, as by the clock of the host that sent them")
+      ->type_name("MS")
+      ->check(CLI::Range(1, 1'000'000'000));
   add_common_options(*command, options->common, "One JSON object per line, with the whole payload");
-  command->get_option("--json")->excludes(command->get_option("--raw"));
+  command->get_option("--json")->excludes(raw)->excludes(full);  // which it shows whole anyway
   command->callback([options, &exit_code] { exit_code = echo_command(*options).run(); });
 }
 

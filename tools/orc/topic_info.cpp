@@ -37,6 +37,7 @@ void describe(rows& lines, const wire::publication_info& from, bool verbose) {
     lines.push_back(
         {"schema", is_printable(from.type->schema) ? escaped(from.type->schema) : "hex " + hex(from.type->schema)});
   }
+  lines.push_back({"keeps the last sample", from.keep_last ? "yes" : "no"});
   if (const auto& counters = from.counters) {
     lines.push_back({"sent", std::to_string(counters->sent) + " samples, " + std::to_string(counters->bytes) +
                                  " bytes, " + std::to_string(counters->dropped) + " dropped, " +
@@ -55,6 +56,10 @@ void describe(rows& lines, const wire::subscription_info& to, bool verbose) {
   const auto& counters = to.counters;
   const std::string reason = counters && !counters->reason.empty() ? " (" + escaped(counters->reason) + ")" : "";
   lines.push_back({"  link", link_text(to) + reason});
+  if (to.max_age_ms != 0) {
+    const std::string dropped = counters ? " (" + std::to_string(counters->stale) + " dropped)" : "";
+    lines.push_back({"  drops", "samples older than " + std::to_string(to.max_age_ms) + " ms" + dropped});
+  }
   if (!counters) {
     lines.push_back({"  received", "not told yet"});
     return;

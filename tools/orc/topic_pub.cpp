@@ -37,6 +37,7 @@ struct pub_options {
   double linger_s = 0.2;
   std::string type_name;
   std::string encoding;
+  bool no_keep_last = false;
 };
 
 clock::duration seconds(double s) {
@@ -53,6 +54,7 @@ class pub_command {
     topic_options declared;
     declared.type.name = options_.type_name;
     declared.type.encoding = options_.encoding;
+    declared.keep_last = !options_.no_keep_last;
     const result registered = participant_.register_topic(options_.topic, declared);
     if (stop_.raised()) return exit_code::interrupted;
     if (!registered) {
@@ -219,6 +221,8 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
   command->add_option("--type", options->type_name, "Name of the type, shown by `orc topic info`")->type_name("NAME");
   command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")
       ->type_name("NAME");
+  command->add_flag("--no-keep-last", options->no_keep_last,
+                    "For commands: only readers that are there when a sample is sent get it, none that joins later");
   add_common_options(*command, options->common, "At the end one JSON object: what was sent, to how many readers");
   command->callback([options, wait, &exit_code] {
     options->wait_given = wait->count() > 0;

@@ -32,7 +32,8 @@ void put_publication(json_writer& json, const wire::publication_info& publicatio
       .member("id", publication.publication.hex())
       .member("program", publication.participant_name)
       .member("pid", publication.pid)
-      .member("host", publication.host);
+      .member("host", publication.host)
+      .member("keep_last", publication.keep_last);
   json.key("endpoints").begin_array();
   for (const wire::endpoint& endpoint : publication.endpoints) {
     json.begin_object()
@@ -66,7 +67,8 @@ void put_subscription(json_writer& json, const wire::subscription_info& subscrip
       .member("id", subscription.subscription.hex())
       .member("program", subscription.participant_name)
       .member("pid", subscription.pid)
-      .member("host", subscription.host);
+      .member("host", subscription.host)
+      .member("max_age_ms", subscription.max_age_ms);
   if (const auto& counters = subscription.counters) {
     const bool linked = counters->transport != wire::transport::none;
     json.key("transport");
@@ -80,6 +82,7 @@ void put_subscription(json_writer& json, const wire::subscription_info& subscrip
         .member("bytes", counters->bytes)
         .member("missed", counters->missed)
         .member("malformed", counters->malformed)
+        .member("stale", counters->stale)
         .key("age_ns");
     if (counters->age_ns >= 0) {
       json.value(counters->age_ns);
