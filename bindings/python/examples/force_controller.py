@@ -17,6 +17,7 @@ import orc
 
 JOINTS = 7
 SILENCE_MS = 100  # after which the robot is said to be silent
+MAX_AGE_MS = 50  # of a position that is worth an answer
 
 
 def control(q: np.ndarray) -> np.ndarray:
@@ -25,9 +26,13 @@ def control(q: np.ndarray) -> np.ndarray:
 
 
 def serve(broker: orc.Broker, position: str, command: str) -> None:
-    """Answers every position with a command, for ever. The newest position counts; those it was too slow for do not."""
-    commands = broker.register_topic(command)
-    positions = broker.request_topic(position)  # may be registered later
+    """Answers every position with a command, for ever. The newest position counts; those it was too slow for do not.
+
+    A robot that starts must not receive the last command of another day: keep_last. Nor does a position that was under
+    way for too long get an answer: max_age_ms. (Between hosts, the clocks must agree.)
+    """
+    commands = broker.register_topic(command, keep_last=False)
+    positions = broker.request_topic(position, max_age_ms=MAX_AGE_MS)  # may be registered later
     silent = False
     while True:
         message = positions.recv_msg(SILENCE_MS)
@@ -37,7 +42,7 @@ def serve(broker: orc.Broker, position: str, command: str) -> None:
             silent = True
             continue
         silent = False
-        if len(message) != 8 * JOINTS:
+        if len(message) != 8 * JOINTS:  # from the network: its size is checked before it is used
             print(f"{len(message)} bytes are no {JOINTS} joint angles", flush=True)
             continue
         if message.missed:

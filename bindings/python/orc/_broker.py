@@ -81,17 +81,21 @@ class Broker(_native.Broker):
         topic: str,
         *,
         conflate: int = 1,
-        depth: int = 64,
+        depth: int = 0,
         connected_within_ms: int = 0,
         transports: Transports = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        max_age_ms: int = 0,
     ) -> Subscriber:
         """Asks for the samples of `topic`, registered or not; the link comes up when both ends exist.
 
-        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to 65536).
+        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to
+        65536; 0: 64).
         connected_within_ms: wait for the link; -1: for ever. max_messages: shm: messages alive at a time, 1 to 60.
         spin_us: shm: a receive that waits looks for so long before it sleeps.
+        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them. 0:
+        returns samples of any age.
 
         NoBroker, TimedOut (both: the request stays, see `subscriber`), BadName, BadArgument, Refused, Closed, Forked.
         """
@@ -103,6 +107,7 @@ class Broker(_native.Broker):
             transports=transports,
             max_messages=max_messages,
             spin_us=spin_us,
+            max_age_ms=max_age_ms,
         )
         return self._known(made)
 

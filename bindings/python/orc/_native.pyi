@@ -91,17 +91,19 @@ class Broker:
         huge_pages: bool = False,
         multicast: str = "",
         type: Optional[TypeInfo] = None,
+        keep_last: bool = True,
     ) -> Publisher: ...
     def request_topic(
         self,
         topic: str,
         *,
         conflate: int = 1,
-        depth: int = 64,
+        depth: int = 0,
         connected_within_ms: int = 0,
         transports: Union[str, Iterable[str]] = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        max_age_ms: int = 0,
     ) -> Subscriber: ...
     def send_msg(self, topic: str, data: Buffer) -> None: ...
     def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message]: ...

@@ -15,7 +15,7 @@ class TypeInfo:
     encoding: str = ""
     """"flatbuffers", "protobuf", "cdr", "json", …; at most 255 bytes."""
     hash: int = 0
-    """Of the schema, unsigned 64 bits; 0: none."""
+    """Of name, encoding and schema, unsigned 64 bits; 0: computed when there is a schema, else none."""
     schema: bytes = b""
     """At most 32 KiB."""
 
@@ -29,3 +29,5 @@ class LinkInfo:
     """"inproc", "ipc", "tcp", "shm" or "multicast" when connected, else None."""
     reason: str
     """Why this transport, and why none of those preferred to it."""
+    stale: int = 0
+    """Samples dropped because they were older than `max_age_ms`."""

@@ -33,27 +33,29 @@ struct participant {
 
 publisher_handle register_topic(participant& self, const std::string& topic, nb::handle transports,
                                 std::size_t expected_size, std::size_t history, bool lock, bool huge_pages,
-                                const std::string& multicast, nb::handle type) {
+                                const std::string& multicast, nb::handle type, bool keep_last) {
   topic_options options{.transports = to_transports(transports),
                         .expected_size = expected_size,
                         .history = history,
                         .memory = {.lock = lock, .huge_pages = huge_pages},
                         .multicast = multicast,
-                        .type = to_type_info(type)};
+                        .type = to_type_info(type),
+                        .keep_last = keep_last};
   check(self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
   return self.publisher(topic);
 }
 
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
-                                int spin_us) {
+                                int spin_us, nb::handle max_age_ms) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
                                 .connected_within_ms = within_ms < -1 ? within_ms : 0,  // liborc tells what is wrong
                                 .transports = to_transports(transports),
                                 .max_messages = max_messages,
-                                .spin_us = spin_us};
+                                .spin_us = spin_us,
+                                .max_age_ms = to_int(max_age_ms, "max_age_ms")};
   const auto since = std::chrono::steady_clock::now();
   const result outcome =
       self.owner->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); });
@@ -105,16 +107,18 @@ void bind_broker(nb::module_& m) {
           nb::arg("advertise") = "", nb::arg("transports") = nb::tuple(), nb::arg("multicast") = "", nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
-           nb::arg("multicast") = "", nb::arg("type") = nb::none(),
+           nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
            "Declares `topic` as published by this participant (ORC paper, III.A); waits for the broker's answer.\n\n"
            "transports it is offered on; expected_size: of a typical sample in bytes (shm: reserved at once); history: "
            "samples that recv_next can go back (shm); lock, huge_pages: shm's memory; multicast: URL; type: "
-           "orc.TypeInfo."
+           "orc.TypeInfo; keep_last: a subscription that joins receives the last sample; False (for commands): only "
+           "those "
+           "that are connected when a sample is sent receive it."
            "\n\nNoBroker (it can be sent to all the same, see `publisher`, and is announced when a broker answers), "
            "NameTaken, BadName, BadArgument, Refused, NoPermission, Closed, Forked.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
-           nb::arg("depth") = 64, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
-           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0)
+           nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
+           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0)
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
            "Publisher.send_msg by name. NotRegistered when the topic was not registered.")
       .def(

@@ -13,7 +13,7 @@ namespace {
 [[nodiscard]] nb::object link_of(const subscriber_handle& self) {
   const link_info now = without_gil([&]() noexcept { return self.same->end.link(); });
   const nb::object transport = now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
-  nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason);
+  nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason, now.stale);
   const nb::object made = nb::steal(call_python("orc._types", "LinkInfo", arguments.release().ptr()));
   if (!made.is_valid()) throw nb::python_error();
   return made;

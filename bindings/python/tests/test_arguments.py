@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import logging
 import weakref
 from typing import Any, Callable
@@ -61,7 +62,12 @@ def test_names_of_wrong_type(backend: Any, broker: Any, topic: Any) -> None:
 
 def test_options_that_make_no_sense(backend: Any, broker: Any) -> None:
     with backend.Broker() as participant:
-        for options in ({"conflate": 2}, {"conflate": 0, "depth": 0}, {"connected_within_ms": -2}, {"spin_us": -1}):
+        for options in (
+            {"conflate": 2},
+            {"conflate": 0, "depth": 65_537},
+            {"connected_within_ms": -2},
+            {"spin_us": -1},
+        ):
             with pytest.raises(backend.BadArgument):
                 participant.request_topic("t", **options)
         with pytest.raises(backend.BadArgument, match="carrier-pigeon"):
@@ -70,6 +76,36 @@ def test_options_that_make_no_sense(backend: Any, broker: Any) -> None:
             participant.register_topic("t", history=0)
         with pytest.raises(TypeError):
             participant.register_topic("t", no_such_option=1)
+
+
+def test_options_that_contradict_each_other(backend: Any, broker: Any) -> None:
+    """depth=100 without conflate=0 kept one sample, silently."""
+    with backend.Broker() as participant:
+        with pytest.raises(backend.BadArgument, match="depth is the length of the queue with conflate = 0"):
+            participant.request_topic("t", depth=100)
+        for options in ({"max_messages": 3}, {"spin_us": 5}):
+            with pytest.raises(backend.BadArgument, match="only, which transports leaves out: add shm"):
+                participant.request_topic("t", transports="ipc,tcp", **options)
+        for options in ({"history": 5}, {"lock": True}, {"huge_pages": True}):
+            with pytest.raises(backend.BadArgument, match="only, which transports leaves out: add shm"):
+                participant.register_topic("t", transports=["ipc"], **options)
+        participant.register_topic("t", transports="ipc", expected_size=100)
+        participant.request_topic("t", conflate=0)
+
+
+def test_the_hash_of_a_schema(backend: Any, broker: Any) -> None:
+    """It is that of name, encoding and schema: nobody can register other bytes under it."""
+    right = int.from_bytes(
+        hashlib.sha256(
+            b"".join(len(part).to_bytes(8, "little") + part for part in (b"robot.State", b"json", b"{}"))
+        ).digest()[:8],
+        "little",
+    )
+    with backend.Broker() as participant:
+        with pytest.raises((backend.BadArgument, backend.Refused), match=f"{right:016x}"):
+            participant.register_topic("t", type=backend.TypeInfo("robot.State", "json", right + 1, b"{}"))
+        participant.register_topic("t", type=backend.TypeInfo("robot.State", "json", 0, b"{}"))
+        participant.register_topic("u", type=backend.TypeInfo("robot.State", "json", right, b"{}"))
 
 
 def test_unknown_topics(backend: Any, broker: Any) -> None:

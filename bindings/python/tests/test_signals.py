@@ -119,7 +119,8 @@ import orc
 conflate = int(sys.argv[1])
 with orc.Broker() as sender, orc.Broker() as receiver:
     publisher = sender.register_topic("t", transports="ipc")
-    subscriber = receiver.request_topic("t", conflate=conflate, depth=60000, connected_within_ms=20000)
+    depth = 0 if conflate else 60000
+    subscriber = receiver.request_topic("t", conflate=conflate, depth=depth, connected_within_ms=20000)
     ended = False
     def send():
         while not ended:

@@ -4,6 +4,12 @@ A second, independent implementation of the protocol, written from schemas/PROTO
 extension. What differs from it: other transports and doing without a broker raise BadArgument; a sample passes through
 two more threads (this one's I/O thread and libzmq's), so its latency is some 100 µs more; libzmq holds a few samples of
 its own for a reader that lags (its batch of 8 KiB and the kernel's buffer), which are older than the newest one.
+
+Strangers: libzmq ends the process when a peer claims the routing id that it gives to the next one. Each publication
+calls C's srand() with random bits, so that this id is unpredictable, and limits strangers and new connections. What
+remains is one abort in a week of uninterrupted attack from one address, on average, and memory without limit for a
+local reader that never ends a message (schemas/PROTOCOL.md, "Newest wins with a ROUTER"). The native backend has no
+such weakness: prefer it where strangers reach the port of a publication.
 """
 
 try:

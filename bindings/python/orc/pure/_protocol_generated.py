@@ -23,6 +23,7 @@ class ErrorCode(object):
     name_taken = 4
     unknown_topic = 5
     limit = 6
+    id_taken = 7
 
 
 class Body(object):
@@ -256,13 +257,24 @@ class Hello(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-def HelloStart(builder): builder.StartObject(6)
+    # Hello
+    def Secret(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def HelloStart(builder): builder.StartObject(7)
 def HelloAddParticipant(builder, participant): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def HelloAddName(builder, name): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
 def HelloAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
 def HelloAddPid(builder, pid): builder.PrependUint32Slot(3, pid, 0)
 def HelloAddStartTime(builder, startTime): builder.PrependUint64Slot(4, startTime, 0)
 def HelloAddLibrary(builder, library): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(library), 0)
+def HelloAddSecret(builder, secret): builder.PrependStructSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(secret), 0)
 def HelloEnd(builder): return builder.EndObject()
 
 
@@ -339,12 +351,20 @@ class RegisterTopic(object):
             return obj
         return None
 
-def RegisterTopicStart(builder): builder.StartObject(4)
+    # RegisterTopic
+    def KeepLast(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return True
+
+def RegisterTopicStart(builder): builder.StartObject(5)
 def RegisterTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RegisterTopicAddPublication(builder, publication): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def RegisterTopicAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
 def RegisterTopicStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def RegisterTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def RegisterTopicAddKeepLast(builder, keepLast): builder.PrependBoolSlot(4, keepLast, 1)
 def RegisterTopicEnd(builder): return builder.EndObject()
 
 
@@ -432,9 +452,17 @@ class RequestTopic(object):
             return obj
         return None
 
-def RequestTopicStart(builder): builder.StartObject(2)
+    # RequestTopic
+    def MaxAgeMs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def RequestTopicStart(builder): builder.StartObject(3)
 def RequestTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RequestTopicAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def RequestTopicAddMaxAgeMs(builder, maxAgeMs): builder.PrependUint32Slot(2, maxAgeMs, 0)
 def RequestTopicEnd(builder): return builder.EndObject()
 
 
@@ -648,7 +676,14 @@ class SubscriptionCounters(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-def SubscriptionCountersStart(builder): builder.StartObject(9)
+    # SubscriptionCounters
+    def Stale(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+def SubscriptionCountersStart(builder): builder.StartObject(10)
 def SubscriptionCountersAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def SubscriptionCountersAddSampledNs(builder, sampledNs): builder.PrependUint64Slot(1, sampledNs, 0)
 def SubscriptionCountersAddReceived(builder, received): builder.PrependUint64Slot(2, received, 0)
@@ -658,6 +693,7 @@ def SubscriptionCountersAddMalformed(builder, malformed): builder.PrependUint64S
 def SubscriptionCountersAddAgeNs(builder, ageNs): builder.PrependInt64Slot(6, ageNs, 0)
 def SubscriptionCountersAddTransport(builder, transport): builder.PrependUint8Slot(7, transport, 0)
 def SubscriptionCountersAddReason(builder, reason): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(reason), 0)
+def SubscriptionCountersAddStale(builder, stale): builder.PrependUint64Slot(9, stale, 0)
 def SubscriptionCountersEnd(builder): return builder.EndObject()
 
 
@@ -862,8 +898,19 @@ class DescribeTopic(object):
             return self._tab.String(o + self._tab.Pos)
         return None
 
-def DescribeTopicStart(builder): builder.StartObject(1)
+    # DescribeTopic
+    def After(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def DescribeTopicStart(builder): builder.StartObject(2)
 def DescribeTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def DescribeTopicAddAfter(builder, after): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(after), 0)
 def DescribeTopicEnd(builder): return builder.EndObject()
 
 
@@ -1115,7 +1162,14 @@ class Publication(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def PublicationStart(builder): builder.StartObject(9)
+    # Publication
+    def KeepLast(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return True
+
+def PublicationStart(builder): builder.StartObject(10)
 def PublicationAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def PublicationAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def PublicationAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
@@ -1126,6 +1180,7 @@ def PublicationStartEndpointsVector(builder, numElems): return builder.StartVect
 def PublicationAddType(builder, type): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def PublicationAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
 def PublicationAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(8, receivedAgoMs, 0)
+def PublicationAddKeepLast(builder, keepLast): builder.PrependBoolSlot(9, keepLast, 1)
 def PublicationEnd(builder): return builder.EndObject()
 
 
@@ -1209,7 +1264,14 @@ class Subscription(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def SubscriptionStart(builder): builder.StartObject(7)
+    # Subscription
+    def MaxAgeMs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def SubscriptionStart(builder): builder.StartObject(8)
 def SubscriptionAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def SubscriptionAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def SubscriptionAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
@@ -1217,6 +1279,7 @@ def SubscriptionAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(3, f
 def SubscriptionAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
 def SubscriptionAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
 def SubscriptionAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(6, receivedAgoMs, 0)
+def SubscriptionAddMaxAgeMs(builder, maxAgeMs): builder.PrependUint32Slot(7, maxAgeMs, 0)
 def SubscriptionEnd(builder): return builder.EndObject()
 
 
@@ -1290,12 +1353,20 @@ class TopicState(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def TopicStateStart(builder): builder.StartObject(4)
+    # TopicState
+    def More(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+def TopicStateStart(builder): builder.StartObject(5)
 def TopicStateAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def TopicStateAddPublication(builder, publication): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def TopicStateAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
 def TopicStateStartSubscriptionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def TopicStateAddSubscriptionCount(builder, subscriptionCount): builder.PrependUint32Slot(3, subscriptionCount, 0)
+def TopicStateAddMore(builder, more): builder.PrependBoolSlot(4, more, 0)
 def TopicStateEnd(builder): return builder.EndObject()
 
 

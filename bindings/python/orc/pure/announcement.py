@@ -29,12 +29,17 @@ class Announcement:
         self._changed = threading.Condition()
         self._state = State.UNSENT
         self._error: Optional[Error] = None
+        self._obstacle: Optional[Error] = None
+        self.told = False  # the broker may know of it
 
     def wait(self, seconds: Optional[float]) -> Optional[Error]:
-        """What the broker said: None for yes, NoBroker when it said nothing in time. From users' threads."""
+        """What the broker said: None for yes, NoBroker when it said nothing in time. From users' threads.
+
+        Ends early when the broker cannot be asked: it does not take the participant.
+        """
         with self._changed:
-            wait_for(self._changed, lambda: self.settled, seconds)
-            return None if self._state is State.CONFIRMED else self._error or NoBroker()
+            wait_for(self._changed, lambda: self.settled or self._obstacle is not None, seconds)
+            return None if self._state is State.CONFIRMED else self._error or self._obstacle or NoBroker()
 
     @property
     def unsent(self) -> bool:
@@ -54,7 +59,14 @@ class Announcement:
             if not self.settled:
                 self._error = why
 
+    def hinder(self, why: Optional[Error]) -> None:
+        """Why it cannot be sent now. None: it can."""
+        with self._changed:
+            self._obstacle = why
+            self._changed.notify_all()
+
     def sent(self) -> None:
+        self.told = True
         if self._state is State.UNSENT:
             self._settle(State.SENT)
 

@@ -20,8 +20,8 @@ from .subscription import Subscription
 
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 _LARGEST_SAMPLE = (1 << 30) - 16
-_REGISTER_DEFAULTS: Dict[str, object] = {"transports": (), "type": None}
-_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0}
+_REGISTER_DEFAULTS: Dict[str, object] = {"transports": (), "type": None, "keep_last": True}
+_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0}
 
 
 def _log_to_logging(level: str, text: str) -> None:
@@ -184,9 +184,14 @@ class Broker:
         huge_pages: bool = False,
         multicast: str = "",
         type: Optional[TypeInfo] = None,
+        keep_last: bool = True,
     ) -> Publisher:
         """Declares `topic` as published by this participant, and waits for the broker's answer, at most
-        broker_timeout_ms. expected_size, history, lock and huge_pages are for shm, which this backend does not have.
+        broker_timeout_ms. expected_size, history, lock and huge_pages are for shm, which this backend does not have;
+        the last three are refused when `transports` names others.
+
+        keep_last: a subscription that joins receives the last sample. False (for commands): only those that are
+        connected when a sample is sent receive it.
 
         NoBroker: nobody answered; it can be sent to all the same (`publisher`) and is announced when a broker answers.
         NameTaken: a live publication of another participant holds it. BadName, BadArgument, Refused, Closed, Forked.
@@ -198,26 +203,33 @@ class Broker:
         chosen = options.transports(transports)
         options.number("expected_size", expected_size, 0, 1 << 40)
         options.number("history", history, 1, options.LONGEST_QUEUE)
+        options.only_for_shm(chosen, history=history != 1, memory=bool(lock or huge_pages))
         described = options.described(type)
-        asked: Dict[str, object] = {"transports": chosen, "type": described}
+        kept = options.flag("keep_last", keep_last)
+        asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept}
         self._same("unregister_topic", topic, topic in self._participant.publications, asked, _REGISTER_DEFAULTS)
-        return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described))
+        return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described, kept))
 
     def request_topic(
         self,
         topic: str,
         *,
         conflate: int = 1,
-        depth: int = 64,
+        depth: int = 0,
         connected_within_ms: int = 0,
         transports: Transports = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        max_age_ms: int = 0,
     ) -> Subscriber:
         """Asks for the samples of `topic`, registered or not; the link comes up when both ends exist.
 
-        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to 65536).
-        connected_within_ms: wait for the link; -1: for ever. max_messages and spin_us are for shm.
+        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to
+        65536; 0: 64).
+        connected_within_ms: wait for the link; -1: for ever. max_messages and spin_us are for shm, and
+        refused when `transports` names others.
+        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them. 0:
+        returns samples of any age.
 
         NoBroker, TimedOut (both: the request stays, see `subscriber`), BadName, BadArgument, Refused, Closed, Forked.
         """
@@ -225,13 +237,14 @@ class Broker:
         self._participant.usable()
         within = options.milliseconds("connected_within_ms", connected_within_ms)
         chosen = options.transports(transports)
-        kept = depth if options.number("conflate", conflate, 0, 1) == 0 else 0
-        options.number("depth", depth, 1 if conflate == 0 else 0, options.LONGEST_QUEUE)
+        kept = options.queue(conflate, depth)
         options.number("max_messages", max_messages, 1, 60)
         options.number("spin_us", spin_us, 0, 1_000_000)
-        asked: Dict[str, object] = {"transports": chosen, "queue": kept}
+        options.only_for_shm(chosen, max_messages=max_messages != 8, spin_us=spin_us != 0)
+        oldest = options.age("max_age_ms", max_age_ms)
+        asked: Dict[str, object] = {"transports": chosen, "queue": kept, "max_age_ms": oldest}
         self._same("release_topic", topic, topic in self._participant.subscriptions, asked, _REQUEST_DEFAULTS)
-        return self._handle(self._participant.request(topic, chosen or self._transports, kept, within))
+        return self._handle(self._participant.request(topic, chosen or self._transports, kept, oldest, within))
 
     def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
         """Registering or requesting again tells how it stands. Options that are named again must be the same."""

@@ -28,6 +28,11 @@ def draw_id() -> Id:
             return drawn
 
 
+def draw_secret() -> int:
+    """64 random bits, not all zero."""
+    return draw_id().hi
+
+
 def host_identity() -> str:
     """Two processes with the same one see the same pids. Never empty."""
     try:

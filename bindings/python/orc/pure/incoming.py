@@ -28,6 +28,7 @@ class Incoming:
         reactor: Reactor,
         publication: Id,
         subscription: Id,
+        secret: int,
         depth: int,
         address: str,
         newest: Callable[[], int],
@@ -41,7 +42,8 @@ class Incoming:
         self.since = time.monotonic()
         self.welcome = False
         self.newest = 0  # of the publication, when it welcomed
-        self._reactor, self._subscription, self._depth, self._received_newest = reactor, subscription, depth, newest
+        self._reactor, self._subscription, self._secret = reactor, subscription, secret
+        self._depth, self._received_newest = depth, newest
         self._welcomed, self._refused, self._ended = welcomed, refused, ended
         self._sample, self._malformed = sample, malformed
         self._said = 0.0
@@ -50,7 +52,7 @@ class Incoming:
         self._socket.setsockopt(zmq.RCVHWM, 2 if depth == 0 else 64)
         self._socket.setsockopt(zmq.SNDHWM, 4)
         self._socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_FRAME)
-        self._socket.setsockopt(zmq.RECONNECT_IVL, 100)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, 300)
         self._socket.setsockopt(zmq.TCP_KEEPALIVE, 1)
         self._socket.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 5)
         self._socket.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
@@ -87,14 +89,14 @@ class Incoming:
             self._reactor.post(self._serve)
 
     def _say(self, socket: zmq.Socket[bytes], kind: int) -> None:
-        depth, newest = (self._depth, self._received_newest()) if kind == link.HELLO else (0, 0)
+        said = (self._depth, self._received_newest(), self._secret) if kind == link.HELLO else (0, 0, 0)
         try:
-            message = link.LinkMessage(kind, self.publication, self._subscription, depth, newest)
+            message = link.LinkMessage(kind, self.publication, self._subscription, *said)
             socket.send(link.pack_link(message), zmq.NOBLOCK)
         except zmq.Again:
             pass  # there is one on its way
 
-    def _connection_ended(self) -> None:
+    def _connection_ended(self, _: int = -1) -> None:
         self._lost = True
         self._serve()
 

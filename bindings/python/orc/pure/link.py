@@ -11,7 +11,7 @@ HELLO, WELCOME, REFUSED, GOODBYE = 1, 2, 3, 4
 LONGEST_FROM_SUBSCRIBER = 4096
 
 _HEADER = struct.Struct("<Qq")
-_LINK = struct.Struct("<16x4sBBHQQQQIIQ")
+_LINK = struct.Struct("<QQ4sBBHQQQQIIQ")
 _MAGIC = b"ORCL"
 _VERSION = 1
 
@@ -29,6 +29,7 @@ class LinkMessage(NamedTuple):
     subscription: Id
     depth: int  # hello: 0 newest wins, else samples to be kept in order
     newest: int  # welcome, refused: newest sample so far; hello: newest one received; 0: none
+    secret: int = 0  # hello: of a subscription and a publication; 0: none
 
 
 def pack_header_into(frame: bytearray, sequence: int, stamp_ns: int) -> None:
@@ -41,16 +42,18 @@ def unpack_header(frame: memoryview) -> Optional[SampleHeader]:
 
 
 def pack_link(message: LinkMessage) -> bytes:
-    kind, publication, subscription, depth, newest = message
-    return _LINK.pack(_MAGIC, kind, _VERSION, 0, *publication, *subscription, depth, 0, newest)
+    kind, publication, subscription, depth, newest, secret = message
+    return _LINK.pack(0, secret, _MAGIC, kind, _VERSION, 0, *publication, *subscription, depth, 0, newest)
 
 
 def unpack_link(frame: memoryview) -> Optional[LinkMessage]:
     """None for anything that is no link message of this version."""
-    if len(frame) != _LINK.size or bytes(frame[:16]) != bytes(16):
+    if len(frame) != _LINK.size:
         return None
-    magic, kind, version, _, p_hi, p_lo, s_hi, s_lo, depth, _, newest = _LINK.unpack(frame)
+    sequence, secret, magic, kind, version, _, p_hi, p_lo, s_hi, s_lo, depth, _, newest = _LINK.unpack(frame)
     publication, subscription = Id(p_hi, p_lo), Id(s_hi, s_lo)
-    if magic != _MAGIC or version != _VERSION or not HELLO <= kind <= GOODBYE or NOBODY in (publication, subscription):
+    if sequence != 0 or magic != _MAGIC or version != _VERSION or not HELLO <= kind <= GOODBYE:
         return None
-    return LinkMessage(kind, publication, subscription, depth, newest)
+    if NOBODY in (publication, subscription):
+        return None
+    return LinkMessage(kind, publication, subscription, depth, newest, secret)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import List, Optional, Union
 
-from .identity import Id
+from .identity import NOBODY, Id
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Hello:
     pid: int
     start_time: int
     library: str
+    secret: Id = NOBODY
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class RegisterTopic:
     publication: Id
     endpoints: List[Endpoint]
     type: Optional[TypeDescription] = None
+    keep_last: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class UnregisterTopic:
 class RequestTopic:
     topic: str
     subscription: Id
+    max_age_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class SubscriptionCounters:
     age_ns: int
     transport: int
     reason: str
+    stale: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ class ListTopics:
 @dataclass(frozen=True)
 class DescribeTopic:
     topic: str
+    after: Id = NOBODY
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,7 @@ class Publication:
     type: Optional[TypeDescription]
     counters: Optional[PublicationCounters]
     received_ago_ms: int
+    keep_last: bool = True
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,7 @@ class Subscription:
     pid: int
     counters: Optional[SubscriptionCounters]
     received_ago_ms: int
+    max_age_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -158,6 +165,7 @@ class TopicState:
     publication: Optional[Publication]
     subscriptions: List[Subscription]
     subscription_count: int
+    more: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Tells when connections of a ZeroMQ socket end: libzmq reconnects without a word otherwise."""
+"""Reports the connections of a ZeroMQ socket that were accepted and that ended: libzmq reconnects without a word."""
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Optional
 
 import zmq
 from zmq.utils.monitor import parse_monitor_message
@@ -13,17 +13,27 @@ _ENDED = zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVE
 
 
 class Monitor:
-    """Calls `ended` on the I/O thread, where this object belongs as well, once for each connection that ended."""
+    """Calls `accepted` and `ended` on the I/O thread, where this object belongs as well, with the connection's
+    descriptor. It is libzmq's, and may be that of another file when it has ended. A connection whose handshake failed
+    may end twice, once with -1.
+    """
 
-    def __init__(self, reactor: Reactor, socket: zmq.Socket[bytes], ended: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        reactor: Reactor,
+        socket: zmq.Socket[bytes],
+        ended: Callable[[int], None],
+        accepted: Optional[Callable[[int], None]] = None,
+    ) -> None:
         self._reactor = reactor
-        self._ended = ended
+        self._ended, self._accepted = ended, accepted
         self._watched = socket
         address = f"inproc://monitor-{id(self)}-{int(socket.getsockopt(zmq.FD))}"
-        socket.monitor(address, _ENDED)
+        socket.monitor(address, _ENDED if accepted is None else _ENDED | zmq.EVENT_ACCEPTED)
         self._events = reactor.socket(zmq.PAIR)
+        self._events.setsockopt(zmq.RCVHWM, 0)  # libzmq's thread waits for room, with a lock that close() needs
         self._events.connect(address)
-        reactor.watch(self._events, self._serve)
+        reactor.watch(self._events, self.serve)
 
     def close(self) -> None:
         """Before the socket that is watched is closed."""
@@ -31,11 +41,14 @@ class Monitor:
             self._watched.disable_monitor()
             self._reactor.close(self._events)
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
+        """Reports what has happened up to now."""
         while not self._events.closed:
             try:
                 event = parse_monitor_message(self._events.recv_multipart(zmq.NOBLOCK))
             except zmq.Again:
                 return
-            if event["event"] & _ENDED:
-                self._ended()
+            if event["event"] == zmq.EVENT_ACCEPTED and self._accepted is not None:
+                self._accepted(event["value"])
+            elif event["event"] & _ENDED:
+                self._ended(event["value"] if event["event"] == zmq.EVENT_DISCONNECTED else -1)

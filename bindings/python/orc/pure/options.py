@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import os
 import re
@@ -13,6 +14,7 @@ from . import messages, wire
 
 Transports = Union[str, Iterable[str]]
 LONGEST_QUEUE = 65_536
+_QUEUE = 64
 _ALL = ("inproc", "ipc", "tcp", "shm", "multicast")
 _OURS = ("ipc", "tcp")
 _NAME = re.compile(r"[A-Za-z0-9_./-]{1,255}\Z")
@@ -50,6 +52,39 @@ def milliseconds(name: str, value: int) -> int:
     return value
 
 
+def queue(conflate: int, depth: int) -> int:
+    """Samples that are kept in order; 0: the newest wins."""
+    number("conflate", conflate, 0, 1)
+    number("depth", depth, 0, LONGEST_QUEUE)
+    if conflate == 1 and depth != 0:
+        raise BadArgument("depth is the length of the queue with conflate = 0: set that, or leave depth out")
+    return 0 if conflate == 1 else depth or _QUEUE
+
+
+def only_for_shm(chosen: Tuple[str, ...], **given: bool) -> None:
+    """BadArgument for an option that was given, if the call names transports: there is no shm among orc.pure's."""
+    for option in [name for name, is_given in given.items() if is_given and chosen]:
+        raise BadArgument(
+            f"{option} has a meaning over shm only, which transports leaves out: add shm to them, or leave {option} out"
+        )
+
+
+def age(name: str, value: int) -> int:
+    """In ms; 0: any. OverflowError beyond C++'s int."""
+    value = operator.index(value)
+    if abs(value) > _LARGEST_INT:
+        raise OverflowError(f"{name} does not fit into an int")
+    if value < 0:
+        raise BadArgument(f"{name} is 0 (any age) or more")
+    return value
+
+
+def flag(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {type(value).__name__}")
+    return value
+
+
 def transports(named: Transports) -> Tuple[str, ...]:
     """Those of orc.pure; BadArgument for others."""
     names = named.split(",") if isinstance(named, str) else list(named)
@@ -81,8 +116,21 @@ def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
     if len(schema) > wire.LONGEST_SCHEMA:
         raise BadArgument(f"the schema has {len(schema)} bytes; {wire.LONGEST_SCHEMA} are allowed")
     of_schema = number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
+    if schema:
+        right = type_hash(name, encoding, schema)
+        if of_schema not in (0, right):
+            raise BadArgument(f"the hash of type {name!r} is {right:016x}, not {of_schema:016x}: leave it out")
+        of_schema = right
     made = messages.TypeDescription(name, encoding, of_schema, schema)
     return None if made == messages.TypeDescription() else made
+
+
+def type_hash(name: str, encoding: str, schema: bytes) -> int:
+    """What stands for the schema in the topic map (schemas/PROTOCOL.md, "Topics")."""
+    hashed = hashlib.sha256()
+    for part in (name.encode(), encoding.encode(), schema):
+        hashed.update(len(part).to_bytes(8, "little") + part)
+    return int.from_bytes(hashed.digest()[:8], "little")
 
 
 def payload(data: object) -> memoryview:

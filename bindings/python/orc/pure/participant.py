@@ -12,6 +12,7 @@ from typing import Dict, Optional, Tuple
 from .. import _errors as errors
 from .._program import program_name
 from . import messages, places
+from .admission import Admission
 from .publication import Publication
 from .reactor import Reactor
 from .session import Log, Session
@@ -37,6 +38,7 @@ class Participant:
         self.publications: Dict[str, Publication] = {}
         self.subscriptions: Dict[str, Subscription] = {}
         self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
+        self._admission = Admission(self._reactor)
         self.session = Session(self._reactor, broker, name or program_name(), log)
         directory = places.socket_directory(self.session.offered_for)
         if directory is not None:
@@ -55,12 +57,26 @@ class Participant:
             raise errors.Closed()
 
     def register(
-        self, topic: str, transports: Tuple[str, ...], described: Optional[messages.TypeDescription]
+        self,
+        topic: str,
+        transports: Tuple[str, ...],
+        described: Optional[messages.TypeDescription],
+        keep_last: bool,
     ) -> Publication:
         with self._setup:
             found = self.publications.get(topic) or self.publications.setdefault(
                 topic,
-                Publication(self._reactor, self.session, topic, transports, described, self._advertise, self._log),
+                Publication(
+                    self._reactor,
+                    self._admission,
+                    self.session,
+                    topic,
+                    transports,
+                    described,
+                    keep_last,
+                    self._advertise,
+                    self._log,
+                ),
             )
             self.usable()
             self._reactor.post(lambda: self.session.publish(found))  # each time: Ctrl-C may have kept it the first time
@@ -71,11 +87,13 @@ class Participant:
             raise error
         return found
 
-    def request(self, topic: str, transports: Tuple[str, ...], depth: int, connected_within_ms: int) -> Subscription:
+    def request(
+        self, topic: str, transports: Tuple[str, ...], depth: int, max_age_ms: int, connected_within_ms: int
+    ) -> Subscription:
         deadline = time.monotonic() + connected_within_ms / 1000
         with self._setup:
             found = self.subscriptions.get(topic) or self.subscriptions.setdefault(
-                topic, Subscription(self._reactor, self.session, topic, transports, depth, self._log)
+                topic, Subscription(self._reactor, self.session, topic, transports, depth, max_age_ms, self._log)
             )
             self.usable()
             self._reactor.post(lambda: self.session.subscribe(found))

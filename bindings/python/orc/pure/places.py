@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import socket
 import stat
+import struct
 import time
 from typing import List, Optional, Tuple
 
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
 _LONGEST_PATH = 107
 _STALE_AFTER_S = 10
+_SYSTEM = "/run/orc"  # below root's /run: its owner is the broker's user
+_NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # a name may take seconds
+_IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
 
 
 def broker_candidates(named: str) -> List[str]:
@@ -28,22 +33,77 @@ def broker_candidates(named: str) -> List[str]:
 def _run_directories() -> List[str]:
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     own = [f"{runtime}/orc"] if runtime.startswith("/") else []
-    return [*own, "/run/orc", f"/tmp/orc-{os.geteuid()}"]
+    return [*own, _SYSTEM, f"/tmp/orc-{os.geteuid()}"]
 
 
 def answers(endpoint: str) -> bool:
-    """Whether somebody listens there. Waits at most 50 ms."""
+    """Whether a broker of this user or of the system listens there. Waits at most 50 ms."""
     kind, _, where = endpoint.partition("://")
-    family = socket.AF_UNIX if kind == "ipc" else socket.AF_INET
-    with socket.socket(family) as probe:
+    local = kind == "ipc"
+    if local and not trusted(os.path.dirname(where)):
+        return False
+    with socket.socket(socket.AF_UNIX if local else socket.AF_INET) as probe:
         probe.settimeout(0.05)
         try:
-            probe.connect(where if kind == "ipc" else split_tcp(where))
+            probe.connect(where if local else split_tcp(where))
+            return not local or _peer(probe) in (0, os.geteuid(), os.stat(os.path.dirname(where)).st_uid)
         except BlockingIOError:
             return True  # its queue is full
         except (OSError, ValueError):
             return False
-    return True
+
+
+def trusted(directory: str) -> bool:
+    """Whether no other user can have put something there."""
+    try:
+        found = os.lstat(directory)
+    except OSError:
+        return False
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    return directory == _SYSTEM or (found.st_uid in (0, os.geteuid()) and not found.st_mode & stat.S_IWOTH)
+
+
+def _peer(connection: socket.socket) -> int:
+    """The user at the other end of a Unix socket, when it began to listen."""
+    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
+
+
+def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
+    """Why an endpoint cannot be used from here, without trying. Empty: it can. `publication`: the high half of its id.
+
+    The broker's word alone must not make a program connect to any socket of its host.
+    """
+    if not local:
+        return "" if _NUMERIC.match(address) else "its address is no number"
+    shape = _IPC.match(address)
+    if shape is None or shape[3] != f"{publication:016x}" or not _is_run_directory(shape[1], shape[2], broker):
+        return "its path is in no run directory"
+    path = address[len("ipc://") :]
+    try:
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            return "its path is no socket"
+    except OSError:
+        return "its socket is not on this host"
+    return "" if os.access(path, os.W_OK) else "its socket is closed to this user"
+
+
+def _is_run_directory(directory: str, user: str, broker: str) -> bool:
+    """Of the broker, of this user, or of the user whose publication it is."""
+    kind, _, where = broker.partition("://")
+    beside = [os.path.dirname(where)] if kind == "ipc" else []
+    return any(
+        _same(directory, each)
+        for each in [*beside, *_run_directories(), f"/run/user/{user}/orc", f"/tmp/orc-{user}"]
+        if "/../" not in f"{directory}/"
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def split_tcp(where: str) -> Tuple[str, int]:
@@ -59,18 +119,19 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
     run directory that this user can write.
     """
     kind, _, where = broker.partition("://")
-    parents = [os.path.dirname(where)] if kind == "ipc" else _run_directories()
-    for parent in parents:
-        if made := _make(pathlib.Path(parent), private=parent.startswith("/tmp/")):
+    run_directories = _run_directories()
+    for parent in [os.path.dirname(where)] if kind == "ipc" else run_directories:
+        if made := _make(pathlib.Path(parent), searched=parent in run_directories):
             return made
     return None
 
 
-def _make(parent: pathlib.Path, private: bool) -> Optional[pathlib.Path]:
+def _make(parent: pathlib.Path, searched: bool) -> Optional[pathlib.Path]:
+    """`searched`: nobody named it, so it must be ours or the system's."""
     own = parent / str(os.geteuid())
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
-        if private and not _is_ours(parent):
+        if searched and not trusted(str(parent)):
             return None
         own.mkdir(mode=0o750, exist_ok=True)
         return own if _is_ours(own) and os.access(own, os.W_OK | os.X_OK) else None

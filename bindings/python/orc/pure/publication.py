@@ -5,7 +5,7 @@ the rest to itself. So there is no lock that a signal handler or a finalizer, wh
 could wait for. ROUTER_MANDATORY with SNDHWM 1 is what makes
 newest-wins per reader: a send that would block says EAGAIN for that reader alone, which then is *behind*. libzmq tells
 through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then;
-and every 1 to 50 ms, because that news may be lost.
+and every 1 to 50 ms, because that news may be lost. connections.py bounds what peers can do to the ROUTER.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ import zmq
 
 from .._errors import Closed
 from . import link, messages, places
+from .admission import Admission
 from .announcement import Announcement
+from .connections import Connections
 from .identity import Id, draw_id
-from .monitor import Monitor
-from .reactor import Reactor, receive
+from .reactor import Reactor
 from .reader import Reader, Sample
 from .session import Log, Session
 
 IPC, TCP = 2, 3
 _MOST_READERS = 4096
+_MOST_READERS_OF_ONE = 1024  # address, or local process
 _BATCH = 256
 _PARTING_S = 0.3
 _CHECK_S = 0.05
@@ -49,10 +51,12 @@ class Publication:
     def __init__(
         self,
         reactor: Reactor,
+        admission: Admission,
         session: Session,
         topic: str,
         transports: Tuple[str, ...],
         described: Optional[messages.TypeDescription],
+        keep_last: bool,
         advertise: str,
         log: Log,
     ) -> None:
@@ -60,8 +64,9 @@ class Publication:
         self.id = draw_id()
         self.announcement = Announcement(self._compose)
         self.withdrawal = Announcement(lambda: messages.UnregisterTopic(topic, self.id))
-        self._reactor, self._session, self._log = reactor, session, log
+        self._reactor, self._admission, self._session, self._log = reactor, admission, session, log
         self._transports, self._described, self._advertise = transports, described, advertise
+        self._keep_last = keep_last
         self._tray: Deque[_Sent] = collections.deque()
         self._readers: Dict[bytes, Reader] = {}
         self._newest: Optional[Sample] = None
@@ -70,8 +75,7 @@ class Publication:
         self._dropped = 0
         self._called = False
         self.closed = False
-        self._router: Optional[zmq.Socket[bytes]] = None
-        self._monitor: Optional[Monitor] = None
+        self._connections: Optional[Connections] = None
         self._bound: Dict[str, str] = {}
         self._files: List[str] = []
         self._parted: Optional[Callable[[], None]] = None
@@ -132,7 +136,7 @@ class Publication:
         self._reactor.post(self._serve)
 
     def _compose(self) -> messages.RegisterTopic:
-        return messages.RegisterTopic(self.topic, self.id, self._offer(), self._described)
+        return messages.RegisterTopic(self.topic, self.id, self._offer(), self._described, self._keep_last)
 
     def _offer(self) -> List[messages.Endpoint]:
         """Listens where the broker that is reached now lets subscribers look, and says where that is."""
@@ -162,9 +166,7 @@ class Publication:
     def _listen(self, transport: int, where: str, path: str = "", address: str = "") -> List[messages.Endpoint]:
         try:
             if where not in self._bound:
-                router = self._make_router()
-                router.bind(where)
-                self._bound[where] = router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
+                self._bound[where] = self._make_router().listen(where)
                 if path:
                     self._files.append(path)
                     os.chmod(path, 0o660)
@@ -174,29 +176,30 @@ class Publication:
         found = self._bound[where]
         return [messages.Endpoint(transport, f"tcp://{address}:{found.rpartition(':')[2]}" if address else found)]
 
-    def _make_router(self) -> zmq.Socket[bytes]:
-        if self._router is None:
-            router = self._reactor.socket(zmq.ROUTER)
+    def _make_router(self) -> Connections:
+        if self._connections is None:
+            connections = Connections(self._reactor, self._admission, str(self.id), self._connection_ended)
+            router = connections.router
             router.setsockopt(zmq.ROUTER_MANDATORY, 1)
             router.setsockopt(zmq.SNDHWM, 1)
             router.setsockopt(zmq.RCVHWM, 16)
             router.setsockopt(zmq.MAXMSGSIZE, link.LONGEST_FROM_SUBSCRIBER)
-            router.setsockopt(zmq.HANDSHAKE_IVL, 5000)
+            router.setsockopt(zmq.HANDSHAKE_IVL, 1000)
             router.setsockopt(zmq.TCP_KEEPALIVE, 1)
             router.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 5)
             router.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
             router.setsockopt(zmq.TCP_KEEPALIVE_CNT, 5)
             router.setsockopt(zmq.BACKLOG, 4096)
-            self._monitor = Monitor(self._reactor, router, self._connection_ended)  # NoDescriptors
-            self._router = router
+            self._connections = connections
             self._reactor.watch(router, self._serve)
-        return self._router
+        return self._connections
 
     def _serve(self) -> None:
         self._empty_tray()
-        router = self._router
-        if router is not None:
-            more = self._take_in(router)
+        connections = self._connections
+        if connections is not None:
+            router = connections.router
+            more = self._take_in(connections)
             behind, sent = self._send_all(router)
             if behind:
                 self._try_again(sent)
@@ -229,52 +232,69 @@ class Publication:
         for file in self._files:
             with contextlib.suppress(OSError):
                 os.unlink(file)
-        if self._monitor is not None:
-            self._monitor.close()
-        if self._router is not None:
-            self._reactor.close(self._router, int(_PARTING_S * 1000))
-            self._router = None
+        if self._connections is not None:
+            self._connections.close(int(_PARTING_S * 1000))
+            self._connections = None
         self._readers.clear()
         self._tray.clear()
 
-    def _take_in(self, router: zmq.Socket[bytes]) -> bool:
+    def _take_in(self, connections: Connections) -> bool:
         """Whether there may be more to take."""
         for _ in range(_BATCH):
-            parts = receive(router, 2)
+            parts = connections.take()
             if parts is None:
                 return False
+            peer, reader = parts[0].bytes, self._readers.get(parts[0].bytes)
             message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
-            if message is not None:
-                self._received(router, parts[0].bytes, message)
+            if reader is not None and not reader.may_speak():
+                self._forget(peer)
+            elif reader is None and connections.claims(peer):
+                connections.distrust(int(parts[-1].get(zmq.SRCFD)))
+            elif message is not None and message.kind == link.GOODBYE:
+                self._forget(peer)
+            elif message is not None and message.kind == link.HELLO:
+                self._greeted(connections, peer, int(parts[1].get(zmq.SRCFD)), message)
         return True
 
-    def _received(self, router: zmq.Socket[bytes], peer: bytes, message: link.LinkMessage) -> None:
-        if message.kind == link.GOODBYE:
-            self._forget(peer)
-        elif message.kind == link.HELLO:
-            known = self._readers.get(peer)
-            if message.publication != self.id or (known is None and len(self._readers) >= _MOST_READERS):
-                self._answer(router, peer, link.REFUSED, message.publication, message.subscription)
-            elif known is None:
-                self._join(peer, message)
-            elif known.subscription == message.subscription:
-                known.owes_welcome = True
+    def _greeted(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
+        known = self._readers.get(peer)
+        if hello.publication != self.id:
+            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
+        elif known is None:
+            self._join(connections, peer, descriptor, hello)
+        elif known.subscription == hello.subscription:
+            known.owes_welcome = True
 
-    def _join(self, peer: bytes, hello: link.LinkMessage) -> None:
-        for other in [p for p, reader in self._readers.items() if reader.subscription == hello.subscription]:
-            self._dropped += self._readers.pop(other).dropped
-        reader = Reader(hello.subscription, min(hello.depth, 65_536), hello.newest)
-        if self._newest is not None and hello.newest < self._newest.sequence:
+    def _join(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
+        for other, reader in list(self._readers.items()):
+            if hello.secret and (reader.subscription, reader.secret) == (hello.subscription, hello.secret):
+                self._forget(other)
+        owner = connections.owner(descriptor)
+        of_one = sum(reader.owner == owner for reader in self._readers.values())
+        if len(self._readers) >= _MOST_READERS or of_one >= _MOST_READERS_OF_ONE:
+            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
+            return
+        connections.introduced(descriptor)
+        reader = Reader(hello, descriptor, owner)
+        if self._keep_last and self._newest is not None and hello.newest < self._newest.sequence:
             reader.push(self._newest)
         self._readers[peer] = reader
 
     def _forget(self, peer: bytes) -> None:
+        """Without a reader its connection ends too: all others belong to strangers."""
         gone = self._readers.pop(peer, None)
         if gone is not None:
             self._dropped += gone.dropped
+            if self._connections is not None and gone.descriptor >= 0:
+                self._connections.cut(gone.descriptor)
 
-    def _connection_ended(self) -> None:
-        """A ROUTER does not say whose, but refuses to send to who is gone: soon all are welcomed once more, twice."""
+    def _connection_ended(self, descriptor: int) -> None:
+        """Its hello may not have been taken yet, but a ROUTER refuses to send to a peer that is gone: soon all are
+        welcomed once more, twice."""
+        for peer, reader in list(self._readers.items()):
+            if reader.descriptor == descriptor:
+                reader.descriptor = -1
+                self._forget(peer)
         checking, self._checks = self._checks > 0, 2
         if not checking:
             self._reactor.after(_CHECK_S, self._welcome_all)
@@ -314,6 +334,7 @@ class Publication:
     def _catch_up(self, router: zmq.Socket[bytes], peer: bytes, reader: Reader) -> None:
         if reader.owes_welcome:
             newest = self._newest.sequence if self._newest is not None else 0
+            newest += not self._keep_last  # of the first one that it can have
             welcome = link.LinkMessage(link.WELCOME, self.id, reader.subscription, 0, newest)
             router.send_multipart([peer, link.pack_link(welcome)], zmq.NOBLOCK)
             reader.owes_welcome = False

@@ -7,10 +7,13 @@ from typing import Deque, Optional
 
 import zmq
 
-from .identity import Id
-from .link import HEADER_BYTES
+from .allowance import Allowance
+from .link import HEADER_BYTES, LinkMessage
 
 _MOST_QUEUED_BYTES = 64 * 1024 * 1024
+_LONGEST_QUEUE = 65_536
+_FRAMES_AT_ONCE = 200
+_FRAMES_PER_SECOND = 20
 
 
 class Sample:
@@ -34,14 +37,22 @@ class Sample:
 class Reader:
     """Queued is, when newest wins (depth 0), the newest sample if it lacks it, else all, to depth and 64 MiB."""
 
-    def __init__(self, subscription: Id, depth: int, newest: int) -> None:
-        self.subscription = subscription
-        self.depth = depth
+    def __init__(self, hello: LinkMessage, descriptor: int, owner: str) -> None:
+        self.subscription = hello.subscription
+        self.secret = hello.secret
+        self.descriptor = descriptor  # of its connection, libzmq's; -1: it has ended
+        self.owner = owner  # of its connection
+        self.depth = min(hello.depth, _LONGEST_QUEUE)
         self.owes_welcome = True
         self.dropped = 0
-        self.last = newest  # sequence of the newest sample that was queued for it, or that it has
+        self.last = hello.newest  # sequence of the newest sample that was queued for it, or that it has
+        self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
         self._queue: Deque[Sample] = collections.deque()
         self._bytes = 0
+
+    def may_speak(self) -> bool:
+        """Whether it may send another frame: a subscriber has little to say."""
+        return self._frames.take()
 
     def push(self, sample: Sample) -> None:
         self._queue.append(sample)

@@ -25,6 +25,9 @@ _PER_HEARTBEAT = 64  # counters in one frame: with their texts it stays far belo
 _BATCH = 256
 _UNKNOWN_PARTICIPANT = 3
 _NAME_TAKEN = 4
+_ID_TAKEN = 7
+_HELLO_AGAIN_S = 1.0
+_LONGEST_HELLO_AGAIN_S = 5.0
 
 
 class Declared(Protocol):
@@ -53,13 +56,15 @@ class Session:
         self._log = log
         self._name = name
         self._candidates = places.broker_candidates(broker)
-        self._participant = identity.draw_id()
+        self._participant, self._secret = identity.draw_id(), identity.draw_id()
         self._requests = itertools.count(1)
         self._open: Dict[int, Tuple[float, Announcement]] = {}
         self._publications: Dict[str, DeclaredPublication] = {}
         self._subscriptions: Dict[str, DeclaredSubscription] = {}
         self._withdrawals: List[Announcement] = []
         self._hello = Announcement(self._compose_hello)
+        self._refusal: Optional[Error] = None  # of the last Hello
+        self._hello_again_s = 0.0
         self._socket: Optional[zmq.Socket[bytes]] = None
         self._trying = ""
         self._greeted = False
@@ -83,10 +88,12 @@ class Session:
 
     def publish(self, publication: DeclaredPublication) -> None:
         self._publications[publication.topic] = publication
+        publication.announcement.hinder(self._refusal)
         self._send_all()
 
     def subscribe(self, subscription: DeclaredSubscription) -> None:
         self._subscriptions[subscription.topic] = subscription
+        subscription.announcement.hinder(self._refusal)
         self._send_all()
 
     def unpublish(self, publication: DeclaredPublication, withdrawal: Announcement) -> None:
@@ -108,7 +115,7 @@ class Session:
         if declared.get(thing.topic) is thing:
             del declared[thing.topic]
         self._open = {n: entry for n, entry in self._open.items() if entry[1] is not thing.announcement}
-        if self._greeted:
+        if thing.announcement.told:  # the broker may stop to answer, and go on later: it is repeated until then
             self._withdrawals.append(withdrawal)
             self._send_all()
 
@@ -193,23 +200,43 @@ class Session:
         if isinstance(body, messages.Error):
             if body.code == _UNKNOWN_PARTICIPANT:
                 if not self._hello.settled_badly and (asked is not None or request == self._last_heartbeat):
+                    self._log("error", f"the broker at {self._trying} ended this session ({body.text}); it starts anew")
                     self._start_over()
             elif asked is not None:
                 self._refused(asked, body)
         elif asked is not None:
             if isinstance(body, messages.Welcome):
                 self._welcomed(body)
+                self._hello_again_s = 0.0
             asked.confirmed(body)
 
     def _refused(self, asked: Announcement, body: messages.Error) -> None:
         error: Error = NameTaken(body.text) if body.code == _NAME_TAKEN else Refused(body.text)
         asked.refused(error)
         if asked is self._hello:
-            self._participant = identity.draw_id()
-            self._explain(error)
-            self._reactor.after(_ANSWER_S, self._start_over)
+            self._hello_refused(error, body.code)
         elif asked not in self._withdrawals:
             self._log("warning", body.text)
+
+    def _hello_refused(self, error: Error, code: int) -> None:
+        """Set-up calls report it at once. Hello is said again: at once the first time under a new id, else later."""
+        again_s = self._hello_again_s
+        if code == _ID_TAKEN:
+            self._participant, self._secret = identity.draw_id(), identity.draw_id()
+        else:
+            again_s = max(again_s, _HELLO_AGAIN_S)
+        text = f"the broker at {self._trying} refused this participant: {error}"
+        self._log("error", text)
+        if again_s > 0:
+            self._hinder(Refused(f"{text}; the declaration stays and takes effect when it is accepted"))
+        self._hello_again_s = min(max(2 * again_s, _HELLO_AGAIN_S), _LONGEST_HELLO_AGAIN_S)
+        refused = self._hello
+        self._reactor.after(again_s, lambda: self._start_over() if self._hello is refused else None)
+
+    def _hinder(self, why: Optional[Error]) -> None:
+        self._refusal = why
+        for thing in self._declared():
+            thing.hinder(why)
 
     def _explain(self, error: Error) -> None:
         self._log("error", str(error))
@@ -232,6 +259,7 @@ class Session:
         self._beat = time.monotonic() + self._heartbeat_s / 4
         self._open.clear()
         self._hello = Announcement(self._compose_hello)
+        self._hinder(None)
         for thing in self._declared():
             thing.again()
         self._send_all()
@@ -299,5 +327,11 @@ class Session:
 
     def _compose_hello(self) -> messages.Hello:
         return messages.Hello(
-            self._participant, self._name, identity.host_identity(), os.getpid(), identity.start_time(), "orc.pure"
+            self._participant,
+            self._name,
+            identity.host_identity(),
+            os.getpid(),
+            identity.start_time(),
+            "orc.pure",
+            self._secret,
         )

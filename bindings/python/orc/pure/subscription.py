@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import os
-import re
 import threading
 import time
 from typing import Deque, List, NamedTuple, Optional, Tuple
@@ -18,9 +18,10 @@ import zmq
 from .. import _errors as errors
 from .._types import LinkInfo
 from . import link as frames
-from . import messages
+from . import messages, places
+from .allowance import Allowance
 from .announcement import Announcement
-from .identity import Id, draw_id
+from .identity import Id, draw_id, draw_secret
 from .incoming import Incoming
 from .message import Message
 from .patience import nap, wait_for
@@ -31,7 +32,8 @@ from .session import Log, Session
 _ATTEMPT_S = 1.0
 _YOUNG_S = 0.5
 _GRACE_S = 1.0
-_NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # a name may take seconds
+_MOST_NOTES = 4
+_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND = 8, 2
 _NAMES = {IPC: "ipc", TCP: "tcp"}
 
 
@@ -44,43 +46,53 @@ class _Arrived(NamedTuple):
 
 class Subscription:
     def __init__(
-        self, reactor: Reactor, session: Session, topic: str, transports: Tuple[str, ...], depth: int, log: Log
+        self,
+        reactor: Reactor,
+        session: Session,
+        topic: str,
+        transports: Tuple[str, ...],
+        depth: int,
+        max_age_ms: int,
+        log: Log,
     ) -> None:
         self.topic = topic
         self.id = draw_id()
         self.announcement = Announcement(self._compose, self._answered)
         self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
         self._reactor, self._session, self._log = reactor, session, log
-        self._transports, self._depth = transports, depth
+        self._transports, self._depth, self._max_age_ms = transports, depth, max_age_ms
         # Shared with users' threads, under the condition's lock.
         self._changed = threading.Condition()
         self._queue: Deque[_Arrived] = collections.deque()
         self._returned: Tuple[Optional[Id], int] = (None, 0)
         self._info = LinkInfo(False, None, "nobody publishes the topic yet")
+        self._told = self._info.reason  # to the broker
         self._closed = False
         self._bell: Optional[Tuple[int, int]] = None
         self._rung = False
-        self._received = self._bytes = self._missed = self._malformed = 0
+        self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
         # Of the I/O thread.
         self._publication: Optional[messages.Publication] = None
         self._link: Optional[Incoming] = None
         self._former: Optional[Incoming] = None
+        self._secret = 0  # of the subscription and the publication
+        self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
-        self._tried = ""
+        self._tried: List[Tuple[int, str]] = []
         self._last: Tuple[Optional[Id], int] = (None, 0)
         self._joined: Tuple[Optional[Id], int] = (None, 0)
 
     # From users' threads.
 
     def receive(self, timeout_ms: int) -> Optional[Message]:
-        """The next of the queue; None when there is none in time. Closed."""
+        """The next of the queue that is young enough; None when there is none in time. Closed."""
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
         before = (self._returned, self._missed)
         try:
             with self._changed:
-                while not self._queue:
+                while not self._drop_stale():
                     if self._closed:
                         raise errors.Closed()
                     left = None if deadline is None else deadline - time.monotonic()
@@ -98,6 +110,14 @@ class Subscription:
         except BaseException:
             self._give_back(taken, before)
             raise
+
+    def _drop_stale(self) -> bool:
+        """Whether one is left. `missed` of the next one counts them, because they were not returned."""
+        oldest_ns = time.time_ns() - self._max_age_ms * 1_000_000
+        while self._max_age_ms > 0 and self._queue and self._queue[0].header.stamp_ns < oldest_ns:
+            self._queue.popleft()
+            self._stale += 1
+        return bool(self._queue)
 
     def _message(self, taken: _Arrived) -> Message:
         publication, last = self._returned
@@ -128,7 +148,7 @@ class Subscription:
 
     @property
     def link(self) -> LinkInfo:
-        return self._info
+        return dataclasses.replace(self._info, stale=self._stale)
 
     def fileno(self) -> int:
         """Readable while a sample may be there, and when it is closed. Belongs to the subscription. Closed."""
@@ -184,7 +204,8 @@ class Subscription:
                 self._malformed,
                 self._age_ns,
                 used,
-                self._info.reason,
+                self._told,
+                self._stale,
             )
 
     def part(self) -> None:
@@ -204,7 +225,10 @@ class Subscription:
             self._connect()
 
     def apply(self, state: messages.TopicState, pushed: bool) -> None:
-        """What the broker says. A broker that has just started knows of nobody: only an event says that one is gone."""
+        """What the broker says. A broker that has just started knows of nobody: only an event says that one is gone.
+
+        Changes that come too often are followed later: each of them costs a connection, to any address.
+        """
         found = state.publication
         if self._closed or (found is None and not pushed):
             return
@@ -214,13 +238,13 @@ class Subscription:
             self._leave("nobody publishes the topic any more")
         elif known is None or found.publication != known.publication:
             self._leave("connecting to another publication")
-            self._attempt, self._tried = 0, ""
+            self._attempt, self._tried, self._secret = 0, [], draw_secret()
             self._connect()
         elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
             self._connect()
 
     def _compose(self) -> messages.RequestTopic:
-        return messages.RequestTopic(self.topic, self.id)
+        return messages.RequestTopic(self.topic, self.id, self._max_age_ms)
 
     def _answered(self, body: messages.Body) -> None:
         if isinstance(body, messages.TopicState):
@@ -240,18 +264,23 @@ class Subscription:
             self._disconnected("the publication offers neither ipc nor tcp" if not self._transports else "not offered")
             return
         endpoint = candidates[self._attempt % len(candidates)]
-        missing = _missing(endpoint)
+        assert self._publication is not None
+        publication = self._publication.publication
+        missing = places.obstacle(
+            endpoint.address, endpoint.transport == IPC, publication.hi, self._session.offered_for
+        )
         if missing:
             self._note(endpoint, missing)
             self._attempt += 1
             return
-        assert self._publication is not None
-        publication = self._publication.publication
+        if not self._attempts.take():
+            return  # `tick` tries again
         try:
             self._link = Incoming(
                 self._reactor,
                 publication,
                 self.id,
+                self._secret,
                 self._depth,
                 endpoint.address,
                 lambda: self._last[1] if self._last[0] == publication else 0,
@@ -270,10 +299,18 @@ class Subscription:
         return candidates[self._attempt % len(candidates)]
 
     def _note(self, endpoint: messages.Endpoint, what: str) -> None:
-        note = f"{_NAMES[endpoint.transport]}: {what}"
-        if note not in self._tried:
-            self._tried = f"{self._tried}{note}; "[-120:]
-        self._disconnected(self._tried.rstrip("; "))
+        """For the program, all of it; for the broker, which shows it to anyone, not what is at the address."""
+        if (endpoint.transport, what) not in self._tried:
+            self._tried = [*self._tried, (endpoint.transport, what)][-_MOST_NOTES:]
+        self._disconnected(self._notes(), self._coarse_notes())
+
+    def _notes(self) -> str:
+        return "; ".join(f"{_NAMES[transport]}: {what}" for transport, what in self._tried)
+
+    def _coarse_notes(self) -> str:
+        return "; ".join(
+            f"{_NAMES[transport]}: not reachable" for transport in dict.fromkeys(t for t, _ in self._tried)
+        )
 
     def _try_next(self, given_up: Incoming, why: str) -> None:
         given_up.close()
@@ -292,9 +329,10 @@ class Subscription:
         if self._joined[0] != connection.publication:
             self._joined = (connection.publication, max(0, connection.newest - 1))
         used = _NAMES[self._endpoint().transport]
-        reason = f"{self._tried}{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
+        answered = f"{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
         with self._changed:
-            self._info = LinkInfo(True, used, reason)
+            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._notes(), answered])))
+            self._told = "; ".join(filter(None, [self._coarse_notes(), answered]))
             self._changed.notify_all()
 
     def _ended(self, connection: Incoming) -> None:
@@ -304,7 +342,7 @@ class Subscription:
             return
         self._link = None
         self._disconnected("the connection ended")
-        self._attempt, self._tried = 0, ""
+        self._attempt, self._tried = 0, []
         if time.monotonic() - connection.since > _YOUNG_S:
             self._reactor.post(lambda: self.tick(time.monotonic()))
 
@@ -325,10 +363,11 @@ class Subscription:
             self._former = None
             former.close(goodbye=True)
 
-    def _disconnected(self, why: str) -> None:
+    def _disconnected(self, why: str, told: str = "") -> None:
         with self._changed:
             if not self._closed:
                 self._info = LinkInfo(False, None, why)
+                self._told = told or why
 
     def _count_malformed(self) -> None:
         self._malformed += 1
@@ -349,15 +388,3 @@ class Subscription:
             self._queue.append(_Arrived(publication, self._joined[1], header, frame))
             self._ring()
             self._changed.notify_all()  # also those wait who wait for the link
-
-
-def _missing(endpoint: messages.Endpoint) -> str:
-    """Why an ipc endpoint cannot be used from here, without trying."""
-    if endpoint.transport != IPC:
-        return "" if _NUMERIC.match(endpoint.address) else "its address is no number"
-    if not endpoint.address.startswith("ipc:///"):
-        return "no path"
-    path = endpoint.address[len("ipc://") :]
-    if not os.path.exists(path):
-        return "its socket is not on this host"
-    return "" if os.access(path, os.W_OK) else "its socket is closed to this user"

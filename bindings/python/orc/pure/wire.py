@@ -78,6 +78,7 @@ _TABLES: Dict[str, List[_Field]] = {
 }
 _REQUIRED = {"topic", "address", "host", "text"}
 _HOST_OPTIONAL = {"Publication", "Subscription"}
+_ID_OPTIONAL = {"secret", "after"}
 
 
 def encode(envelope: messages.Envelope) -> bytes:
@@ -124,7 +125,9 @@ def _build(builder: Any, message: Any) -> int:
     for field in _TABLES[table]:
         add = _generated(table, "Add" + field.pascal)
         if field.kind == "id":
-            add(builder, generated.CreateId(builder, *getattr(message, field.name)))
+            value = getattr(message, field.name)
+            if value != NOBODY or field.name not in _ID_OPTIONAL:
+                add(builder, generated.CreateId(builder, *value))
         elif field.kind == "number":
             add(builder, getattr(message, field.name))
         elif field.name in parts:
@@ -177,7 +180,7 @@ class _Decoder:
     def _value(self, kind: str, field: _Field, table: Any) -> Any:
         read = getattr(table, field.pascal)
         if field.kind == "id":
-            return self._id(read())
+            return self._id(read(), field.name in _ID_OPTIONAL)
         if field.kind == "text":
             required = field.name in _REQUIRED and not (field.name == "host" and kind in _HOST_OPTIONAL)
             return self._text(read(), required, LONGEST_ERROR if kind == "Error" else LONGEST_TEXT)
@@ -198,14 +201,14 @@ class _Decoder:
     def _number(kind: str, name: str, value: Any) -> Any:
         if name == "transport" and not (0 if kind == "SubscriptionCounters" else 1) <= value <= 5:
             raise Malformed(f"transport {value}")
-        if name == "code" and not 0 <= value <= 6:
+        if name == "code" and not 0 <= value <= 7:
             raise Malformed(f"error code {value}")
         return value
 
     @staticmethod
-    def _id(read: Any) -> Id:
+    def _id(read: Any, optional: bool) -> Id:
         found = NOBODY if read is None else Id(read.Hi(), read.Lo())
-        if found == NOBODY:
+        if found == NOBODY and not optional:
             raise Malformed("an id is missing or zero")
         return found
 

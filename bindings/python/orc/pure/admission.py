@@ -1,0 +1,67 @@
+"""Limits how often peers connect to the ROUTERs of a participant: the ZAP handler of its context (ZeroMQ RFC 27).
+
+libzmq asks before it ends a handshake, and before the peer has a routing id. A peer without an answer is disconnected
+when ZMQ_HANDSHAKE_IVL has passed. ZAP shows the peer's address, over ipc none; it does not show the id that it claims.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Optional, Tuple
+
+import zmq
+
+from .allowance import Allowance
+from .reactor import Reactor
+
+_AT_ONCE = 256
+_PER_SECOND = 100
+_WITHHELD_S = 5.0
+_MOST_ADDRESSES = 1024
+_ADDRESS = "inproc://zeromq.zap.01"
+
+
+class Admission:
+    """Belongs to the I/O thread. One for a reactor. Its allowances are those of an address at a ROUTER."""
+
+    def __init__(self, reactor: Reactor) -> None:
+        self._reactor = reactor
+        self._socket: Optional[zmq.Socket[bytes]] = None
+        self._allowances: Dict[Tuple[bytes, bytes], Allowance] = {}
+
+    def guard(self, router: zmq.Socket[bytes], name: str) -> None:
+        """Before the router is bound. `name` is its own."""
+        if self._socket is None:
+            self._socket = self._reactor.socket(zmq.ROUTER)
+            self._socket.bind(_ADDRESS)
+            self._reactor.watch(self._socket, self._serve)
+        router.setsockopt(zmq.ZAP_DOMAIN, name.encode())
+
+    def withhold(self, name: str, address: str) -> None:
+        """That address does not connect to that router for a few seconds."""
+        allowance = self._allowance(name.encode(), address.encode())
+        if allowance is not None:
+            allowance.withhold(_WITHHELD_S)
+
+    def _serve(self) -> None:
+        while self._socket is not None and not self._socket.closed:
+            try:
+                request = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            if len(request) < 6:
+                continue
+            peer, _, version, number, name, address = request[:6]
+            allowance = self._allowance(name, address)
+            if allowance is not None and allowance.take():
+                self._socket.send_multipart([peer, b"", version, number, b"200", b"OK", b"", b""], zmq.NOBLOCK)
+
+    def _allowance(self, name: bytes, address: bytes) -> Optional[Allowance]:
+        """None: there are too many addresses."""
+        known = self._allowances.get((name, address))
+        if known is None:
+            if len(self._allowances) >= _MOST_ADDRESSES:
+                self._allowances = {k: a for k, a in self._allowances.items() if not a.untouched}
+            if len(self._allowances) >= _MOST_ADDRESSES:
+                return None
+            known = self._allowances[name, address] = Allowance(_AT_ONCE, _PER_SECOND)
+        return known

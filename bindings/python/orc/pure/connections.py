@@ -1,0 +1,197 @@
+"""The connections of a publication's ROUTER, as far as libzmq lets them be bounded (PROTOCOL.md, "Newest wins with a
+ROUTER").
+
+libzmq gives a peer without a routing id of its own the next number. It ends the process when a peer has claimed that
+number: `Assertion failed: ok`. Nothing prevents that; it is made unlikely enough:
+
+- The first number is drawn from the kernel's randomness. libzmq takes it from rand(), which it never seeds.
+- A peer that sends anything under a number that libzmq has not given out yet is disconnected, and its address waits.
+  So looking for numbers that are in use, which libzmq does not answer, takes 5 s for each that is not.
+- A peer that says no hello is disconnected after a second, and sooner when there are more than 64 of them.
+- An address connects 256 times, and then 100 times a second (admission.py).
+- A peer over tcp that sends more bytes than its frames could have is disconnected within a quarter of a second: libzmq
+  keeps the parts of an unfinished message without limit. Over ipc the kernel does not count them.
+
+So at most 64 numbers of 2^32 are claimed when one is given out: 100 times a second, that is one abort in a week of
+attack from one address, on average.
+
+libzmq ends no connection on request. Its monitor reports the descriptors, and shutdown(2) on one ends its connection.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import itertools
+import os
+import socket
+import struct
+import time
+from typing import Callable, Deque, Dict, List, Optional, Set, TypeVar, Union
+
+import zmq
+
+from .admission import Admission
+from .monitor import Monitor
+from .reactor import Reactor, receive
+
+_HELLO_WITHIN_S = 1.0
+_MOST_STRANGERS = 64
+_CHECK_S = 0.25
+_BYTES_AT_ONCE, _BYTES_PER_SECOND = 1_000_000, 100_000
+_BYTES_RECEIVED = struct.Struct("=128xQ")  # tcpi_bytes_received in Linux's struct tcp_info
+_MOST_REMEMBERED = 64
+_NUMBERS = 2**32
+_names = itertools.count()
+T = TypeVar("T")
+
+
+class Connections:
+    """Makes the router. Lives on the I/O thread. `ended` gets the descriptor of each connection that has ended."""
+
+    def __init__(self, reactor: Reactor, admission: Admission, name: str, ended: Callable[[int], None]) -> None:
+        self._reactor, self._admission, self._name, self._tell = reactor, admission, name, ended
+        self._since: Dict[int, float] = {}  # when each was accepted, by descriptor
+        self._strangers: Dict[int, float] = {}  # those of them without a hello, in that order
+        self._places: Set[Union[str, int]] = set()
+        self._checking = False
+        self._claimants: Deque[bytes] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._put_back: Deque[List[zmq.Frame]] = collections.deque()
+        _seed()
+        self.router = reactor.socket(zmq.ROUTER)
+        try:
+            admission.guard(self.router, name)
+            self._first = self._last = self._next_number()
+            self._monitor = Monitor(reactor, self.router, self._ended, self._accepted)
+        except BaseException:
+            reactor.close(self.router)
+            raise
+
+    def listen(self, where: str) -> str:
+        """Its endpoint, which ends with the port that was drawn for `tcp://…:*`. zmq.ZMQError."""
+        self.router.bind(where)
+        endpoint = self.router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
+        self._places.add(endpoint[6:] if endpoint.startswith("ipc://") else int(endpoint.rpartition(":")[2]))
+        return endpoint
+
+    def close(self, linger_ms: int) -> None:
+        self._since.clear()
+        self._strangers.clear()
+        self._monitor.close()
+        self._reactor.close(self.router, linger_ms)
+
+    def take(self) -> Optional[List[zmq.Frame]]:
+        """The next message of at most two parts, or three of a longer one; None: nothing is there."""
+        parts = self._put_back.popleft() if self._put_back else receive(self.router, 2)
+        if parts is not None:
+            self._monitor.serve()  # its connection is known now
+        return parts
+
+    def introduced(self, descriptor: int) -> None:
+        """It is no stranger any more: its owner cuts it when it is done with it."""
+        self._strangers.pop(descriptor, None)
+
+    def claims(self, peer: bytes) -> bool:
+        """Whether this routing id is a number that libzmq has not given out yet."""
+        if len(peer) != 5 or peer[0] != 0:
+            return False
+        ahead = (int.from_bytes(peer[1:], "big") - self._first) % _NUMBERS
+        if ahead > (self._last - self._first) % _NUMBERS and peer not in self._claimants:
+            self._last = self._next_number()
+            if ahead > (self._last - self._first) % _NUMBERS:
+                self._claimants.append(peer)
+        return peer in self._claimants
+
+    def distrust(self, descriptor: int) -> None:
+        """Cuts it, and lets its address wait. Local peers have no addresses."""
+        address = self._ask(descriptor, lambda its: "" if its.family == socket.AF_UNIX else str(its.getpeername()[0]))
+        if address:
+            self._admission.withhold(self._name, address)
+        self.cut(descriptor)
+
+    def cut(self, descriptor: int) -> None:
+        """Ends the connection. Nothing happens when it is gone."""
+        self._strangers.pop(descriptor, None)
+        self._ask(descriptor, lambda its: its.shutdown(socket.SHUT_RDWR))
+
+    def owner(self, descriptor: int) -> str:
+        """Whose connection it is: an address, or a local process. Empty when it is gone."""
+
+        def look(its: socket.socket) -> str:
+            if its.family != socket.AF_UNIX:
+                return str(its.getpeername()[0])
+            pid, uid, _ = struct.unpack("3i", its.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            return f"{uid}:{pid}"
+
+        return self._ask(descriptor, look) or ""
+
+    def _ask(self, descriptor: int, what: Callable[[socket.socket], T]) -> Optional[T]:
+        """Of a connection of this router, which the descriptor may be no more: then None."""
+        try:
+            its = socket.socket(fileno=descriptor)
+        except OSError:
+            return None
+        try:
+            local = its.getsockname() if its.family in (socket.AF_UNIX, socket.AF_INET) else ""
+            return what(its) if (local[1] if its.family == socket.AF_INET else local) in self._places else None
+        except OSError:
+            return None
+        finally:
+            its.detach()
+
+    def _next_number(self) -> int:
+        """The number that libzmq gives to a connection of our own."""
+        where, mark = f"inproc://number-{next(_names)}", os.urandom(16)
+        own = self._reactor.socket(zmq.DEALER)
+        try:
+            self.router.bind(where)
+            own.connect(where)
+            own.send(mark, zmq.NOBLOCK)
+            while True:
+                parts = receive(self.router, 2)
+                assert parts is not None, "what was sent over inproc is there"
+                if parts[-1].bytes == mark:
+                    return int.from_bytes(parts[0].bytes[1:], "big")
+                self._put_back.append(parts)
+        finally:
+            self.router.unbind(where)
+            self._reactor.close(own)
+
+    def _accepted(self, descriptor: int) -> None:
+        self._since[descriptor] = self._strangers[descriptor] = time.monotonic()
+        while len(self._strangers) > _MOST_STRANGERS:
+            self.cut(next(iter(self._strangers)))
+        if not self._checking:
+            self._checking = True
+            self._reactor.after(_CHECK_S, self._check)
+
+    def _ended(self, descriptor: int) -> None:
+        self._since.pop(descriptor, None)
+        self._strangers.pop(descriptor, None)
+        self._tell(descriptor)
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        for descriptor, since in list(self._since.items()):
+            late = descriptor in self._strangers and now - since >= _HELLO_WITHIN_S
+            if late or self._received(descriptor) > _BYTES_AT_ONCE + _BYTES_PER_SECOND * (now - since):
+                self.cut(descriptor)
+        self._checking = bool(self._since)
+        if self._checking:
+            self._reactor.after(_CHECK_S, self._check)
+
+    def _received(self, descriptor: int) -> int:
+        """Bytes over tcp; over ipc 0."""
+
+        def look(its: socket.socket) -> int:
+            if its.family == socket.AF_UNIX:
+                return 0
+            told = its.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_RECEIVED.size)
+            return int(_BYTES_RECEIVED.unpack(told.ljust(_BYTES_RECEIVED.size, b"\0"))[0])
+
+        return self._ask(descriptor, look) or 0
+
+
+def _seed() -> None:
+    """Of C's rand(), for the whole process: a ROUTER draws its first number when it is made."""
+    ctypes.CDLL(None).srand(ctypes.c_uint(int.from_bytes(os.urandom(4), "little")))

@@ -1,0 +1,269 @@
+"""What peers that are no ORC subscribers can do to a publisher of the pure backend: raw ZeroMQ connections to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from typing import Any, Iterator, List, Tuple
+
+import pytest
+
+pytest.importorskip("zmq")
+pytest.importorskip("flatbuffers")
+
+import orc.pure as orc
+from orc.pure import identity, link
+from orc.pure.identity import Id
+from raw_peer import RawPeer
+from support import BrokerProcess, start_python, wait_until
+
+_FIRST_NUMBER = 0x6B8B4567  # of the first ROUTER in a process that never calls srand(): glibc's rand()
+
+
+class Target:
+    """A publisher of topic "t" in a process of its own, over one transport. Sends a byte for each line of its input."""
+
+    def __init__(self, transport: str) -> None:
+        self.process = start_python(
+            """
+            import os, sys, orc.pure as orc
+            with orc.Broker(log=lambda *_: None) as broker:
+                publisher = broker.register_topic("t", transports=sys.argv[1])
+                print(*publisher._publication._bound.values(), *publisher._publication.id, flush=True)
+                for number, line in enumerate(sys.stdin):
+                    publisher.send_msg(bytes([number % 256]))
+                    print(publisher.readers, len(os.listdir("/proc/self/fd")), flush=True)
+            """,
+            transport,
+        )
+        assert self.process.stdout is not None
+        self.endpoint, high, low = self.process.stdout.readline().split()
+        self.publication = Id(int(high), int(low))
+
+    def send(self) -> Tuple[int, int]:
+        """Its readers and its descriptors then."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        readers, descriptors = self.process.stdout.readline().split() or (-1, -1)
+        return int(readers), int(descriptors)
+
+    def hello(self, subscription: Id, secret: int = 0) -> bytes:
+        return link.pack_link(link.LinkMessage(link.HELLO, self.publication, subscription, 0, 0, secret))
+
+
+@pytest.fixture(params=["ipc", "tcp"])
+def target(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Target]:
+    made = Target(request.param)
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+@pytest.fixture
+def peers() -> Iterator[List[RawPeer]]:
+    """Those that are appended are closed in the end."""
+    made: List[RawPeer] = []
+    yield made
+    for peer in made:
+        peer.close()
+
+
+def numbered(number: int) -> bytes:
+    """A routing id as libzmq makes them."""
+    return b"\0" + (number % 2**32).to_bytes(4, "big")
+
+
+def connected(peers: List[RawPeer], target: Target, routing_id: bytes = b"") -> RawPeer:
+    peers.append(RawPeer(target.endpoint))
+    assert peers[-1].shake_hands(routing_id)
+    return peers[-1]
+
+
+def joined(peers: List[RawPeer], target: Target, subscription: Id, secret: int = 0) -> RawPeer:
+    peer = connected(peers, target)
+    peer.send(target.hello(subscription, secret))
+    answer = peer.frame()
+    assert answer is not None and answer[20] == link.WELCOME
+    return peer
+
+
+def test_a_claim_to_the_next_routing_id_ends_no_publisher(target: Target, peers: List[RawPeer]) -> None:
+    """libzmq counts on from rand(), which it does not seed, and ends the process when a number is taken."""
+    ahead = 3  # connections that the process may have got before
+    claims = [connected(peers, target, numbered(_FIRST_NUMBER + n)) for n in range(ahead + 1)]
+    for claim in claims:
+        claim.send(b"is known when it is answered")
+        claim.send(target.hello(identity.draw_id()))
+    for _ in range(2 * ahead):
+        with contextlib.suppress(BrokenPipeError, ConnectionError, AssertionError):
+            connected(peers, target).send(b"")
+    wait_until(lambda: target.process.poll() is not None or target.send()[0] >= 0)
+    assert target.process.poll() is None, target.process.stderr.read() if target.process.stderr else ""
+    with orc.Broker() as participant:
+        wait_until(lambda: participant.request_topic("t").wait_connected(1000), 30)
+
+
+def test_two_publishers_begin_with_different_routing_ids(broker: BrokerProcess) -> None:
+    def number() -> int:
+        done = start_python(
+            """
+            import orc.pure as orc
+            with orc.Broker() as broker:
+                publisher = broker.register_topic("t")
+                with orc.Broker() as other:
+                    other.request_topic("t", connected_within_ms=20_000)
+                    (peer,) = publisher._publication._readers
+                    print(int.from_bytes(peer[1:], "big"))
+            """
+        )
+        return int(done.communicate(timeout=30)[0])
+
+    first, second = number(), number()
+    assert abs(first - second) > 1000
+    assert abs(first - _FIRST_NUMBER) > 1000
+
+
+def test_a_peer_that_claims_a_number_of_libzmqs_is_disconnected(target: Target, peers: List[RawPeer]) -> None:
+    honest = joined(peers, target, identity.draw_id())
+    claim = connected(peers, target, numbered(random.getrandbits(32)))
+    claim.send(target.hello(identity.draw_id()))
+    assert claim.ended()
+    assert target.send()[0] == 1
+    assert honest.frame() is not None
+
+
+def test_any_other_routing_id_is_as_good_as_none(target: Target, peers: List[RawPeer]) -> None:
+    for routing_id in (b"a name of its own", b"\0", b"\1\2\3\4\5", b"x" * 200):
+        peer = connected(peers, target, routing_id)
+        peer.send(target.hello(identity.draw_id()))
+        answer = peer.frame()
+        assert answer is not None and answer[20] == link.WELCOME
+    assert target.send()[0] == 4
+
+
+def test_strangers_are_disconnected(target: Target, peers: List[RawPeer]) -> None:
+    """Some say nothing, some shake hands only, some say what is no hello, some name another publication."""
+    honest = joined(peers, target, identity.draw_id())
+    strangers = []
+    for n in range(40):
+        peers.append(RawPeer(target.endpoint))
+        strangers.append(peers[-1])
+        if n % 4 > 0:
+            assert strangers[-1].shake_hands()
+        if n % 4 == 2:
+            strangers[-1].send(b"no hello")
+        if n % 4 == 3:
+            other = link.LinkMessage(link.HELLO, identity.draw_id(), identity.draw_id(), 0, 0)
+            strangers[-1].send(link.pack_link(other))
+    for stranger in strangers:
+        assert stranger.ended()
+    assert target.send()[0] == 1
+    assert honest.frame() is not None
+
+
+def test_many_strangers_hold_few_descriptors(target: Target, peers: List[RawPeer]) -> None:
+    before = target.send()[1]
+    for _ in range(200):
+        with contextlib.suppress(OSError):
+            peers.append(RawPeer(target.endpoint))
+    held = wait_until(lambda: (now := target.send()[1]) < before + 80 and now)
+    assert held < before + 80
+    with orc.Broker() as participant:
+        assert participant.request_topic("t", connected_within_ms=20_000).connected
+
+
+def test_one_address_connects_so_often_at_once(target: Target, peers: List[RawPeer]) -> None:
+    since = time.monotonic()
+    admitted = 0
+    while admitted < 1000:
+        peer = RawPeer(target.endpoint)
+        ready = peer.shake_hands(seconds=0.2)
+        peer.close()
+        if not ready:
+            break
+        admitted += 1
+    assert admitted <= 256 + 100 * (time.monotonic() - since)
+    with orc.Broker() as participant:
+        assert participant.request_topic("t", connected_within_ms=20_000).connected
+
+
+def test_a_subscription_id_alone_takes_over_no_link(target: Target, peers: List[RawPeer]) -> None:
+    """Ids are shown to others; the secret of the hello is not."""
+    subscription = identity.draw_id()
+    victim = joined(peers, target, subscription, 7)
+    joined(peers, target, subscription, 8)
+    joined(peers, target, subscription)
+    joined(peers, target, subscription)
+    assert target.send()[0] == 4
+    assert victim.frame() is not None
+
+
+def test_a_subscription_that_comes_back_takes_the_place_of_its_old_connection(
+    target: Target, peers: List[RawPeer]
+) -> None:
+    subscription = identity.draw_id()
+    old = joined(peers, target, subscription, 7)
+    new = joined(peers, target, subscription, 7)
+    assert old.ended()
+    assert target.send()[0] == 1
+    assert new.frame() is not None
+
+
+def test_a_reader_that_talks_too_much_is_disconnected(target: Target, peers: List[RawPeer]) -> None:
+    subscription = identity.draw_id()
+    peer = joined(peers, target, subscription)
+    with contextlib.suppress(OSError):
+        for _ in range(100_000):
+            peer.send(target.hello(subscription))
+    assert peer.ended()
+    wait_until(lambda: target.send()[0] == 0)
+
+
+def test_a_message_without_an_end_costs_a_tcp_peer_its_connection(broker: BrokerProcess, peers: List[RawPeer]) -> None:
+    """libzmq keeps its parts, of which the publisher sees none: 2 GB in 4 s."""
+    target = Target("tcp")
+    try:
+        stranger, reader = connected(peers, target), joined(peers, target, identity.draw_id())
+        sent = 0
+        for peer in (reader, stranger):
+            with contextlib.suppress(OSError):
+                while sent < 2_000_000_000:
+                    sent += peer.send_parts(1000, seconds=2)
+            assert sent < 2_000_000_000
+            assert peer.ended()
+        wait_until(lambda: target.send()[0] == 0)
+    finally:
+        target.process.kill()
+        target.process.communicate()
+
+
+def test_goodbye_ends_the_connection(target: Target, peers: List[RawPeer]) -> None:
+    subscription = identity.draw_id()
+    peer = joined(peers, target, subscription)
+    peer.send(link.pack_link(link.LinkMessage(link.GOODBYE, target.publication, subscription, 0, 0)))
+    assert peer.ended()
+    wait_until(lambda: target.send()[0] == 0)
+
+
+def test_an_honest_subscriber_stays_through_all_of_it(target: Target, peers: List[RawPeer]) -> None:
+    """Descriptors are used again: the end of one connection must not be that of another."""
+    with orc.Broker() as participant:
+        subscriber = participant.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
+        wait_until(lambda: target.send()[0] == 1)
+        wait_until(lambda: subscriber.recv_msg(0) is None)
+        received: List[Any] = []
+        for _ in range(100):
+            for routing_id in (b"", numbered(random.getrandbits(32))):
+                peer = RawPeer(target.endpoint)
+                with contextlib.suppress(OSError):
+                    if peer.shake_hands(routing_id, 0.05):
+                        peer.send(target.hello(identity.draw_id(), 1))
+                peer.close()
+            target.send()
+            received.append(subscriber.recv_msg(20_000))
+        assert [message.missed for message in received] == [0] * 100
+        assert subscriber.connected
+    assert os.path.exists(f"/proc/{target.process.pid}")
