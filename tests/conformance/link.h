@@ -23,7 +23,7 @@ template <class Transport>
 }
 
 template <class Transport>
-[[nodiscard]] request_options wanted(int conflate = 1, std::size_t depth = 64, int connected_within_ms = patience_ms) {
+[[nodiscard]] request_options wanted(int conflate = 1, std::size_t depth = 0, int connected_within_ms = patience_ms) {
   request_options options;
   options.transports = {Transport::kind};
   options.conflate = conflate;

@@ -35,7 +35,7 @@ struct pair {
 };
 
 orc::request_options holding(std::size_t most, int conflate = 1) {
-  return {.conflate = conflate, .depth = 64, .max_messages = most};
+  return {.conflate = conflate, .depth = conflate == 0 ? 64U : 0U, .max_messages = most};
 }
 
 }  // namespace

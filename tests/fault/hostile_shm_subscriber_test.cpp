@@ -70,7 +70,7 @@ TEST_CASE("hostile shm: it pins each slot that the publisher is about to write",
   scene s;
   hostile_shm hostile(s.target);
   REQUIRE(hostile.join(shm::most_pins));
-  const auto seen = shm::segment::map(hostile.segment.get());
+  const auto seen = shm::segment::map(hostile.segment.get(), hostile.segment_bytes);
   REQUIRE(seen);
   std::uint32_t next = 0;
   CHECK(while_they_talk(s, rounds(200'000, 1'000'000), [&] {
@@ -154,7 +154,7 @@ TEST_CASE("hostile shm: whatever it pins for ever, there is room for the next sa
   // A pinned sample stays as it is.
   hostile_shm last(s.target);
   REQUIRE(last.join());
-  const auto seen = shm::segment::map(last.segment.get());
+  const auto seen = shm::segment::map(last.segment.get(), last.segment_bytes);
   REQUIRE(seen);
   shm::pinned_sample pinned;
   REQUIRE(shm::pin_sample(*seen, last.page().pins[0], 0, orc::detail::pick::newest, pinned) == shm::found::sample);

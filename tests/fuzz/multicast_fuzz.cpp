@@ -18,7 +18,7 @@ using namespace orc::detail::multicast;
 
 constexpr std::size_t most_bytes = 1 << 20;
 constexpr orc::wire::id publication{1, 2};
-constexpr orc::wire::id subscription{3, 4};
+constexpr orc::wire::id link_id{3, 4};
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -36,7 +36,8 @@ void check_formats(std::span<const std::byte> bytes) {
     const std::size_t size = encode(*d, again);
     const auto back = decode({again.data(), size});
     require(back && back->kind == d->kind && back->publication == d->publication && back->sequence == d->sequence &&
-            back->gap_count == d->gap_count && back->channel == d->channel);
+            back->gap_count == d->gap_count && back->channel == d->channel && back->cookie == d->cookie &&
+            back->registered == d->registered && back->keeps_last == d->keeps_last);
   }
 }
 
@@ -72,7 +73,7 @@ void feed(channel_receiver& receiver, input in) {
     const source from{.address = 1, .port = static_cast<std::uint16_t>(d->how & 3)};
     if ((d->how & 0x80) != 0) now += std::chrono::milliseconds(700);
     if ((d->how & 0x40) != 0)
-      receiver.on_direct(d->bytes, now);
+      receiver.on_direct(d->bytes, from, now);
     else
       receiver.on_group(d->bytes, from, 0, now);
     if ((d->how & 0x20) != 0) receiver.remind(now, false);
@@ -103,11 +104,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool in_order = (data[0] & 2) != 0;
   channel_receiver receiver({.channel = "c",
                              .publication = open ? orc::wire::id{} : publication,
-                             .subscription = subscription,
+                             .link = link_id,
                              .depth = in_order ? 8u : 0u,
                              .alone = (data[0] & 4) != 0,
                              .most_bytes = most_bytes});
-  if (!open) receiver.expect({.address = 1, .port = 0}, 0);
+  if (!open) receiver.expect({.address = 1, .port = 0}, {.address = 1, .port = 0}, 0);
   feed(receiver, input(data + 1, size - 1));
   return 0;
 }

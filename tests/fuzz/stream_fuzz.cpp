@@ -35,7 +35,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t at = 2; at < size; at += piece) {
     if (::send(far.get(), data + at, std::min(piece, size - at), MSG_NOSIGNAL) < 0) break;
     for (;;) {
-      const auto event = line.receive(frame);
+      std::size_t budget = 1 + data[0];
+      const auto event = line.receive(frame, budget);
+      if (event == zmtp_connection::event::nothing && budget == 0) continue;
       if (event == zmtp_connection::event::nothing) break;
       if (event != zmtp_connection::event::frame) return 0;
       if (frame.bytes.size() > largest) std::abort();

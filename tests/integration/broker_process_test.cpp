@@ -15,7 +15,7 @@
 #include "support/raw_client.h"
 
 using namespace orc;
-using Catch::Matchers::Contains;
+using orc::test::contains;
 using test::child_process;
 using test::raw_client;
 
@@ -56,7 +56,7 @@ TEST_CASE("orc-broker: help and version") {
   const outcome help({"--help"});
   CHECK(help.code == 0);
   for (const char* part : {"--listen", "--config", "--log-level", "--print-config", "--version", "Exit codes"}) {
-    CHECK_THAT(help.output, Contains(part));
+    CHECK_THAT(help.output, contains(part));
   }
   const outcome version({"--version"});
   CHECK(version.code == 0);
@@ -74,7 +74,7 @@ TEST_CASE("orc-broker: a bad command line is told in one line, with exit code 2"
     INFO(run.output);
     CHECK(run.code == 2);
     CHECK(lines(run.output) == 1);
-    CHECK_THAT(run.output, Catch::Matchers::StartsWith("orc-broker: ") && Contains("--help"));
+    CHECK_THAT(run.output, Catch::Matchers::StartsWith("orc-broker: ") && contains("--help"));
   }
 }
 
@@ -84,13 +84,13 @@ TEST_CASE("orc-broker: the configuration is printed as it can be read again") {
   const outcome first({"--listen", "ipc:///a b/\"x", "--listen", "tcp://127.0.0.1:1", "--log-level", "debug",
                        "--max-topics", "7", "--print-config"});
   CHECK(first.code == 0);
-  CHECK_THAT(first.output, Contains("log-level = \"debug\"") && Contains("max-topics = 7"));
+  CHECK_THAT(first.output, contains("log-level = \"debug\"") && contains("max-topics = 7"));
 
   const outcome plain(
       {"--listen", "ipc:///a/b", "--listen", "tcp://127.0.0.1:1", "--max-topics", "7", "--print-config"});
   std::ofstream(file) << plain.output;
   CHECK(outcome({"--config", file, "--print-config"}).output == plain.output);
-  CHECK_THAT(outcome({"--config", file, "--max-topics", "8", "--print-config"}).output, Contains("max-topics = 8"));
+  CHECK_THAT(outcome({"--config", file, "--max-topics", "8", "--print-config"}).output, contains("max-topics = 8"));
 }
 
 TEST_CASE("orc-broker: the example configuration is accepted") {
@@ -112,9 +112,9 @@ TEST_CASE("orc-broker: a bad configuration is refused with exit code 2") {
 
 TEST_CASE("orc-broker: where it listens by default") {
   CHECK_THAT(outcome({"--print-config"}, {"XDG_RUNTIME_DIR=/somewhere"}).output,
-             Contains("[\"ipc:///somewhere/orc/broker\", \"tcp://127.0.0.1:5570\"]"));
+             contains("[\"ipc:///somewhere/orc/broker\", \"tcp://127.0.0.1:5570\"]"));
   CHECK_THAT(outcome({"--print-config"}, {"XDG_RUNTIME_DIR="}).output,
-             Contains("ipc:///run/orc/broker") || Contains("ipc:///tmp/orc-" + std::to_string(geteuid()) + "/broker"));
+             contains("ipc:///run/orc/broker") || contains("ipc:///tmp/orc-" + std::to_string(geteuid()) + "/broker"));
 }
 
 TEST_CASE("orc-broker: signals end it within a second, with exit code 0 and nothing left behind") {
@@ -141,7 +141,7 @@ TEST_CASE("orc-broker: a second one is refused by path and by port, in one line,
   const outcome by_path({"--listen", place.endpoint()});
   CHECK(by_path.code == 1);
   CHECK(lines(by_path.output) == 1);
-  CHECK_THAT(by_path.output, Contains("(pid " + std::to_string(broker.pid()) + ") already serves " + place.endpoint()));
+  CHECK_THAT(by_path.output, contains("(pid " + std::to_string(broker.pid()) + ") already serves " + place.endpoint()));
 
   const auto start = broker.output().find("tcp://127.0.0.1:");
   auto port = broker.output().substr(start);
@@ -149,7 +149,7 @@ TEST_CASE("orc-broker: a second one is refused by path and by port, in one line,
   const outcome by_port({"--listen", port});
   CHECK(by_port.code == 1);
   CHECK(lines(by_port.output) == 1);
-  CHECK_THAT(by_port.output, Contains("cannot listen at " + port) && Contains("another program"));
+  CHECK_THAT(by_port.output, contains("cannot listen at " + port) && contains("another program"));
   CHECK(answers(place.endpoint()));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("orc-broker: what it may not write it does not serve") {
   if (broker.output().find("failed to read suppressions") != std::string::npos)
     return test::skip("nobody may not read the sanitizer's suppressions");
   CHECK(code == 1);
-  CHECK_THAT(broker.output(), Contains("cannot listen at ipc:///usr/orc-broker") && Contains("Permission denied"));
+  CHECK_THAT(broker.output(), contains("cannot listen at ipc:///usr/orc-broker") && contains("Permission denied"));
 }
 
 TEST_CASE("orc-broker: it tells the service manager when it is ready, alive and stopping") {

@@ -105,3 +105,25 @@ TEST_CASE("declaring: a topic that another thread gives up ends the call that wa
   CHECK(outcome_when([&] { return both.register_topic("t"); }, [&] { return both.unregister_topic("t"); }) ==
         orc::errc::closed);
 }
+
+TEST_CASE("A8: options that contradict each other are refused with what to do", "[integration]") {
+  broker_process address_broker;
+  orc::broker both(address_broker.options());
+  const auto refused = [](const orc::result& r, const std::string& option) {
+    CHECK(r.code() == orc::errc::bad_argument);
+    CHECK_THAT(r.error().message(), contains(option));
+  };
+  refused(both.request_topic("t", {.depth = 100}), "conflate = 0");
+  refused(both.request_topic("t", {.transports = {orc::transport::ipc}, .max_messages = 20}), "max_messages");
+  refused(both.request_topic("t", {.transports = {orc::transport::tcp}, .spin_us = 100}), "spin_us");
+  refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .history = 10}), "history");
+  refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .memory = {.lock = true}}), "memory");
+  refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .multicast = "udpm://239.255.76.67:7667"}),
+          "multicast");
+  CHECK(!both.publisher("t"));
+  CHECK(!both.subscriber("t"));
+  // What is said of a transport that may come to be used is no contradiction.
+  CHECK(both.register_topic("t", {.expected_size = 1000, .history = 10}));
+  CHECK(both.request_topic("t", {.conflate = 0, .max_messages = 20, .spin_us = 100}));
+  CHECK(both.request_topic("t", {.conflate = 0, .depth = 64}));
+}

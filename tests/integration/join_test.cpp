@@ -81,7 +81,7 @@ TEST_CASE("join: the broker's map shows publication, subscriptions and counters"
   orc::broker sender(address_broker.options("the_sender"));
   orc::broker receiver(address_broker.options("the_receiver"));
   orc::topic_options offered;
-  offered.type = {.name = "test.Value", .encoding = "raw", .hash = 42, .schema = "u64"};
+  offered.type = {.name = "test.Value", .encoding = "raw", .schema = "u64"};
   REQUIRE(sender.register_topic("t", offered));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher("t");

@@ -3,7 +3,10 @@
 
 #include <regex>
 
+#include "support/broker_view.h"
 #include "support/orc_tool.h"
+#include "support/raw_client.h"
+#include "support/wait_until.h"
 
 using namespace orc;
 using namespace orc::test;
@@ -74,4 +77,26 @@ TEST_CASE("orc topic pub: nobody listens, or another program holds the topic") {
   INFO(taken.err);
   CHECK(taken.exit_code == 1);
   CHECK(taken.err.find("the holder") != std::string::npos);
+}
+
+TEST_CASE("A2: orc topic pub --no-keep-last is for those who are there, orc topic echo --max-age for what is young") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::broker node(broker.options("commander"));
+  REQUIRE(node.register_topic("old"));
+  REQUIRE(node.send_msg("old", "yesterday", 9));
+  CHECK(orc.run("$orc topic echo old --once --timeout 1 --max-age 1").exit_code == 4);
+  CHECK(orc.run("$orc topic echo old --once --timeout 30").out.find("yesterday") != std::string::npos);
+  CHECK(orc.run("$orc topic echo old --raw --full --once").exit_code == 2);
+  child_process sending =
+      orc.start({"topic", "pub", "word", "hello", "--no-keep-last", "--wait", "0", "--linger", "30"});
+  raw_client client(broker.endpoint());
+  REQUIRE(wait_until([&] {
+    const auto state = described(client, "word");
+    return state.publication && state.publication->counters && state.publication->counters->sent == 1;
+  }));
+  orc::request_options wanted;
+  wanted.connected_within_ms = patience_ms;
+  REQUIRE(node.request_topic("word", wanted));
+  CHECK(!node.recv_msg("word", 100));
 }

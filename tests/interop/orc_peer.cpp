@@ -17,7 +17,8 @@ class orc_end {
       check(participant.register_topic(channel_));
       out_ = participant.publisher(channel_);
     } else {
-      check(participant.request_topic(channel_, {.conflate = how == mode::newest ? 1 : 0, .depth = 1000}));
+      check(participant.request_topic(
+          channel_, {.conflate = how == mode::newest ? 1 : 0, .depth = how == mode::newest ? 0U : 1000U}));
       in_ = participant.subscriber(channel_);
     }
   }

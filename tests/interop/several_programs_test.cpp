@@ -81,7 +81,9 @@ TEST_CASE("several programs: with a broker, a topic on multicast is LCM's as wel
   orc::broker other(options);
   constexpr std::size_t size = 100'000;
 
-  REQUIRE(participant.register_topic("FROM_ORC"));
+  const auto registered = participant.register_topic("FROM_ORC");
+  INFO(registered.error().message());
+  REQUIRE(registered);
   peer hears(kind::lcm, "receive", {url, "FROM_ORC"});
   REQUIRE(other.request_topic("FROM_ORC", {.connected_within_ms = patience_ms}));
   std::vector<unsigned char> sample(size);

@@ -1,5 +1,7 @@
 #include "support/fake_publication.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include <stdexcept>
@@ -25,7 +27,8 @@ std::string link_frame(wire::link_kind kind, const wire::id& publication, const 
 }
 
 fake_publication::fake_publication(const broker_process& broker, const std::string& topic)
-    : client_(broker.endpoint()), topic_(topic), endpoint_("ipc://" + broker.directory().file("fake")) {
+    : client_(broker.endpoint()), topic_(topic), home_(broker.directory().file(std::to_string(::geteuid()))) {
+  ::mkdir(home_.c_str(), 0700);
   hang_up();
   client_.ask(hello_of_this_process("fake"));
   announce(wire::id::random());
@@ -35,13 +38,22 @@ void fake_publication::hang_up() {
   router_.reset();
   router_ = std::make_unique<raw_socket>(ZMQ_ROUTER);
   router_->set(ZMQ_ROUTER_MANDATORY, 1);
-  router_->bind(endpoint_);
+  router_->bind("ipc://" + home_ + "/fake");
+  if (id) (void)link_path();
+}
+
+// Where subscribers look for `id`: one socket of several names.
+std::string fake_publication::link_path() const {
+  std::string path = home_ + "/" + id.hex().substr(0, 16);
+  ::unlink(path.c_str());
+  if (::link((home_ + "/fake").c_str(), path.c_str()) != 0) throw std::runtime_error("cannot link " + path);
+  return path;
 }
 
 void fake_publication::announce(const wire::id& publication) {
   id = publication;
   wire::register_topic registration{.topic = topic_, .publication = id, .endpoints = {}, .type = std::nullopt};
-  registration.endpoints.push_back({.transport = wire::transport::ipc, .address = endpoint_});
+  registration.endpoints.push_back({.transport = wire::transport::ipc, .address = "ipc://" + link_path()});
   const auto answer = client_.ask(registration);
   if (const auto* refused = std::get_if<wire::error>(&answer)) throw std::runtime_error(refused->text);
 }

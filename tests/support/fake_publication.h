@@ -46,10 +46,12 @@ class fake_publication {
   wire::id subscription;  // of the one who was welcomed
 
  private:
+  [[nodiscard]] std::string link_path() const;
+
   raw_client client_;
   std::unique_ptr<raw_socket> router_;
   std::string topic_;
-  std::string endpoint_;
+  std::string home_;
   std::string peer_;
 };
 

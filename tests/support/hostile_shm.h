@@ -107,7 +107,9 @@ class hostile_shm {
   bool join(std::uint32_t pins = 8, std::uint32_t depth = 0) {
     if (!say(packet(kind::hello, pins, depth))) return false;
     auto answer = hear();
+    while (answer && answer->packet.kind == kind::preparing) answer = hear();
     if (!answer || answer->packet.kind != kind::welcome) return false;
+    segment_bytes = std::uint64_t{answer->packet.pages} * detail::shm::page_size;
     segment = std::move(answer->fds[0]);
     page_fd = std::move(answer->fds[1]);
     page_memory = detail::shm::map_writable(page_fd.get(), detail::shm::page_size);
@@ -120,6 +122,7 @@ class hostile_shm {
   }
 
   detail::unique_fd segment;
+  std::uint64_t segment_bytes = 0;
   detail::unique_fd page_fd;
   detail::shm::mapping page_memory;
 

@@ -24,8 +24,8 @@ inline constexpr std::chrono::milliseconds generous{20'000};
 inline wire::hello hello_of_this_process(std::string name = "raw_client") {
   const auto pid = static_cast<std::uint32_t>(getpid());
   return {
-      wire::id::random(), std::move(name), detail::host_identity(), pid, detail::process_start_time(pid).value_or(0),
-      "raw_client"};
+      wire::id::random(), std::move(name),   detail::host_identity(), pid, detail::process_start_time(pid).value_or(0),
+      "raw_client",       wire::id::random()};
 }
 
 class raw_client {

@@ -61,7 +61,7 @@ class slots {
     // Never ended: the mapping is the writer's.
     seen_ =
         ::new (place_) detail::shm::segment(detail::shm::mapping(memory.memory.bytes(), memory.memory.size()), form);
-    writer_ = std::make_shared<detail::shm::slot_writer>(form, generation, std::move(memory), false);
+    writer_ = std::make_shared<detail::shm::slot_writer>(form, generation, std::move(memory));
   }
 
   alignas(detail::shm::segment) std::byte place_[sizeof(detail::shm::segment)];

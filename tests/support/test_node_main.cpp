@@ -260,6 +260,7 @@ class node {
     request_options options;
     std::string transports = "any";
     words >> transports >> options.conflate >> options.depth >> options.connected_within_ms;
+    if (options.conflate == 1) options.depth = 0;
     options.transports = to_transports(transports);
     return describe(participant_->request_topic(topic, options));
   }

@@ -1,0 +1,78 @@
+// orc_test_starved_node BROKER TRANSPORT SECONDS: a participant that publishes, and one that subscribes, over one
+// transport, with topics that come and go, in a process that may run out of memory at any moment. Every failure is met
+// as a program would: with another try. Says how many samples were sent and received.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "orc.h"
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+struct counts {
+  unsigned long sent = 0;
+  unsigned long received = 0;
+  unsigned long refused = 0;  // calls that said no_memory, or failed for want of it
+  unsigned long joined = 0;
+};
+
+orc::transport_set named(const std::string& name) {
+  for (const auto each : {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp, orc::transport::shm,
+                          orc::transport::multicast}) {
+    if (orc::to_string(each) == name) return {each};
+  }
+  std::exit(2);
+}
+
+// Sends through both ways that a sample can go, and receives; a second subscription takes all in order.
+void exchange(orc::broker& sender, orc::broker& receiver, const std::string& topic, counts& all) {
+  std::vector<char> large(100'000);
+  for (int n = 0; n < 200; ++n) {
+    const std::size_t size = n % 10 == 0 ? large.size() : 100;
+    const bool sent = static_cast<bool>(sender.send_msg(topic, large.data(), size));
+    sent ? ++all.sent : ++all.refused;
+    if (auto loan = sender.loan(topic, 1000)) (void)sender.send_msg(topic, std::move(loan));
+    if (receiver.recv_msg(topic, 1)) ++all.received;
+  }
+}
+
+void live(const std::string& broker, orc::transport_set over, steady::time_point end, counts& all) {
+  orc::broker sender({.broker = broker, .name = "sender", .broker_timeout_ms = 300});
+  orc::broker receiver({.broker = broker, .name = "receiver", .broker_timeout_ms = 300});
+  for (int round = 0; round < 20 && steady::now() < end; ++round) {
+    const std::string topic = "starved/" + std::to_string(round % 3);
+    if (!sender.register_topic(topic, {.transports = over})) ++all.refused;
+    const int conflate = round % 2;
+    if (receiver.request_topic(topic, {.conflate = conflate, .connected_within_ms = 300}))
+      ++all.joined;
+    else
+      ++all.refused;
+    exchange(sender, receiver, topic, all);
+    (void)receiver.release_topic(topic);
+    (void)sender.unregister_topic(topic);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const auto over = named(argv[2]);
+  const auto end = steady::now() + std::chrono::seconds(std::atoi(argv[3]));
+  counts all;
+  while (steady::now() < end) {
+    try {
+      live(argv[1], over, end, all);
+    } catch (const std::bad_alloc&) {
+      ++all.refused;  // constructors have no other way to say so
+    }
+  }
+  std::printf("%lu %lu %lu %lu\n", all.sent, all.received, all.refused, all.joined);
+  return 0;
+}

@@ -1,0 +1,64 @@
+// A program that sends any datagrams to a multicast group, or to one address.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/multicast_url.h"
+#include "transport/multicast/orc_datagram.h"
+
+namespace orc::test {
+
+class udp_stranger {
+ public:
+  explicit udp_stranger(const std::string& group_url)
+      : url_(std::get<detail::multicast_url>(detail::multicast_url::parse(group_url))),
+        group_(std::move(std::get<detail::unique_fd>(detail::multicast::open_sender(url_)))),
+        direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(std::nullopt, 1 << 20)))) {}
+
+  [[nodiscard]] int fd() const { return direct_.get(); }
+
+  void to_group(std::span<const std::byte> datagram) {
+    (void)::send(group_.get(), datagram.data(), datagram.size(), 0);
+  }
+  void to_group(const detail::multicast::orc_datagram& d) {
+    std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
+    to_group(std::span(datagram).first(detail::multicast::encode(d, datagram)));
+  }
+  void send(std::span<const std::byte> datagram, const sockaddr_in& to) {
+    (void)::sendto(direct_.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&to),
+                   sizeof to);
+  }
+  // Returns the bytes that it has.
+  std::size_t send(const detail::multicast::orc_datagram& d, const sockaddr_in& to) {
+    std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
+    const std::size_t size = detail::multicast::encode(d, datagram);
+    send(std::span(datagram).first(size), to);
+    return size;
+  }
+  // The next datagram that was sent to it alone; empty: none came.
+  [[nodiscard]] std::span<const std::byte> receive(std::chrono::milliseconds limit) {
+    pollfd one{direct_.get(), POLLIN, 0};
+    if (limit.count() > 0 && ::poll(&one, 1, static_cast<int>(limit.count())) <= 0) return {};
+    const auto size = ::recv(direct_.get(), bytes_.data(), bytes_.size(), MSG_DONTWAIT);
+    return std::span(bytes_).first(size < 0 ? 0 : static_cast<std::size_t>(size));
+  }
+
+ private:
+  detail::multicast_url url_;
+  detail::unique_fd group_;
+  detail::unique_fd direct_;
+  std::array<std::byte, 65536> bytes_;
+};
+
+}  // namespace orc::test

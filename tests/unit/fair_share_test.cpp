@@ -1,0 +1,76 @@
+// Who gets a place and a turn at the broker when there are more connections than places or time.
+#include "broker/fair_share.h"
+
+#include <vector>
+
+#include "support/catch.h"
+
+using orc::fair_share;
+
+namespace {
+
+using keys = std::vector<fair_share::routing>;
+
+// Admits like the broker: those who have to make room go.
+bool enter(fair_share& share, fair_share::routing key, const std::string& origin) {
+  const auto answer = share.ask(origin);
+  if (!answer.admitted) return false;
+  if (answer.in_place_of) share.remove(*answer.in_place_of);
+  share.add(key, origin);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("fair share: the oldest stranger of the origin that has the most makes room") {
+  fair_share share({100, 4, 75});
+  for (const auto key : keys{1, 2, 3}) REQUIRE(enter(share, key, "crowd"));
+  REQUIRE(enter(share, 4, "honest"));
+  CHECK(share.ask("another").in_place_of == 1u);
+  CHECK(share.ask("honest").in_place_of == 1u);
+  share.settle(1, true);  // a participant gives way to nobody
+  CHECK_FALSE(share.ask("another").in_place_of);
+  REQUIRE(enter(share, 5, "crowd"));
+  CHECK(share.ask("another").in_place_of == 2u);
+  share.settle(1, false);  // and is the youngest stranger when it is none any more
+  CHECK(share.crowded());
+  CHECK(share.first_to_go() == 2u);
+}
+
+TEST_CASE("fair share: one origin cannot take all places, nor may strangers take those of participants") {
+  fair_share share({8, 4, 6});
+  for (fair_share::routing key = 1; key <= 6; ++key) {
+    REQUIRE(enter(share, key, "greedy"));
+    share.settle(key, true);
+  }
+  CHECK_FALSE(share.ask("greedy").admitted);
+  REQUIRE(enter(share, 7, "honest"));
+  REQUIRE(enter(share, 8, "honest"));
+  CHECK(share.ask("another").in_place_of == 7u);
+  share.settle(7, true);
+  share.settle(8, true);
+  CHECK_FALSE(share.ask("another").admitted);
+  share.remove(3);
+  CHECK(share.ask("another").admitted);
+  REQUIRE(enter(share, 9, "greedy"));
+  CHECK(share.ask("greedy").in_place_of == 9u);  // its own stranger, whoever has more of them
+  CHECK(share.size() == 8);
+}
+
+TEST_CASE("fair share: origins take turns, and so do the connections of each") {
+  fair_share share({100, 100, 100});
+  for (const auto key : keys{1, 2, 3}) share.add(key, "crowd");
+  share.add(4, "honest");
+  for (const auto key : keys{1, 2, 3, 4, 4, 1}) share.ready(key);
+  std::vector<fair_share::routing> turns;
+  for (int n = 0; n < 6; ++n) {
+    turns.push_back(share.next());
+    share.ready(turns.back());  // all of them always want more
+  }
+  CHECK(turns == std::vector<fair_share::routing>{1, 4, 2, 4, 3, 4});
+  for (const auto key : keys{1, 2, 3, 4}) share.remove(key);
+  CHECK_FALSE(share.any_ready());
+  CHECK(share.size() == 0);
+  share.ready(4);  // gone
+  CHECK_FALSE(share.any_ready());
+}

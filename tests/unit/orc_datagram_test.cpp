@@ -1,0 +1,94 @@
+// The bytes of schemas/PROTOCOL.md, "ORC's datagrams".
+#include "transport/multicast/orc_datagram.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/catch.h"
+
+using namespace orc::detail::multicast;
+
+namespace {
+
+std::string hex(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte each : bytes) {
+    text += digits[static_cast<std::size_t>(each) >> 4];
+    text += digits[static_cast<std::size_t>(each) & 15];
+  }
+  return text;
+}
+
+orc_datagram base(datagram_kind kind) {
+  orc_datagram d{};
+  d.kind = kind;
+  d.publication = {0x0102030405060708, 0x090a0b0c0d0e0f10};
+  d.link = {0x1112131415161718, 0x191a1b1c1d1e1f20};
+  d.sequence = 0x2122232425262728;
+  d.cookie = 0x3132333435363738;
+  return d;
+}
+
+std::string encoded(const orc_datagram& d) {
+  std::array<std::byte, longest_orc_datagram> bytes;
+  const auto used = std::span(bytes).first(encode(d, bytes));
+  CHECK(decode(used));
+  return hex(used);
+}
+
+constexpr auto ids = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+
+}  // namespace
+
+TEST_CASE("orc datagram: bytes of each kind", "[unit]") {
+  auto announce = base(datagram_kind::announce);
+  announce.link = {};
+  announce.registered = true;
+  announce.channel = "ch";
+  announce.reports_at = 0x4142;
+  const std::string publication = std::string(ids).substr(0, 32);
+  CHECK(encoded(announce) == "4f52434d02010102" + publication + "4142" + std::string(28, '0') + "21222324252627286368");
+  announce.keeps_last = false;
+  announce.registered = false;
+  CHECK(encoded(announce).starts_with("4f52434d02010202"));
+  CHECK(encoded(base(datagram_kind::status)) ==
+        "4f52434d02020000" + std::string(ids) + "21222324252627283132333435363738");
+  CHECK(encoded(base(datagram_kind::goodbye)) ==
+        "4f52434d02040000" + std::string(ids) + "21222324252627283132333435363738");
+  auto report = base(datagram_kind::report);
+  report.wanted = 0x5152535455565758;
+  report.gap_count = 2;
+  report.gaps[0] = {1, 2};
+  report.gaps[1] = {0x6162, 0xffff};
+  CHECK(encoded(report) == "4f52434d02030000" + std::string(ids) + "212223242526272831323334353637385152535455565758" +
+                               "0002" + "00010002" + "6162ffff");
+  auto repair = base(datagram_kind::repair);
+  repair.stamp_ns = 0x7172737475767778;
+  CHECK(encoded(repair) == "4f52434d02050000" + std::string(ids) + "21222324252627287172737475767778");
+}
+
+TEST_CASE("orc datagram: the answer to a report is not longer than the shortest report", "[unit]") {
+  const auto status = encoded(base(datagram_kind::status));
+  const auto report = encoded(base(datagram_kind::report));
+  CHECK(status.size() == 2 * status_size);
+  CHECK(report.size() == 2 * shortest_report);
+  CHECK(status.size() <= report.size());
+}
+
+TEST_CASE("orc datagram: another version, another length and too many gaps are refused", "[unit]") {
+  std::array<std::byte, longest_orc_datagram + 4> bytes{};
+  auto full = base(datagram_kind::report);
+  full.gap_count = orc_datagram::most_gaps;
+  const std::size_t size = encode(full, std::span(bytes).first<longest_orc_datagram>());
+  CHECK(size == longest_orc_datagram);
+  for (std::size_t n = 0; n < bytes.size(); ++n) CHECK(decode(std::span(bytes).first(n)).has_value() == (n == size));
+  const auto at_count = orc_datagram::header + 16;
+  bytes[at_count + 1] = std::byte{33};
+  CHECK(!decode(bytes));
+  bytes[at_count + 1] = std::byte{32};
+  bytes[4] = std::byte{1};
+  CHECK(!decode(std::span(bytes).first(size)));
+}

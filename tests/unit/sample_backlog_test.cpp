@@ -1,0 +1,93 @@
+// What lagging in-order readers lack: each sample once, the oldest go when it is too much.
+#include "transport/sample_backlog.h"
+
+#include <cstring>
+
+#include "support/catch.h"
+
+using orc::detail::allocate_frame;
+using orc::detail::sample;
+using orc::detail::sample_backlog;
+
+namespace {
+
+sample numbered(std::uint64_t sequence, std::size_t size = 1000) {
+  sample s{allocate_frame(size), sequence, 5};
+  std::memset(s.buffer.payload(), static_cast<int>(sequence), size);
+  orc::detail::write_header(s.buffer, {sequence, 5});
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("sample backlog: keeps a sample once for all readers, until the last of them has it", "[unit]") {
+  sample_backlog kept;
+  sample first = numbered(1);
+  sample second = numbered(2);
+  for (int reader = 0; reader < 100; ++reader) {
+    REQUIRE(kept.add(first));
+  }
+  CHECK(kept.bytes() == 1000);
+  REQUIRE(kept.add(second));
+  CHECK(kept.oldest() == 1);
+  CHECK(kept.newest() == 2);
+  CHECK(kept.from(1)->sequence == 1);
+  CHECK(kept.from(1)->buffer.payload() == first.buffer.payload());
+  CHECK(kept.from(2)->sequence == 2);
+  CHECK(kept.from(3) == nullptr);
+  for (int reader = 0; reader < 99; ++reader) kept.release(1);
+  CHECK(kept.oldest() == 1);
+  kept.release(1);
+  CHECK(kept.oldest() == 2);
+  CHECK(kept.bytes() == 1000);
+  kept.release(1);  // nothing to do
+  kept.release_from(1);
+  CHECK(kept.oldest() == 0);
+  CHECK(kept.bytes() == 0);
+}
+
+TEST_CASE("sample backlog: what no reader lacks any more goes at once, also in the middle", "[unit]") {
+  sample_backlog kept;
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    sample s = numbered(n);
+    REQUIRE(kept.add(s));
+  }
+  kept.release(2);
+  kept.release(3);
+  CHECK(kept.bytes() == 2000);
+  CHECK(kept.oldest() == 1);
+  CHECK(kept.from(2)->sequence == 4);
+  kept.release(1);
+  CHECK(kept.oldest() == 4);
+}
+
+TEST_CASE("sample backlog: has one budget, and room for a sample that is larger", "[unit]") {
+  sample_backlog kept;
+  constexpr std::size_t size = sample_backlog::most_bytes / 4;
+  for (std::uint64_t n = 1; n <= 10; ++n) {
+    sample s = numbered(n, size);
+    REQUIRE(kept.add(s));
+    CHECK(kept.bytes() <= sample_backlog::most_bytes);
+  }
+  CHECK(kept.oldest() == 7);
+  CHECK(kept.newest() == 10);
+  kept.release(3);  // of one that is gone
+  sample huge = numbered(11, sample_backlog::most_bytes + 1);
+  REQUIRE(kept.add(huge));
+  CHECK(kept.oldest() == 11);
+}
+
+TEST_CASE("sample backlog: a sample without a header of its own is copied once", "[unit]") {
+  sample_backlog kept;
+  sample forwarded = numbered(1);
+  forwarded.sequence = 7;  // as a message that is sent on while somebody else holds it
+  sample* const frame = kept.frame_of(forwarded);
+  REQUIRE(frame != nullptr);
+  CHECK(frame != &forwarded);
+  CHECK(orc::detail::has_header(*frame));
+  CHECK(kept.frame_of(forwarded) == frame);
+  REQUIRE(kept.add(forwarded));
+  CHECK(kept.from(7)->buffer.payload() == frame->buffer.payload());
+  sample own = numbered(8);
+  CHECK(kept.frame_of(own) == &own);
+}

@@ -1,0 +1,51 @@
+// SHA-256 with the vectors of FIPS 180-4 (NIST, "Example Values"), and the hash of type descriptions.
+#include "wire/type_hash.h"
+
+#include "support/catch.h"
+#include "wire/sha256.h"
+
+using namespace orc;
+
+namespace {
+
+std::string hex_of(const wire::sha256::digest& digest) {
+  std::string text;
+  for (const auto byte : digest) text += wire::id{std::uint64_t{byte} << 56, 0}.hex().substr(0, 2);
+  return text;
+}
+
+std::string sha256_of(const std::string& bytes) {
+  wire::sha256 hash;
+  hash.add(bytes);
+  return hex_of(hash.finish());
+}
+
+}  // namespace
+
+TEST_CASE("sha256: the standard's examples") {
+  CHECK(sha256_of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256_of(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("sha256: in parts of any size it is the same") {
+  const std::string text(300, 'x');
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    wire::sha256 whole;
+    whole.add(text.substr(0, size));
+    wire::sha256 parts;
+    for (std::size_t at = 0; at < size; at += 7) parts.add(text.substr(at, std::min<std::size_t>(7, size - at)));
+    CHECK(hex_of(whole.finish()) == hex_of(parts.finish()));
+  }
+}
+
+TEST_CASE("type hash: name, encoding and schema count, and where each ends; the hash it carries does not") {
+  const wire::type_description type{"T", "flatbuffers", 0, "schema"};
+  // python3: sha256(struct.pack("<Q", 1) + b"T" + struct.pack("<Q", 11) + b"flatbuffers" + ...).digest()[:8]
+  CHECK(wire::type_hash(type) == 0xe9b8073e45024995);
+  CHECK(wire::type_hash({"T", "flatbuffers", 7, "schema"}) == wire::type_hash(type));
+  CHECK(wire::type_hash({"Tf", "latbuffers", 0, "schema"}) != wire::type_hash(type));
+  CHECK(wire::type_hash({"T", "flatbuffers", 0, "schema2"}) != wire::type_hash(type));
+}
