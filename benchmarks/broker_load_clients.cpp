@@ -132,8 +132,9 @@ void fleet::declare(member& m) {
     registration.topic = p.topic;
     registration.publication = p.id;
     registration.endpoints = {{wire::transport::inproc, "inproc://" + p.id.hex()},
-                              {wire::transport::ipc, "ipc:///run/user/1000/orc/" + p.id.hex()},
-                              {wire::transport::tcp, "tcp://192.0.2.1:40000"}};
+                              {wire::transport::ipc, "ipc:///run/user/1000/orc/" + std::to_string(geteuid()) + "/" +
+                                                         p.id.hex().substr(0, 16)},
+                              {wire::transport::tcp, "tcp://127.0.0.1:40000"}};
     registration.type = wire::type_description{"geometry.Pose", "flatbuffers", 0x1234, ""};
     m.client.send(first_registration + i, std::move(registration));
   }

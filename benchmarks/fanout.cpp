@@ -68,7 +68,7 @@ void serve(channel& line) {
     request_options wish;
     wish.transports = {p->transport};
     wish.connected_within_ms = connect_within_ms;
-    if (p->wait == wait_mode::spin) wish.spin_us = 1'000'000;
+    if (p->wait == wait_mode::spin && p->transport == orc::transport::shm) wish.spin_us = 1'000'000;
     const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish));
     line.put(open);
     if (open) line.put(take_all(participant.subscriber(topic_of(*p))));

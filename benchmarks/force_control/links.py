@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .controller import ForceController
 from .kinematics import Array
-from .messages import COMMAND, COMMAND_TOPIC, STATE, STATE_TOPIC, decode
+from .messages import COMMAND, COMMAND_TOPIC, MAX_AGE_MS, STATE, STATE_TOPIC, decode
 
 Record = npt.NDArray[Any]
 
@@ -47,7 +47,7 @@ class OverOrc:
     def __init__(self, broker: Any) -> None:
         """`broker`: an orc.Broker, which stays the caller's."""
         self._states = broker.register_topic(STATE_TOPIC, expected_size=STATE.itemsize)
-        self._commands = broker.request_topic(COMMAND_TOPIC)
+        self._commands = broker.request_topic(COMMAND_TOPIC, max_age_ms=MAX_AGE_MS)
         self._readable = (self._commands.fileno(),)
         self.answered = 0
 

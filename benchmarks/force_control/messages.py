@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 STATE_TOPIC = "force_control/state"
 COMMAND_TOPIC = "force_control/command"
+MAX_AGE_MS = 100  # of a message that is worth reading: an older one comes from another moment of the contact
 
 STATE = np.dtype(
     [

@@ -13,7 +13,7 @@ import orc
 
 from . import realtime
 from .controller import ForceController
-from .messages import COMMAND, COMMAND_TOPIC, STATE, STATE_TOPIC, decode
+from .messages import COMMAND, COMMAND_TOPIC, MAX_AGE_MS, STATE, STATE_TOPIC, decode
 from .reference import REFERENCES
 from .run_config import RunConfig
 
@@ -27,8 +27,8 @@ def serve(config: RunConfig) -> None:
     command = np.zeros(1, COMMAND)
     command_bytes = command.view(np.uint8)
     with orc.Broker(config.broker, name="force_controller", transports=config.transport) as broker:
-        commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize)
-        states = broker.request_topic(STATE_TOPIC)
+        commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize, keep_last=False)
+        states = broker.request_topic(STATE_TOPIC, max_age_ms=MAX_AGE_MS)
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus)
         if config.verbose:
             for line in refused:
