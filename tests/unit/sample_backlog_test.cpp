@@ -24,57 +24,61 @@ TEST_CASE("sample backlog: keeps a sample once for all readers, until the last o
   sample_backlog kept;
   sample first = numbered(1);
   sample second = numbered(2);
-  for (int reader = 0; reader < 100; ++reader) {
-    REQUIRE(kept.add(first));
-  }
+  for (int reader = 0; reader < 100; ++reader) REQUIRE(kept.start(first));
   CHECK(kept.bytes() == 1000);
-  REQUIRE(kept.add(second));
+  REQUIRE(kept.keep(second));
   CHECK(kept.oldest() == 1);
   CHECK(kept.newest() == 2);
-  CHECK(kept.from(1)->sequence == 1);
   CHECK(kept.from(1)->buffer.payload() == first.buffer.payload());
   CHECK(kept.from(2)->sequence == 2);
   CHECK(kept.from(3) == nullptr);
-  for (int reader = 0; reader < 99; ++reader) kept.release(1);
+  for (int reader = 0; reader < 99; ++reader) CHECK(kept.go_on(1, 2) == 2);
   CHECK(kept.oldest() == 1);
-  kept.release(1);
+  CHECK(kept.go_on(1, 2) == 2);
   CHECK(kept.oldest() == 2);
   CHECK(kept.bytes() == 1000);
-  kept.release(1);  // nothing to do
-  kept.release_from(1);
+  for (int reader = 0; reader < 99; ++reader) kept.stop(2);
+  CHECK(kept.go_on(2, 3) == 0);
   CHECK(kept.oldest() == 0);
   CHECK(kept.bytes() == 0);
 }
 
-TEST_CASE("sample backlog: what no reader lacks any more goes at once, also in the middle", "[unit]") {
+TEST_CASE("sample backlog: a reader that catches up takes nothing from those that follow", "[unit]") {
   sample_backlog kept;
-  for (std::uint64_t n = 1; n <= 4; ++n) {
-    sample s = numbered(n);
-    REQUIRE(kept.add(s));
-  }
-  kept.release(2);
-  kept.release(3);
-  CHECK(kept.bytes() == 2000);
-  CHECK(kept.oldest() == 1);
-  CHECK(kept.from(2)->sequence == 4);
-  kept.release(1);
-  CHECK(kept.oldest() == 4);
+  sample first = numbered(1);
+  sample second = numbered(2);
+  REQUIRE(kept.start(first));       // one reader
+  REQUIRE(kept.start(first));       // another one
+  REQUIRE(kept.keep(second));       // for the one
+  CHECK(kept.go_on(1, 2, 2) == 0);  // the other one has the first, and the second comes to it anyhow
+  CHECK(kept.from(1)->sequence == 1);
+  REQUIRE(kept.start(second));  // which has no room for it
+  CHECK(kept.go_on(1, 2) == 2);
+  CHECK(kept.go_on(2, 3) == 0);
+  REQUIRE(kept.from(2) != nullptr);
+  CHECK(kept.from(2)->buffer.payload() == second.buffer.payload());
+  CHECK(kept.go_on(2, 3) == 0);
+  CHECK(kept.bytes() == 0);
 }
 
 TEST_CASE("sample backlog: has one budget, and room for a sample that is larger", "[unit]") {
   sample_backlog kept;
   constexpr std::size_t size = sample_backlog::most_bytes / 4;
-  for (std::uint64_t n = 1; n <= 10; ++n) {
+  sample first = numbered(1, size);
+  REQUIRE(kept.start(first));
+  for (std::uint64_t n = 2; n <= 10; ++n) {
     sample s = numbered(n, size);
-    REQUIRE(kept.add(s));
+    REQUIRE(kept.keep(s));
     CHECK(kept.bytes() <= sample_backlog::most_bytes);
   }
   CHECK(kept.oldest() == 7);
   CHECK(kept.newest() == 10);
-  kept.release(3);  // of one that is gone
   sample huge = numbered(11, sample_backlog::most_bytes + 1);
-  REQUIRE(kept.add(huge));
+  REQUIRE(kept.keep(huge));
   CHECK(kept.oldest() == 11);
+  CHECK(kept.go_on(1, 2) == 11);  // what it was to get is gone
+  CHECK(kept.go_on(11, 12) == 0);
+  CHECK(kept.bytes() == 0);
 }
 
 TEST_CASE("sample backlog: a sample without a header of its own is copied once", "[unit]") {
@@ -86,7 +90,7 @@ TEST_CASE("sample backlog: a sample without a header of its own is copied once",
   CHECK(frame != &forwarded);
   CHECK(orc::detail::has_header(*frame));
   CHECK(kept.frame_of(forwarded) == frame);
-  REQUIRE(kept.add(forwarded));
+  REQUIRE(kept.start(forwarded));
   CHECK(kept.from(7)->buffer.payload() == frame->buffer.payload());
   sample own = numbered(8);
   CHECK(kept.frame_of(own) == &own);

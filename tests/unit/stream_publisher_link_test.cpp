@@ -1,7 +1,11 @@
 // One visit of the housekeeping to a publication's link: it holds the lock that send() takes.
 #include "transport/stream/stream_publisher_link.h"
 
+#include <cstring>
 #include <deque>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "support/catch.h"
 #include "support/stream_peer.h"
@@ -13,32 +17,100 @@ using namespace orc::test;
 namespace wire = orc::wire;
 using orc::detail::ipc_transport;
 using orc::detail::publisher_link;
+using orc::detail::sample;
 
-TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and rests in between", "[unit]") {
+namespace {
+
+struct publication_over_ipc {
+  publication_over_ipc() {
+    spec.id = wire::id::random();
+    spec.directory = directory.path();
+    spec.lacking = std::make_shared<orc::detail::sample_backlog>();
+    auto made = ipc_transport().advertise(spec);
+    link = std::move(std::get<std::unique_ptr<publisher_link>>(made));
+  }
+
+  // Joined, in order.
+  stream_peer reader(std::uint32_t depth) {
+    auto peer = stream_peer::connected_to(link->where().address);
+    REQUIRE(peer.say(zmtp_introduction("DEALER") + zmtp_frame(hello_frame(spec.id, wire::id::random(), 0, depth))));
+    const auto joined = link->readers() + 1;
+    REQUIRE(wait_until([&] {
+      link->service(nullptr);
+      return link->readers() == joined;
+    }));
+    return peer;
+  }
+
+  void send(std::size_t size) {
+    sample s{orc::detail::allocate_frame(size), ++newest, 5};
+    std::memset(s.buffer.payload(), 0, size);
+    orc::detail::write_header(s.buffer, {s.sequence, s.stamp_ns});
+    link->commit(s);
+  }
+
   temp_dir directory;
   orc::detail::publication_spec spec;
-  spec.id = wire::id::random();
-  spec.directory = directory.path();
-  spec.lacking = std::make_shared<orc::detail::sample_backlog>();
-  auto made = ipc_transport().advertise(spec);
-  auto* const link = std::get_if<std::unique_ptr<publisher_link>>(&made);
-  REQUIRE(link != nullptr);
-  (*link)->service(nullptr);
-  CHECK((*link)->rest() == orc::detail::monotonic::duration::zero());
+  std::unique_ptr<publisher_link> link;
+  std::uint64_t newest = 0;
+};
+
+// The sequences that have come, not those of link messages.
+std::vector<std::uint64_t> heard_by(stream_peer& peer) {
+  std::vector<std::uint64_t> all;
+  while (const auto frame = peer.hear(std::chrono::milliseconds(0))) {
+    const auto sequence = wire::get(std::as_bytes(std::span(*frame)).data()).sequence;
+    if (sequence != 0) all.push_back(sequence);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("stream publisher link: a reader that catches up beside one that does not gets each sample once", "[unit]") {
+  publication_over_ipc published;
+  const stream_peer never_reads = published.reader(60'000);
+  stream_peer reads_at_times = published.reader(60'000);
+  const stream_peer another = published.reader(60'000);
+  std::vector<std::uint64_t> heard;
+  const auto listen = [&] {
+    const auto more = heard_by(reads_at_times);
+    heard.insert(heard.end(), more.begin(), more.end());
+  };
+  while (!published.link->behind()) published.send(100'000);
+  for (int round = 0; round < 20; ++round) {
+    for (int n = 0; n < 10; ++n) published.send(100'000);
+    listen();  // now there is room, which the next send() finds
+  }
+  REQUIRE(wait_until([&] {
+    published.link->service(nullptr);
+    listen();
+    return !heard.empty() && heard.back() == published.newest;
+  }));
+  std::vector<std::uint64_t> all(published.newest);
+  std::iota(all.begin(), all.end(), 1);
+  CHECK(heard == all);
+}
+
+TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and rests in between", "[unit]") {
+  const publication_over_ipc published;
+  const auto& link = published.link;
+  link->service(nullptr);
+  CHECK(link->rest() == orc::detail::monotonic::duration::zero());
 
   std::deque<stream_peer> crowd;
-  for (int n = 0; n < 60; ++n) crowd.push_back(stream_peer::connected_to((*link)->where().address));
+  for (int n = 0; n < 60; ++n) crowd.push_back(stream_peer::connected_to(link->where().address));
   // Those that are accepted are greeted.
   const auto accepted = [&] {
     return std::count_if(crowd.begin(), crowd.end(), [](const auto& each) { return readable(each.fd(), 0); });
   };
   int visits = 0;
   for (std::ptrdiff_t before = 0; before < 60;) {
-    (*link)->service(nullptr);
+    link->service(nullptr);
     const auto now = accepted();
     REQUIRE(now > before);
     CHECK(now - before <= orc::detail::visit::most_accepted);
-    if (now < 60) CHECK((*link)->rest() > orc::detail::monotonic::duration::zero());
+    if (now < 60) CHECK(link->rest() > orc::detail::monotonic::duration::zero());
     before = now;
     ++visits;
   }
@@ -46,13 +118,13 @@ TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and res
 
   // One that speaks keeps its place when further ones come; silent ones give theirs.
   REQUIRE(crowd.front().say(zmtp_introduction("DEALER")));
-  (*link)->service(nullptr);
-  for (int n = 0; n < 64; ++n) crowd.push_back(stream_peer::connected_to((*link)->where().address));
+  link->service(nullptr);
+  for (int n = 0; n < 64; ++n) crowd.push_back(stream_peer::connected_to(link->where().address));
   CHECK(wait_until([&] {
-    (*link)->service(nullptr);
+    link->service(nullptr);
     return accepted() == 124;
   }));
   CHECK_FALSE(crowd.front().is_cut_off());
   CHECK(std::count_if(crowd.begin(), crowd.end(), [](auto& each) { return each.is_cut_off(); }) == 60);
-  CHECK((*link)->readers() == 0);
+  CHECK(link->readers() == 0);
 }

@@ -21,41 +21,42 @@ sample* sample_backlog::frame_of(sample& s) noexcept {
   return &made_;
 }
 
-bool sample_backlog::add(sample& s) noexcept try {
-  if (kept_.empty() || newest() != s.sequence) {
-    sample* const frame = frame_of(s);
-    if (frame == nullptr) return false;
-    const std::size_t size = frame->buffer.size();
-    while (!kept_.empty() && bytes_ + size > most_bytes) {
-      drop_bytes(kept_.front());
-      kept_.pop_front();
-    }
-    kept_.emplace_back();
-    kept_.back().what = {share(frame->buffer), s.sequence, s.stamp_ns};
-    bytes_ += size;
+bool sample_backlog::keep(sample& s) noexcept try {
+  if (newest() == s.sequence) return true;
+  sample* const frame = frame_of(s);
+  if (frame == nullptr) return false;
+  kept_.emplace_back();
+  kept_.back().what = {share(frame->buffer), s.sequence, s.stamp_ns};
+  bytes_ += frame->buffer.size();
+  while (kept_.size() > 1 && bytes_ > most_bytes) {
+    kept_[1].next_of += kept_[0].next_of;
+    drop_oldest();
   }
-  ++kept_.back().readers;
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
+bool sample_backlog::start(sample& s) noexcept {
+  if (!keep(s)) return false;
+  ++kept_.back().next_of;
+  return true;
+}
+
 sample* sample_backlog::from(std::uint64_t sequence) noexcept {
-  auto found = find(sequence);
-  while (found != kept_.end() && !found->what.buffer) ++found;
+  const auto found = find(sequence);
   return found != kept_.end() ? &found->what : nullptr;
 }
 
-void sample_backlog::release(std::uint64_t sequence) noexcept {
-  const auto found = find(sequence);
-  if (found == kept_.end() || found->what.sequence != sequence) return;
-  release(*found);
-  trim();
-}
-
-void sample_backlog::release_from(std::uint64_t sequence) noexcept {
-  for (auto each = find(sequence); each != kept_.end(); ++each) release(*each);
-  trim();
+std::uint64_t sample_backlog::go_on(std::uint64_t sequence, std::uint64_t next, std::uint64_t end) noexcept {
+  const auto before = find(sequence);
+  if (before != kept_.end() && before->next_of > 0) --before->next_of;
+  const auto after = find(next);
+  const bool more = after != kept_.end() && after->what.sequence < end;
+  const std::uint64_t found = more ? after->what.sequence : 0;
+  if (more) ++after->next_of;
+  while (!kept_.empty() && kept_.front().next_of == 0) drop_oldest();
+  return found;
 }
 
 std::deque<sample_backlog::entry>::iterator sample_backlog::find(std::uint64_t sequence) noexcept {
@@ -63,19 +64,9 @@ std::deque<sample_backlog::entry>::iterator sample_backlog::find(std::uint64_t s
                           [](const entry& e, std::uint64_t wanted) { return e.what.sequence < wanted; });
 }
 
-void sample_backlog::release(entry& e) noexcept {
-  if (e.readers == 0 || --e.readers != 0) return;
-  drop_bytes(e);
-}
-
-void sample_backlog::drop_bytes(entry& e) noexcept {
-  if (!e.what.buffer) return;
-  bytes_ -= e.what.buffer.size();
-  e.what.buffer.reset();
-}
-
-void sample_backlog::trim() noexcept {
-  while (!kept_.empty() && kept_.front().readers == 0) kept_.pop_front();
+void sample_backlog::drop_oldest() noexcept {
+  bytes_ -= kept_.front().what.buffer.size();
+  kept_.pop_front();
 }
 
 }  // namespace orc::detail

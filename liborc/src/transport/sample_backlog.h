@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 
 #include "core/frame.h"
 
@@ -15,21 +16,25 @@ class sample_backlog {
  public:
   // A single sample may be larger.
   static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
+  static constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
   // The same sample, in a frame with the header in front of it. A slot of shared memory, which is only on loan, and a
   // frame that others may see without a header are copied, once for all who ask. Null: no memory. Valid until it is
   // called for another sample.
   [[nodiscard]] sample* frame_of(sample& s) noexcept;
 
-  // One more reader lacks `s`, which is not older than what is kept. The oldest ones go when that is too much, also for
-  // readers that still lack them. False: no memory.
-  [[nodiscard]] bool add(sample& s) noexcept;
+  // `s` is kept for those who lack something already; it is not older than what is kept. The oldest ones go when that
+  // is too much, also for readers that still lack them. False: no memory.
+  [[nodiscard]] bool keep(sample& s) noexcept;
+  // The same for one more reader, which lacked nothing yet: `s` is what it gets next.
+  [[nodiscard]] bool start(sample& s) noexcept;
   // The oldest one with at least this sequence. Null: there is none.
   [[nodiscard]] sample* from(std::uint64_t sequence) noexcept;
-  // A reader that lacked this one has got it, or does not want it any more.
-  void release(std::uint64_t sequence) noexcept;
-  // The same for all from `sequence` on.
-  void release_from(std::uint64_t sequence) noexcept;
+  // A reader that was to get `sequence` next goes on with the first one from `next` on that is older than `end`.
+  // Returns its sequence; 0: there is none, and this reader lacks nothing any more.
+  std::uint64_t go_on(std::uint64_t sequence, std::uint64_t next, std::uint64_t end = no_end) noexcept;
+  // Or it does not want any of them any more.
+  void stop(std::uint64_t sequence) noexcept { (void)go_on(sequence, no_end); }
 
   // Sequences of what is kept; 0: nothing is.
   [[nodiscard]] std::uint64_t oldest() const noexcept { return kept_.empty() ? 0 : kept_.front().what.sequence; }
@@ -38,16 +43,14 @@ class sample_backlog {
 
  private:
   struct entry {
-    sample what;  // without a buffer: no reader lacks it any more
-    std::size_t readers = 0;
+    sample what;
+    std::size_t next_of = 0;  // readers that get it next, and then all that follows
   };
 
   [[nodiscard]] std::deque<entry>::iterator find(std::uint64_t sequence) noexcept;
-  void release(entry& e) noexcept;
-  void drop_bytes(entry& e) noexcept;
-  void trim() noexcept;
+  void drop_oldest() noexcept;
 
-  std::deque<entry> kept_;  // in the order of sequences
+  std::deque<entry> kept_;  // in the order of sequences; the first one is what somebody gets next
   std::size_t bytes_ = 0;
   sample made_;  // by frame_of
 };

@@ -43,7 +43,7 @@ void stream_publisher_link::commit(sample& s) noexcept {
 }
 
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
-  if (waits(to)) catch_up(to, nullptr);
+  if (waits(to)) catch_up(to, nullptr, s.sequence);
   if (to.gone) return;
   if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
   to.behind = false;
@@ -73,12 +73,17 @@ void stream_publisher_link::queue(reader& to, sample& s) noexcept {
     dropped = to.behind ? 1 : 0;
     to.behind = true;
   } else {
-    if (!lacking_->add(s))
+    const bool first = to.lacks == 0;
+    if (!(first ? lacking_->start(s) : lacking_->keep(s)))
       ++dropped;
-    else if (to.lacks == 0)
+    else if (first)
       to.lacks = s.sequence;
     skip_what_is_gone(to);
-    for (; to.lacks != 0 && s.sequence - to.lacks >= to.depth; ++to.lacks, ++dropped) lacking_->release(to.lacks);
+    if (to.lacks != 0 && s.sequence - to.lacks >= to.depth) {
+      const std::uint64_t next = s.sequence - to.depth + 1;
+      dropped += next - to.lacks;
+      to.lacks = lacking_->go_on(to.lacks, next);
+    }
   }
   if (dropped != 0) dropped_.fetch_add(dropped, std::memory_order_relaxed);
   watch_for_room(to);
@@ -91,16 +96,15 @@ void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
   dropped_.fetch_add(oldest - std::exchange(r.lacks, oldest), std::memory_order_relaxed);
 }
 
-void stream_publisher_link::catch_up(reader& to, sample* last) noexcept {
+// Up to the sample `end`, which others may lack already while it is on its way to this one.
+void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end) noexcept {
   if (to.gone) return;
   if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
   skip_what_is_gone(to);
   while (!to.gone && !to.line.pending() && to.lacks != 0) {
     sample* const next = lacking_->from(to.lacks);
-    if (next != nullptr && !hand_over(to, *next)) break;
-    const std::uint64_t sent = next != nullptr ? next->sequence : 0;
-    to.lacks = sent < lacking_->newest() ? sent + 1 : 0;
-    lacking_->release(sent);
+    if (next == nullptr || next->sequence >= end || !hand_over(to, *next)) break;
+    to.lacks = lacking_->go_on(to.lacks, next->sequence + 1, end);
   }
   if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
     sample* const ready = has_header(*last) ? last : lacking_->frame_of(*last);
@@ -258,7 +262,7 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   if (!keep_last_ || last == nullptr || hello.last_sequence >= last->sequence) return;
   if (from.depth == 0)
     from.behind = true;
-  else if (lacking_->add(*last))
+  else if (lacking_->start(*last))
     from.lacks = last->sequence;  // in order: before any that is sent from now on
 }
 
@@ -300,7 +304,7 @@ void stream_publisher_link::after_change() noexcept {
 void stream_publisher_link::close_those_gone(readers_list& of) noexcept {
   std::erase_if(of, [&](const auto& each) {
     if (!each->gone) return false;
-    if (each->lacks != 0) lacking_->release_from(each->lacks);
+    if (each->lacks != 0) lacking_->stop(each->lacks);
     door_.forget(each->line.fd());
     return true;
   });
