@@ -25,6 +25,8 @@ class fake_publication {
 
   // Tells the broker that the topic is here, as publication `id`.
   void announce(const wire::id& publication);
+  // And that it is not any more.
+  void withdraw() { (void)client_.ask(wire::unregister_topic{topic_, id}); }
   // The lease of the broker would run out during a long test.
   void stay_alive() { client_.send(0, wire::heartbeat{}); }
 

@@ -21,6 +21,12 @@ void link_selector::stop() noexcept {
   candidates_.clear();
 }
 
+std::optional<link_selector::choice> link_selector::last_look() {
+  auto found = finished();
+  stop();
+  return found;
+}
+
 void link_selector::begin() {
   candidates_.clear();
   notes_.clear();

@@ -41,6 +41,8 @@ class link_selector {
   void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
   void stop() noexcept;
+  // The same, when the publication left: a way that is found by now is still returned, for what came through it.
+  [[nodiscard]] std::optional<choice> last_look();
   [[nodiscard]] bool aiming() const noexcept { return aiming_; }
 
   // Moves on; once a way is found it is returned and the search is over.

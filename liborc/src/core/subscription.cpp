@@ -212,7 +212,8 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
     if (!open_address_.empty() && !link_) listen_openly();
   } else if (pushed) {
     gone_at_ = monotonic::now();
-    selector_.stop();
+    if (auto chosen = selector_.last_look()) adopt(std::move(*chosen));
+    if (!link_) selector_.stop();
     ring();
   }
   // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
