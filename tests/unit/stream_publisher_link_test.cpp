@@ -92,6 +92,19 @@ TEST_CASE("stream publisher link: a reader that catches up beside one that does 
   CHECK(heard == all);
 }
 
+TEST_CASE("stream publisher link: a hello that comes late counts in the visit that would end the stranger", "[unit]") {
+  const publication_over_ipc published;
+  published.link->service(nullptr);
+  auto late = stream_peer::connected_to(published.link->where().address);
+  published.link->service(nullptr);
+  const auto accepted = std::chrono::steady_clock::now();
+  REQUIRE(wait_until([&] { return ms_since(accepted) >= 1050; }));
+  REQUIRE(late.say(zmtp_introduction("DEALER") + zmtp_frame(hello_frame(published.spec.id, wire::id::random(), 0, 0))));
+  published.link->service(nullptr);
+  CHECK(published.link->readers() == 1);
+  CHECK_FALSE(late.is_cut_off());
+}
+
 TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and rests in between", "[unit]") {
   const publication_over_ipc published;
   const auto& link = published.link;

@@ -281,7 +281,7 @@ bool stream_publisher_link::has_place_for(reader& from) noexcept try {
 
 void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
   for (const auto& each : strangers_) {
-    if (each->guest.is_overdue(now)) leave(*each);
+    if (!each->joined && each->guest.is_overdue(now)) leave(*each);
   }
   for (const auto& each : joined_) {
     if (waits(*each) && peer_is_silent(each->line.fd(), where_.transport)) leave(*each);
