@@ -95,3 +95,55 @@ TEST_CASE("sample backlog: a sample without a header of its own is copied once",
   sample own = numbered(8);
   CHECK(kept.frame_of(own) == &own);
 }
+
+TEST_CASE("sample backlog: begun samples count once, and the idlest of too many is abandoned", "[unit]") {
+  sample_backlog kept;
+  constexpr std::size_t size = sample_backlog::most_bytes / 8;
+  sample first = numbered(1, size);
+  REQUIRE(kept.start(first));
+  for (int reader = 0; reader < 100; ++reader) REQUIRE(kept.begin(first));
+  CHECK(kept.bytes() == size);
+  kept.stop(1);
+  CHECK(kept.bytes() == size);
+  // What is kept goes before what is begun.
+  sample second = numbered(2, size);
+  sample third = numbered(3, size);
+  REQUIRE(kept.start(second));
+  REQUIRE(kept.keep(third));
+  for (std::uint64_t n = 4; n <= 9; ++n) {
+    CHECK(kept.oldest() == 2);
+    sample s = numbered(n, size);
+    REQUIRE(kept.begin(s));
+  }
+  CHECK(kept.oldest() == 3);
+  CHECK(kept.bytes() == sample_backlog::most_bytes);
+  CHECK_FALSE(kept.has_abandoned());
+  // The first goes on, so the fourth has stood still for longest.
+  kept.advance(1);
+  sample tenth = numbered(10, size);
+  REQUIRE(kept.begin(tenth));
+  CHECK(kept.has_abandoned());
+  CHECK(kept.is_abandoned(4));
+  CHECK_FALSE(kept.is_abandoned(1));
+  CHECK(kept.bytes() == sample_backlog::most_bytes);
+  kept.end(4);
+  CHECK_FALSE(kept.has_abandoned());
+  for (int reader = 0; reader < 100; ++reader) kept.end(1);
+  for (std::uint64_t n = 5; n <= 10; ++n) kept.end(n);
+  CHECK(kept.bytes() == size);
+  kept.stop(3);
+  CHECK(kept.bytes() == 0);
+}
+
+TEST_CASE("sample backlog: a few samples may be begun whatever their size", "[unit]") {
+  sample_backlog kept;
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    sample s = numbered(n, sample_backlog::most_bytes / 2);
+    REQUIRE(kept.begin(s));
+    CHECK_FALSE(kept.has_abandoned());
+  }
+  sample fifth = numbered(5, sample_backlog::most_bytes / 2);
+  REQUIRE(kept.begin(fifth));
+  CHECK(kept.is_abandoned(1));
+  CHECK_FALSE(kept.is_abandoned(2));
+}

@@ -1,6 +1,9 @@
 // One visit of the housekeeping to a publication's link: it holds the lock that send() takes.
 #include "transport/stream/stream_publisher_link.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <numeric>
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/proc_stats.h"
 #include "support/stream_peer.h"
 #include "support/temp_dir.h"
 #include "support/wait_until.h"
@@ -90,6 +94,56 @@ TEST_CASE("stream publisher link: a reader that catches up beside one that does 
   std::vector<std::uint64_t> all(published.newest);
   std::iota(all.begin(), all.end(), 1);
   CHECK(heard == all);
+}
+
+TEST_CASE("stream publisher link: readers that stop in the middle of different samples share the budget", "[unit]") {
+  constexpr std::size_t size = 2'000'000;
+  constexpr std::size_t count = 80;
+  publication_over_ipc published;
+  stream_peer goes_on = published.reader(1);  // slower than the samples come, and always in the middle of one
+  published.send(size);
+  const auto before = stats_of();
+  std::deque<stream_peer> never_read;
+  for (std::size_t n = 0; n < count; ++n) {
+    never_read.push_back(stream_peer::connected_to(published.link->where().address));
+    REQUIRE(never_read.back().say(zmtp_introduction("DEALER") +
+                                  zmtp_frame(hello_frame(published.spec.id, wire::id::random(), 0, n % 2))));
+    for (int visits = 0; visits < 5; ++visits) published.link->service(nullptr);
+    published.send(size);
+    char some[65536];
+    for (int reads = 0; reads < 4; ++reads) (void)::recv(goes_on.fd(), some, sizeof some, MSG_DONTWAIT);
+    published.link->service(nullptr);
+  }
+  const auto after = stats_of();
+  CHECK(published.spec.lacking->bytes() <= orc::detail::sample_backlog::most_bytes);
+  if (!under_sanitizer) CHECK(after.own_kib < before.own_kib + 80 * 1024);
+  // The ones that stopped first are the ones that are ended; who reads stays.
+  CHECK_FALSE(goes_on.is_cut_off());
+  CHECK(never_read.front().is_cut_off());
+  CHECK_FALSE(never_read.back().is_cut_off());
+  never_read.clear();
+  published.link->service(nullptr);
+}
+
+TEST_CASE("stream publisher link: large samples reach several slow readers at once", "[unit]") {
+  // Three of them in the middle of different samples are more than the budget.
+  constexpr std::size_t size = 30'000'000;
+  publication_over_ipc published;
+  std::deque<stream_peer> readers;
+  for (int n = 0; n < 3; ++n) {
+    readers.push_back(published.reader(0));
+    published.send(size);
+  }
+  CHECK(published.link->readers() == 3);
+  for (std::size_t n = 0; n < readers.size(); ++n) {
+    std::optional<std::string> heard;
+    REQUIRE(wait_until([&] {
+      published.link->service(nullptr);
+      heard = readers[n].hear(std::chrono::milliseconds(0));
+      return heard && heard->size() > size;
+    }));
+    CHECK(wire::get(std::as_bytes(std::span(*heard)).data()).sequence == n + 1);
+  }
 }
 
 TEST_CASE("stream publisher link: a hello that comes late counts in the visit that would end the stranger", "[unit]") {

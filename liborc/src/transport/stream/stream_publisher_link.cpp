@@ -58,8 +58,9 @@ bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
     case zmtp_connection::written::failed: leave(to); return true;
     case zmtp_connection::written::some: break;
   }
-  if (sample* const frame = lacking_->frame_of(s)) {
+  if (sample* const frame = lacking_->frame_of(s); frame != nullptr && lacking_->begin(*frame)) {
     to.line.keep(share(frame->buffer));
+    to.begun = s.sequence;
     watch_for_room(to);
   } else {
     leave(to);  // no memory for the rest, and half a sample is of no use
@@ -96,15 +97,28 @@ void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
   dropped_.fetch_add(oldest - std::exchange(r.lacks, oldest), std::memory_order_relaxed);
 }
 
+void stream_publisher_link::flush(reader& to) noexcept {
+  const std::size_t before = to.line.sample_done();
+  if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
+  if (to.begun == 0) return;
+  const std::size_t done = to.line.sample_done();
+  if (done == 0)
+    lacking_->end(std::exchange(to.begun, 0));
+  else if (done != before)
+    lacking_->advance(to.begun);
+}
+
 // Up to the sample `end`, which others may lack already while it is on its way to this one.
 void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end) noexcept {
   if (to.gone) return;
-  if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
+  flush(to);
   skip_what_is_gone(to);
   while (!to.gone && !to.line.pending() && to.lacks != 0) {
     sample* const next = lacking_->from(to.lacks);
-    if (next == nullptr || next->sequence >= end || !hand_over(to, *next)) break;
-    to.lacks = lacking_->go_on(to.lacks, next->sequence + 1, end);
+    if (next == nullptr || next->sequence >= end) break;
+    const std::uint64_t sequence = next->sequence;
+    if (!hand_over(to, *next)) break;
+    to.lacks = lacking_->go_on(to.lacks, sequence + 1, end);
   }
   if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
     sample* const ready = has_header(*last) ? last : lacking_->frame_of(*last);
@@ -290,6 +304,7 @@ void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
 }
 
 void stream_publisher_link::after_change() noexcept {
+  if (lacking_->has_abandoned()) leave_abandoned();
   if (!changed_) return;
   changed_ = false;
   for (auto& each : strangers_) {
@@ -301,10 +316,20 @@ void stream_publisher_link::after_change() noexcept {
   readers_.store(joined_.size(), std::memory_order_relaxed);
 }
 
+// Half a sample cannot be dropped, so the connection is ended; its reader connects again.
+void stream_publisher_link::leave_abandoned() noexcept {
+  for (const auto& each : joined_) {
+    if (each->gone || each->begun == 0 || !lacking_->is_abandoned(each->begun)) continue;
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    leave(*each);
+  }
+}
+
 void stream_publisher_link::close_those_gone(readers_list& of) noexcept {
   std::erase_if(of, [&](const auto& each) {
     if (!each->gone) return false;
     if (each->lacks != 0) lacking_->stop(each->lacks);
+    if (each->begun != 0) lacking_->end(each->begun);
     door_.forget(each->line.fd());
     return true;
   });

@@ -54,6 +54,7 @@ class stream_publisher_link final : public publisher_link {
     std::uint32_t depth = 0;       // 0: newest wins
     bool behind = false;           // newest wins: the last sample is still to be sent
     std::uint64_t lacks = 0;       // in order: the first sample that did not fit yet; 0: none
+    std::uint64_t begun = 0;       // the sample that the connection is in the middle of; 0: none
     std::size_t kernel_queue = 0;  // what the connection's queues are made for
   };
 
@@ -63,6 +64,7 @@ class stream_publisher_link final : public publisher_link {
   void offer(reader& to, sample& s) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
   void queue(reader& to, sample& s) noexcept;
+  void flush(reader& to) noexcept;
   void catch_up(reader& to, sample* last, std::uint64_t end = sample_backlog::no_end) noexcept;
   void skip_what_is_gone(reader& r) noexcept;
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
@@ -83,6 +85,7 @@ class stream_publisher_link final : public publisher_link {
   void leave(reader& r) noexcept { r.gone = changed_ = true; }
   void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
+  void leave_abandoned() noexcept;
   void close_those_gone(readers_list& of) noexcept;
 
   acceptor door_;

@@ -54,6 +54,8 @@ class zmtp_connection {
   // ---- out ----
   // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
+  // Bytes that the kernel has of the sample that is begun. 0: none is.
+  [[nodiscard]] std::size_t sample_done() const noexcept { return pending_ == outgoing::sample ? sample_done_ : 0; }
   enum class written { all, some, none, failed };  // some: the rest is pending
   // Starts a frame. Only when nothing is pending. Some: keep() has to follow.
   [[nodiscard]] written send(sample_buffer& sample) noexcept;
