@@ -121,7 +121,7 @@ TEST_CASE("hostile shm: it never reads its socket while the memory changes again
       liar.say(attached);
     }
     // New ones make it change as well.
-    more.push_back(std::make_unique<hostile_shm>(s.target));
+    more.push_back(std::make_unique<hostile_shm>(s.target, hostile_shm::from::a_process_of_its_own));
     REQUIRE(more.back()->join(16));
     REQUIRE(s.goes_on(10));
     // Memory that was left is given back soon.

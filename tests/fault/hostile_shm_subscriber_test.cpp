@@ -143,7 +143,7 @@ TEST_CASE("hostile shm: whatever it pins for ever, there is room for the next sa
   scene s;
   std::vector<std::unique_ptr<hostile_shm>> crowd;
   for (int n = 0; n < 15; ++n) {  // together they may pin 1024
-    crowd.push_back(std::make_unique<hostile_shm>(s.target));
+    crowd.push_back(std::make_unique<hostile_shm>(s.target, hostile_shm::from::a_process_of_its_own));
     REQUIRE(crowd.back()->join(shm::most_pins));
     for (std::uint32_t k = 0; k < shm::most_pins; ++k)
       crowd.back()->page().pins[k] = static_cast<std::uint32_t>(n) * shm::most_pins + k + 1;

@@ -1,9 +1,13 @@
 // One end of the shm protocol by hand, for a subscriber that does not behave.
 #pragma once
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -39,11 +43,26 @@ class hostile_shm {
     std::string path;
   };
 
-  explicit hostile_shm(const target& to) : to_(&to), fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
+  // One process has a share of what subscribers may have: some attacks take more than one.
+  enum class from : std::uint8_t { this_process, a_process_of_its_own };
+
+  explicit hostile_shm(const target& to, from where = from::this_process)
+      : to_(&to), fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, to.path.data(), to.path.size());
-    connected_ = ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    const auto connect = [&] {
+      return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    };
+    if (where == from::this_process) {
+      connected_ = connect();
+      return;
+    }
+    // A child with our descriptors, which ends at once: the connection stays its own.
+    const auto child = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0));
+    if (child == 0) ::_exit(connect() ? 0 : 1);
+    int status = -1;
+    connected_ = ::waitpid(child, &status, 0) == child && status == 0;
   }
 
   [[nodiscard]] bool connected() const { return connected_; }

@@ -60,9 +60,9 @@ slot_writer::needs generations::needs_of(const demand& d) const noexcept {
   return n;
 }
 
-bool generations::acceptable(const demand& d) const noexcept {
-  return d.size <= largest_sample && d.pins <= max_pins &&
-         d.pins * slot_writer::shape_for(needs_of(d)).stride <= max_pinned_bytes;
+bool generations::fits(const demand& d, std::uint32_t parts) const noexcept {
+  return d.size <= largest_sample && d.pins <= max_pins / parts &&
+         d.pins * slot_writer::shape_for(needs_of(d)).stride <= max_pinned_bytes / parts;
 }
 
 bool generations::suffices(const slot_writer& of, const slot_writer::needs& n) const noexcept {

@@ -31,6 +31,7 @@ class generations {
   // All subscribers together. What is pinned cannot be used again, so this bounds the memory that they can hold.
   static constexpr std::uint32_t max_pins = 1024;
   static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
+  static constexpr std::uint32_t shares = 4;  // one process has one of them
   static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
   static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
 
@@ -59,7 +60,9 @@ class generations {
     waiting,  // for a sample that is being written, or the next second
     failed    // no memory
   };
-  [[nodiscard]] bool acceptable(const demand& d) const noexcept;
+  [[nodiscard]] bool acceptable(const demand& d) const noexcept { return fits(d, 1); }
+  // What the subscribers of one process need, together: a part of what all can have, so that it cannot keep out others.
+  [[nodiscard]] bool acceptable_share(const demand& d) const noexcept { return fits(d, shares); }
   [[nodiscard]] progress prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept;
   // While they wait, samples are published although nobody reads them yet.
   [[nodiscard]] bool expects_readers() const noexcept { return expects_readers_; }
@@ -82,6 +85,7 @@ class generations {
     wire::sample_header header;  // of the sample that was copied there
   };
 
+  [[nodiscard]] bool fits(const demand& d, std::uint32_t parts) const noexcept;
   [[nodiscard]] slot_writer::needs needs_of(const demand& d) const noexcept;
   [[nodiscard]] bool suffices(const slot_writer& of, const slot_writer::needs& n) const noexcept;
   [[nodiscard]] std::shared_ptr<slot_writer> make(slot_writer::needs n);

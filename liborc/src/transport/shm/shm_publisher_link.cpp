@@ -115,10 +115,11 @@ void shm_publisher_link::alert(const reader& r) noexcept {
     r.shared().wants.fetch_or(reader_page::wants_alert);
 }
 
-// Of all that joined or wait to, for samples of this size.
-demand shm_publisher_link::demand_for(std::uint64_t size) const noexcept {
+// Of all that joined or wait to, or of those in one process, for samples of this size.
+demand shm_publisher_link::demand_for(std::uint64_t size, std::optional<std::int32_t> process) const noexcept {
   demand d{.size = size};
   for (const auto& each : all_) {
+    if (process && each->process != *process) continue;
     const bool joins = each->waits && !each->gone;
     if (!each->joined() && !joins) continue;
     d.pins += each->pins;
@@ -279,8 +280,11 @@ void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept 
   from.pins = hello.pins;
   from.depth = hello.depth;
   from.waits = true;
-  if (const demand d = demand_for(size_of_last_); readers() + d.joining > max_readers || !memory_.acceptable(d))
-    return refuse(from);
+  const demand all = demand_for(size_of_last_);
+  const demand same = demand_for(size_of_last_, from.process);
+  // The first one of a process may be larger than its share: of very large samples, a few are.
+  const bool exceeds_share = same.pins != from.pins && !memory_.acceptable_share(same);
+  if (readers() + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share) refuse(from);
 }
 
 // Welcomes those that wait, as soon as there is memory for all of them. True: there is more to do at once.

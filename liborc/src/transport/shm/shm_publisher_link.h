@@ -72,7 +72,7 @@ class shm_publisher_link final : public publisher_link {
   };
 
   // Out.
-  [[nodiscard]] demand demand_for(std::uint64_t size) const noexcept;
+  [[nodiscard]] demand demand_for(std::uint64_t size, std::optional<std::int32_t> process = {}) const noexcept;
   [[nodiscard]] bool make_room(std::uint64_t size) noexcept;
   [[nodiscard]] std::optional<std::uint32_t> free_slot(slot_writer& of, std::uint64_t size) noexcept;
   void hand_over() noexcept;
