@@ -103,3 +103,24 @@ TEST_CASE("shm publisher link: one process gets a quarter of the pins, and other
   }));
   CHECK(p.join(10));
 }
+
+TEST_CASE("shm publisher link: when samples grow, readers with the most pins go until the rest may be held", "[unit]") {
+  publication_over_shm p;
+  REQUIRE(p.join(2));
+  for (int n = 0; n < 3; ++n) REQUIRE(p.join(shm::most_pins));
+  for (int n = 0; n < 4; ++n) REQUIRE(p.join(shm::most_pins, by::another_process));
+  p.send(50'000'000);
+  p.service();
+  CHECK(p.link->readers() == 5);  // 2 + 4 * 64 pins of 62.5 MB are less than 16 GiB, 64 more are not
+  char byte = 0;
+  std::size_t ended = 0;
+  for (const auto& each : p.sockets) {
+    while (::recv(each.get(), &byte, 1, MSG_DONTWAIT) > 0) {
+    }
+    ended += ::recv(each.get(), &byte, 1, MSG_DONTWAIT) == 0 ? 1U : 0U;
+  }
+  CHECK(ended == 3);
+  CHECK(::recv(p.sockets.front().get(), &byte, 1, MSG_DONTWAIT) < 0);
+  for (int n = 0; n < 3; ++n) p.send(50'000'000);
+  CHECK(p.link->dropped() == 0);
+}

@@ -118,7 +118,10 @@ void shm_publisher_link::alert(const reader& r) noexcept {
 // Of all that joined or wait to, or of those in one process, for samples of this size.
 demand shm_publisher_link::demand_for(std::uint64_t size, std::optional<std::int32_t> process) const noexcept {
   demand d{.size = size};
+  const auto& current = memory_.current();
+  const bool moves = !current || size > current->form().capacity();
   for (const auto& each : all_) {
+    if (moves ? each->left : each->left_before(memory_.number())) continue;
     if (process && each->process != *process) continue;
     const bool joins = each->waits && !each->gone;
     if (!each->joined() && !joins) continue;
@@ -132,18 +135,36 @@ demand shm_publisher_link::demand_for(std::uint64_t size, std::optional<std::int
 bool shm_publisher_link::make_room(std::uint64_t size) noexcept {
   const auto& current = memory_.current();
   if (current && size <= current->form().capacity()) return true;
+  keep_within_limits(size);
   if (!memory_.make_room(demand_for(size))) return false;
   hand_over();
   want_turn(true);
   return true;
 }
 
+// Samples grew since the subscribers joined: those with the most pins go until the others may pin larger ones. The last
+// one may stay.
+void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
+  while (size <= generations::largest_sample && !memory_.acceptable(demand_for(size))) {
+    reader* most = nullptr;
+    std::size_t count = 0;
+    for (const auto& each : all_) {
+      if (each->gone || each->left || each->is_stranger()) continue;
+      ++count;
+      if (most == nullptr || each->pins > most->pins) most = each.get();
+    }
+    if (count <= 1) return;
+    part_with(*most);
+  }
+}
+
 void shm_publisher_link::hand_over() noexcept {
   const auto left = memory_.take_left();
   if (!left) return;
   for (const auto& each : all_) tell_generation(*each);  // [M2]
-  left->move_on();                                       // [M3]
-  for (const auto& each : all_) alert(*each);            // [M4]
+  list_pins();
+  left->move_on();                             // [M3]
+  for (const auto& each : all_) alert(*each);  // [M4]
 }
 
 // Few hand-overs at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
@@ -387,14 +408,17 @@ void shm_publisher_link::after_change() noexcept {
     if (each->gone) door_.forget(each->socket.get());
     return each->gone;
   });
-  std::size_t count = 0;
+  list_pins();
+  const auto count =
+      std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->joined() && !each->left; });
+  readers_.store(static_cast<std::size_t>(count), std::memory_order_relaxed);
+}
+
+void shm_publisher_link::list_pins() noexcept {
   pins_.clear();  // keeps its memory
   for (const auto& each : all_) {
-    if (!each->joined()) continue;
-    pins_.push_back({&each->shared(), each->pins});
-    if (!each->left) ++count;
+    if (each->joined() && !each->left_before(memory_.number())) pins_.push_back({&each->shared(), each->pins});
   }
-  readers_.store(count, std::memory_order_relaxed);
 }
 
 // Without a descriptor for it the work goes on once a second.

@@ -67,6 +67,8 @@ class shm_publisher_link final : public publisher_link {
     bool left = false;                          // it gets no more samples, but its messages keep their slots
 
     [[nodiscard]] bool joined() const noexcept { return static_cast<bool>(page.memory); }
+    // What it pins is not in this generation: it left before.
+    [[nodiscard]] bool left_before(std::uint32_t generation) const noexcept { return left && told != generation; }
     [[nodiscard]] bool is_stranger() const noexcept { return !gone && !joined() && !waits; }
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }
   };
@@ -75,6 +77,7 @@ class shm_publisher_link final : public publisher_link {
   [[nodiscard]] demand demand_for(std::uint64_t size, std::optional<std::int32_t> process = {}) const noexcept;
   [[nodiscard]] bool make_room(std::uint64_t size) noexcept;
   [[nodiscard]] std::optional<std::uint32_t> free_slot(slot_writer& of, std::uint64_t size) noexcept;
+  void keep_within_limits(std::uint64_t size) noexcept;
   void hand_over() noexcept;
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   void alert(const reader& r) noexcept;
@@ -94,6 +97,7 @@ class shm_publisher_link final : public publisher_link {
   void refuse(reader& from) noexcept;
   void sweep(monotonic::time_point now) noexcept;
   void after_change() noexcept;
+  void list_pins() noexcept;
   void want_turn(bool wanted) noexcept;
   void drop(reader& r) noexcept { r.gone = changed_ = true; }
   void part_with(reader& r) noexcept;
