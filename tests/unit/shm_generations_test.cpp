@@ -137,3 +137,30 @@ TEST_CASE("A1: segments that were left are given back when the last loan of them
   for (int n = 0; n < 10'000 && !memory.work()->done(); ++n) memory.work()->step();
   CHECK(first.expired());
 }
+
+TEST_CASE("A1: however deep subscribers want to go back one after the other, generations are few", "[unit]") {
+  shm::generations memory(0, 1, {});
+  REQUIRE(memory.make_room({.size = 100}));
+  for (std::uint32_t depth = 1; depth <= 300; ++depth) {
+    REQUIRE(prepare(memory, {.size = 100, .pins = 10, .depth = depth, .joining = 1}) == progress::ready);
+    CHECK(memory.current()->form().history() >= depth);
+    memory.rest();
+  }
+  CHECK(memory.number() <= 11);
+  // Nor does it help to want many pins now and much history then.
+  const auto before = memory.number();
+  for (int n = 0; n < 20; ++n) {
+    REQUIRE(prepare(memory, {.size = 100, .pins = 200, .joining = 1}) == progress::ready);
+    REQUIRE(prepare(memory, {.size = 100, .pins = 10, .depth = 1000, .joining = 1}) == progress::ready);
+  }
+  CHECK(memory.number() <= before + 2);
+}
+
+TEST_CASE("A1: a history that nobody configured stays within its bytes when samples grow", "[unit]") {
+  shm::generations memory(0, 1, {});
+  REQUIRE(memory.make_room({.size = 100}));
+  REQUIRE(prepare(memory, {.size = 100, .depth = 60'000, .joining = 1}) == progress::ready);
+  REQUIRE(memory.make_room({.size = 1'000'000}));
+  const auto& form = memory.current()->form();
+  CHECK(form.history() * form.stride <= shm::generations::max_history_bytes);
+}

@@ -1,6 +1,7 @@
 #include "transport/shm/generations.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -26,6 +27,12 @@ constexpr std::uint32_t most_overtaken = 16;
 // A loan that is out for longer may find its segment left: sending it is a copy then.
 constexpr auto patience_with_loans = std::chrono::seconds(1);
 
+[[nodiscard]] std::uint32_t within_history_bytes(std::uint32_t history, std::uint64_t capacity) noexcept {
+  const std::uint64_t stride = slot_writer::shape_for({.capacity = capacity}).stride;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(history, 1, std::max<std::uint64_t>(1, generations::max_history_bytes / stride)));
+}
+
 }  // namespace
 
 result generations::reserve() {
@@ -45,7 +52,9 @@ result generations::reserve() {
 // ---- how much ----
 
 slot_writer::needs generations::needs_of(const demand& d) const noexcept {
-  slot_writer::needs n{.capacity = d.size, .history = std::max(history_, d.depth), .pins = d.pins};
+  // In powers of two, so that subscribers that go back a little further each time do not each cost a generation.
+  const std::uint32_t history = d.depth > history_ ? std::min(std::bit_ceil(d.depth), most_history) : history_;
+  slot_writer::needs n{.capacity = d.size, .history = history, .pins = d.pins};
   if (current_) {
     const std::uint64_t capacity = current_->form().capacity();
     n.capacity = std::max(d.size, capacity);
@@ -54,9 +63,7 @@ slot_writer::needs generations::needs_of(const demand& d) const noexcept {
   } else {
     n.capacity = std::max<std::uint64_t>(d.size, expected_size_);
   }
-  const std::uint64_t stride = slot_writer::shape_for(n).stride;
-  n.history = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(n.history, 1, std::max<std::uint64_t>(1, max_history_bytes / stride)));
+  n.history = within_history_bytes(n.history, n.capacity);
   return n;
 }
 
@@ -73,6 +80,12 @@ bool generations::suffices(const slot_writer& of, const slot_writer::needs& n) c
 std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
   retired_.reserve(retired_.size() + 2);
   n.pins = std::max(pins_in_advance, 2 * n.pins);
+  // No less than there was: who wants many pins now and much history then must not cost a generation each time.
+  for (const auto& older : {current_, next_}) {
+    if (!older) continue;
+    n.pins = std::max(n.pins, slot_writer::pins_of(older->form()));
+    n.history = std::max(n.history, within_history_bytes(older->form().history(), n.capacity));
+  }
   auto made = slot_writer::make(slot_writer::shape_for(n), number_ + 1, options_.huge_pages);
   auto* const segment = std::get_if<std::shared_ptr<slot_writer>>(&made);
   return segment != nullptr ? std::move(*segment) : nullptr;
