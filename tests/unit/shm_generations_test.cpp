@@ -164,3 +164,34 @@ TEST_CASE("A1: a history that nobody configured stays within its bytes when samp
   const auto& form = memory.current()->form();
   CHECK(form.history() * form.stride <= shm::generations::max_history_bytes);
 }
+
+TEST_CASE("A1: who joins after somebody who gave up finds the memory that was prepared", "[unit]") {
+  shm::generations memory(0, 1, {});
+  REQUIRE(memory.make_room({.size = 3'000'000}));
+  put(*memory.current(), 1, 3'000'000);
+  const shm::demand d{.size = 3'000'000, .pins = 100, .joining = 1};
+  const auto work_of_one_that_gives_up = [&] {
+    (void)memory.prepare(d, nullptr, {});
+    memory.rest();
+    int steps = 0;
+    for (memory.tidy(); memory.work() != nullptr; memory.tidy()) {
+      memory.work()->step();
+      ++steps;
+    }
+    return steps;
+  };
+  const int first = work_of_one_that_gives_up();
+  REQUIRE(first > 10);
+  CHECK(work_of_one_that_gives_up() <= 3);  // a copy of the sample
+  REQUIRE(memory.work() == nullptr);
+  memory.tidy(orc::detail::monotonic::now() + std::chrono::minutes(1));
+  CHECK(memory.work() != nullptr);  // it is given back
+  while (memory.work() != nullptr) {
+    memory.work()->step();
+    memory.tidy();
+  }
+  CHECK(work_of_one_that_gives_up() == first);
+  CHECK(work_of_one_that_gives_up() <= 3);
+  CHECK(memory.prepare(d, nullptr, {}) == progress::ready);
+  CHECK(memory.current()->newest() == 1);
+}

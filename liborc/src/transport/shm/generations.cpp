@@ -26,6 +26,8 @@ constexpr std::uint64_t small_sample = 64 * 1024;
 constexpr std::uint32_t most_overtaken = 16;
 // A loan that is out for longer may find its segment left: sending it is a copy then.
 constexpr auto patience_with_loans = std::chrono::seconds(1);
+// What was prepared for subscribers that gave up is kept for the next ones: to come and go must not make us begin anew.
+constexpr auto kept_for = std::chrono::seconds(2);
 
 [[nodiscard]] std::uint32_t within_history_bytes(std::uint32_t history, std::uint64_t capacity) noexcept {
   const std::uint64_t stride = slot_writer::shape_for({.capacity = capacity}).stride;
@@ -147,14 +149,19 @@ void generations::retire(std::shared_ptr<slot_writer> segment) noexcept {
 
 generations::progress generations::prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept
     try {
+  if (std::exchange(kept_since_, {}) != monotonic::time_point{}) {
+    overtaken_ = 0;
+    caught_up_at_ = {};
+  }
   if (work_ && !work_->done()) return progress::working;
   if (!finish()) {
-    rest();
+    give_up();
     return progress::failed;
   }
   const slot_writer::needs n = needs_of(d);
   if (!current_ || !suffices(*current_, n)) {
     const progress outcome = prepare_next(d, n);
+    if (outcome == progress::failed) give_up();
     if (outcome != progress::ready) return outcome;
   } else if (const std::uint32_t slots = slots_to_take(*current_, d); current_->taken() < slots) {
     start_taking(current_, slots);
@@ -162,7 +169,7 @@ generations::progress generations::prepare(const demand& d, sample* last, std::s
   }
   return bring(last, pins);
 } catch (const std::bad_alloc&) {
-  rest();
+  give_up();
   return progress::failed;
 }
 
@@ -239,6 +246,13 @@ generations::progress generations::bring(sample* last, std::span<const pin_table
 
 void generations::rest() noexcept {
   expects_readers_ = false;
+  redirects_ = false;
+  if (next_ && kept_since_ == monotonic::time_point{}) kept_since_ = monotonic::now();
+}
+
+void generations::give_up() noexcept {
+  expects_readers_ = false;
+  kept_since_ = {};
   retire(std::exchange(next_, nullptr));
 }
 
@@ -286,11 +300,12 @@ bool generations::finish() noexcept {
 }
 
 // Once only this class knows a segment nobody can come to it.
-void generations::tidy() noexcept try {
+void generations::tidy(monotonic::time_point now) noexcept try {
   if (work_) {
     if (!work_->done()) return;
     (void)finish();
   }
+  if (kept_since_ != monotonic::time_point{} && now - kept_since_ >= kept_for) give_up();
   const auto unused =
       std::find_if(retired_.begin(), retired_.end(), [](const auto& each) { return each.use_count() == 1; });
   if (unused == retired_.end()) return;

@@ -66,13 +66,13 @@ class generations {
   [[nodiscard]] progress prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept;
   // While they wait, samples are published although nobody reads them yet.
   [[nodiscard]] bool expects_readers() const noexcept { return expects_readers_; }
-  // There are none any more.
+  // There are none any more. What was prepared is kept for a moment.
   void rest() noexcept;
 
   // The segment that was current before a call of this class changed that; once. It has not been told of. [M2] [M3]
   [[nodiscard]] std::shared_ptr<slot_writer> take_left() noexcept { return std::exchange(left_, nullptr); }
   // Gives back segments that nobody here uses any more.
-  void tidy() noexcept;
+  void tidy(monotonic::time_point now = monotonic::now()) noexcept;
   [[nodiscard]] std::shared_ptr<sliced_work> work() const noexcept { return work_; }
 
  private:
@@ -97,6 +97,7 @@ class generations {
   [[nodiscard]] progress prepare_next(const demand& d, const slot_writer::needs& n);
   [[nodiscard]] progress catch_up();
   [[nodiscard]] progress bring(sample* last, std::span<const pin_table> pins);
+  void give_up() noexcept;
   void adopt() noexcept;
   void retire(std::shared_ptr<slot_writer> segment) noexcept;
 
@@ -114,6 +115,7 @@ class generations {
   std::uint64_t copied_ = 0;     // sequence of the last sample that next_ has a copy of
   std::uint32_t overtaken_ = 0;  // samples that were copied
   monotonic::time_point caught_up_at_;
+  monotonic::time_point kept_since_;  // nobody waits for next_
   bool expects_readers_ = false;
   std::shared_ptr<sliced_work> work_;
   task task_;
