@@ -195,3 +195,11 @@ TEST_CASE("A1: who joins after somebody who gave up finds the memory that was pr
   CHECK(memory.prepare(d, nullptr, {}) == progress::ready);
   CHECK(memory.current()->newest() == 1);
 }
+
+TEST_CASE("A1: memory is taken for few of those that join at a time", "[unit]") {
+  shm::generations memory(0, 1, {});
+  REQUIRE(memory.make_room({.size = 3'000'000}));
+  REQUIRE(prepare(memory, {.size = 3'000'000, .pins = 64, .joining = 64}) == progress::ready);
+  CHECK(memory.current()->taken() >= 4);
+  CHECK(memory.current()->taken() <= 12);
+}

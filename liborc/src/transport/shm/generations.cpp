@@ -14,6 +14,8 @@ namespace {
 
 // For subscribers to come: a new generation costs more than addresses.
 constexpr std::uint32_t pins_in_advance = 32;
+// Subscribers that slots are made for at a time: with large samples those of a crowd would be all memory there is.
+constexpr std::uint32_t most_planned_for = 4;
 // Locked for subscribers to come, which is memory: one of them.
 constexpr std::uint32_t locked_in_advance = 10;
 
@@ -94,7 +96,7 @@ std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
 }
 
 // Slots that exist before somebody joins, so that sending does not have to wait for the kernel: locked all that can be
-// in use at a time; else, of large samples, those that were used and two for each one that joins.
+// in use at a time; else, of large samples, those that were used and two for each one that joins, of a few.
 std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d) const noexcept {
   const shape& form = of.form();
   if (options_.lock) {
@@ -103,7 +105,8 @@ std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d)
     return std::min(form.slots, slot_writer::shape_for(n).slots);
   }
   if (form.stride < large_slot) return 0;
-  return std::min(form.slots, std::max(of.used(), current_ ? current_->used() : 0) + 2 * d.joining + 2);
+  const std::uint32_t used = std::max(of.used(), current_ ? current_->used() : 0);
+  return std::min(form.slots, used + 2 * std::min(d.joining, most_planned_for) + 2);
 }
 
 // ---- for the sender ----
