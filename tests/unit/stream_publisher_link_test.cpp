@@ -146,6 +146,41 @@ TEST_CASE("stream publisher link: large samples reach several slow readers at on
   }
 }
 
+TEST_CASE("stream publisher link: a reader that lags catches up in visits, not in send()", "[unit]") {
+  publication_over_ipc published;
+  stream_peer slow = published.reader(60'000);
+  while (!published.link->behind()) published.send(1000);
+  for (int n = 0; n < 200; ++n) published.send(1000);
+  std::vector<std::uint64_t> heard = heard_by(slow);
+  const auto listen = [&] {
+    const auto more = heard_by(slow);
+    heard.insert(heard.end(), more.begin(), more.end());
+    return more.size();
+  };
+  // There is room for many now.
+  published.send(1000);
+  CHECK(listen() <= 4);
+  for (int n = 0; n < 5; ++n) {
+    published.link->service(nullptr);
+    const auto more = listen();
+    CHECK(more > 0);
+    CHECK(more <= 17);  // and the rest of a begun one
+    CHECK(published.link->rest() > orc::detail::monotonic::duration::zero());
+  }
+  REQUIRE(wait_until([&] {
+    published.link->service(nullptr);
+    listen();
+    return heard.back() == published.newest;
+  }));
+  std::vector<std::uint64_t> all(published.newest);
+  std::iota(all.begin(), all.end(), 1);
+  CHECK(heard == all);
+  CHECK_FALSE(published.link->behind());
+  // One that is on time gets each sample from send() itself.
+  published.send(1000);
+  CHECK(listen() == 1);
+}
+
 TEST_CASE("stream publisher link: a hello that comes late counts in the visit that would end the stranger", "[unit]") {
   const publication_over_ipc published;
   published.link->service(nullptr);

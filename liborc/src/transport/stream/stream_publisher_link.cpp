@@ -12,7 +12,9 @@ namespace orc::detail {
 namespace {
 
 constexpr std::uint32_t max_depth = 65536;
-constexpr std::size_t largest_link_message = 4096;  // what a publication accepts from subscribers
+constexpr std::uint64_t most_caught_up_in_send = 2;  // samples, of one reader
+constexpr int most_caught_up = 16;                   // samples, of one reader in one visit
+constexpr std::size_t largest_link_message = 4096;   // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
 constexpr std::size_t bytes_per_visit = 512;  // of one connection: what is left shows at the next one
 
@@ -43,7 +45,9 @@ void stream_publisher_link::commit(sample& s) noexcept {
 }
 
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
-  if (waits(to)) catch_up(to, nullptr, s.sequence);
+  // One that lacks more is left to service(): a crowd of them must not hold up the sender.
+  const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= most_caught_up_in_send;
+  if (waits(to) && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
   if (to.gone) return;
   if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
   to.behind = false;
@@ -108,12 +112,17 @@ void stream_publisher_link::flush(reader& to) noexcept {
     lacking_->advance(to.begun);
 }
 
-// Up to the sample `end`, which others may lack already while it is on its way to this one.
-void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end) noexcept {
+// Up to the sample `end`, which others may lack already while it is on its way to this one. With
+// `now`, at least one and no more than fits the visit: the connection stays watched for room, so the rest follows.
+void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end, visit* now) noexcept {
   if (to.gone) return;
   flush(to);
   skip_what_is_gone(to);
-  while (!to.gone && !to.line.pending() && to.lacks != 0) {
+  for (int n = 0; !to.gone && !to.line.pending() && to.lacks != 0; ++n) {
+    if (now != nullptr && n != 0 && (n == most_caught_up || now->over())) {
+      now->cut_short();
+      break;
+    }
     sample* const next = lacking_->from(to.lacks);
     if (next == nullptr || next->sequence >= end) break;
     const std::uint64_t sequence = next->sequence;
@@ -159,7 +168,7 @@ void stream_publisher_link::service(sample* last) noexcept {
           now_here.heard();
           receive_some(of, last);
         }
-        if (waits(of)) catch_up(of, last);
+        if (waits(of)) catch_up(of, last, sample_backlog::no_end, &now_here);
       },
       [&] { accept_some(now_here); });
   if (const auto now = monotonic::now(); now >= next_sweep_) {

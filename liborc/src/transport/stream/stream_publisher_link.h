@@ -65,7 +65,7 @@ class stream_publisher_link final : public publisher_link {
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
   void queue(reader& to, sample& s) noexcept;
   void flush(reader& to) noexcept;
-  void catch_up(reader& to, sample* last, std::uint64_t end = sample_backlog::no_end) noexcept;
+  void catch_up(reader& to, sample* last, std::uint64_t end, visit* now) noexcept;
   void skip_what_is_gone(reader& r) noexcept;
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
   void watch_for_room(reader& of) noexcept;
