@@ -77,7 +77,7 @@ std::variant<std::string, error> prepare_endpoint_directory(const std::string& b
   return own;
 }
 
-void share_with_group(const std::string& socket_path) noexcept {
+void share_with_group(const std::string& socket_path) {
   struct stat directory {};
   const std::string parent = socket_path.substr(0, socket_path.rfind('/'));
   if (::stat(parent.c_str(), &directory) != 0) return;

@@ -16,6 +16,6 @@ namespace orc::detail {
                                                                           bool chosen);
 
 // Lets the group connect to a socket when its directory is shared with the group.
-void share_with_group(const std::string& socket_path) noexcept;
+void share_with_group(const std::string& socket_path);
 
 }  // namespace orc::detail
