@@ -16,7 +16,8 @@ class inproc_hub {
   // Returns the sequence of the first sample that the queue gets: the newest so far, else the next one.
   std::uint64_t attach(const std::shared_ptr<inproc_queue>& queue) {
     const std::lock_guard lock(mutex_);
-    if (last_.buffer) queue->put(frame_of_its_own(last_));
+    sample first = last_.buffer ? frame_of_its_own(last_) : sample();
+    if (first.buffer) queue->put(std::move(first));
     queues_.push_back(queue);
     readers_.store(queues_.size(), std::memory_order_relaxed);
     return keep_last_ ? last_.sequence : last_.sequence + 1;
@@ -34,6 +35,7 @@ class inproc_hub {
     last_ = {keep_last_ ? share(s.buffer) : sample_buffer(), s.sequence, s.stamp_ns};
     if (queues_.empty()) return 0;
     sample frame = frame_of_its_own(s);
+    if (!frame.buffer) return queues_.size();  // no memory
     std::uint64_t dropped = 0;
     for (const auto& queue : queues_) dropped += queue->put({share(frame.buffer), frame.sequence, frame.stamp_ns});
     return dropped;
