@@ -54,13 +54,12 @@ bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
       state_.store(link_state::lost, std::memory_order_release);
       break;
     }
-    if (!accept(frame, out)) {
-      if (noise_.exceeded_by(1)) {
-        count_malformed();
-        state_.store(link_state::lost, std::memory_order_release);
-      }
-      continue;
+    const auto what = accept(frame, out);
+    if (what == accepted::nothing && noise_.exceeded_by(1)) {
+      count_malformed();
+      state_.store(link_state::lost, std::memory_order_release);
     }
+    if (what != accepted::sample) continue;
     found = true;
     if (delivery_.depth == 0) continue;
     cut_short_ = true;
@@ -69,10 +68,11 @@ bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   return found;
 }
 
-bool stream_subscriber_link::accept(zmtp_connection::incoming& frame, sample& out) noexcept {
+stream_subscriber_link::accepted stream_subscriber_link::accept(zmtp_connection::incoming& frame,
+                                                                sample& out) noexcept {
   if (frame.multipart || frame.bytes.size() < wire::sample_header::bytes) {
     count_malformed();
-    return false;
+    return accepted::nothing;
   }
   const auto header = wire::get(frame.bytes.data());
   if (header.sequence == 0) {
@@ -80,22 +80,23 @@ bool stream_subscriber_link::accept(zmtp_connection::incoming& frame, sample& ou
       handle(*message);
     else
       count_malformed();
-    return false;
+    return accepted::nothing;
   }
   if (state() != link_state::connected) {  // nobody sends samples before a welcome
     count_malformed();
-    return false;
+    return accepted::nothing;
   }
   if (frame.large) {
     out.buffer = std::move(frame.large);
   } else {
-    out.buffer = allocate_frame(frame.bytes.size() - wire::sample_header::bytes);
-    if (!out.buffer) return false;
-    std::memcpy(frame_of(out.buffer).data(), frame.bytes.data(), frame.bytes.size());
+    auto buffer = allocate_frame(frame.bytes.size() - wire::sample_header::bytes);
+    if (!buffer) return accepted::no_memory;  // an older sample in `out` stays
+    std::memcpy(frame_of(buffer).data(), frame.bytes.data(), frame.bytes.size());
+    out.buffer = std::move(buffer);
   }
   out.sequence = header.sequence;
   out.stamp_ns = header.stamp_ns;
-  return true;
+  return accepted::sample;
 }
 
 void stream_subscriber_link::handle(const wire::link_message& message) noexcept {

@@ -25,7 +25,8 @@ class stream_subscriber_link final : public subscriber_link {
 
  private:
   // True: it is a sample, in `out`.
-  bool accept(zmtp_connection::incoming& frame, sample& out) noexcept;
+  enum class accepted { sample, nothing, no_memory };
+  accepted accept(zmtp_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
   void say(wire::link_kind kind) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
