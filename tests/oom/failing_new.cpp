@@ -1,11 +1,14 @@
-// An operator new that fails now and then, to be loaded into a program of this build with LD_PRELOAD.
+// An operator new and a zmq_msg_init_size (the frames of samples) that fail now and then, to be loaded into a program
+// of this build with LD_PRELOAD.
 //
 // ORC_FAIL_NEW="EVERY SKIP MODULE": of the calls that come from MODULE (part of a file name: "liborc.so", "orc-broker")
 // every EVERY-th fails, after the first SKIP. What libstdc++ allocates counts as its caller's.
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <zmq.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -87,3 +90,11 @@ void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+extern "C" int zmq_msg_init_size(zmq_msg_t* message, std::size_t size) {
+  using function = int (*)(zmq_msg_t*, std::size_t);
+  static const auto real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "zmq_msg_init_size"));
+  if (!fails()) return real(message, size);
+  errno = ENOMEM;
+  return -1;
+}
