@@ -98,10 +98,10 @@ class address_broker::loop final : broker_socket::owner {
   void run_timers() noexcept {
     const auto now = clock::now();
     try {
+      // A pause of this whole process (SIGSTOP, suspended machine, starvation) is not the participants' fault.
+      if (now - next_tick_ > period_) service_.held_up(now);
       service_.turn(now);
       if (now >= next_tick_) {
-        // A pause of this whole process (SIGSTOP, suspended machine, starvation) is not the participants' fault.
-        if (now - next_tick_ > period_) service_.held_up(now);
         service_.tick(now);
         next_tick_ = now + period_;
       }

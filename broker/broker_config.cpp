@@ -87,15 +87,16 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       ->type_name("LEVEL")
       ->capture_default_str();
   const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
-  app.add_option("--max-topics", config.limits.topics, "more are refused; one user or address may have half of them")
+  app.add_option("--max-topics", config.limits.topics,
+                 "more are refused; one user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--max-participants", config.limits.participants,
-                 "more are refused; one user or address may have half of them")
+                 "more are refused; one user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--max-subscriptions", config.limits.subscriptions,
-                 "more are refused; one user or address may have half of them")
+                 "more are refused; one user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--max-schema-bytes", config.limits.schema_bytes, "of all type descriptions and endpoints together")

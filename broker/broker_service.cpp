@@ -11,10 +11,12 @@ namespace orc {
 namespace {
 
 // How much of long work is done before others get their turn. Each takes a millisecond or two.
-constexpr std::size_t entries_per_turn = 512;        // of participants that leave
-constexpr std::size_t events_per_turn = 128;         // frames to send
-constexpr std::size_t registrations_per_turn = 128;  // that waited for a probe
-constexpr std::size_t checks_per_turn = 512;         // of processes
+constexpr std::size_t entries_per_turn = 512;             // of participants that leave
+constexpr std::size_t events_per_turn = 128;              // frames to send
+constexpr std::size_t registrations_per_turn = 128;       // that waited for a probe, and
+constexpr std::size_t schema_bytes_per_turn = 64 * 1024;  // of theirs
+constexpr std::size_t overdue_per_turn = 8;               // holders of topics
+constexpr std::size_t checks_per_turn = 512;              // of processes
 constexpr std::size_t leases_per_turn = 128;
 constexpr int lines_per_period = 32;
 
@@ -215,26 +217,39 @@ void broker_service::take_over_from(const wire::id& holder, std::string_view how
   push_events(now);  // before the topic is somebody else's
 }
 
+void broker_service::held_up(time now) {
+  map_.renew_all(now);
+  waiting_.extend_all(now + options_.probe_timeout);
+}
+
 void broker_service::turn(time now) {
-  while (const auto silent = waiting_.overdue(now)) {
+  for (std::size_t n = 0; n < overdue_per_turn && map_.clean(); ++n) {  // the topics of the last one first
+    const auto silent = waiting_.overdue(now);
+    if (!silent) break;
+    const auto route = map_.route_of(*silent);
+    if (route && options_.unread && options_.unread(*route)) {  // perhaps its answer
+      waiting_.extend(*silent, now + options_.probe_timeout);
+      continue;
+    }
     take_over_from(*silent, "did not answer", now);
     waiting_.settle(*silent, false);
-    if (!map_.clean()) break;  // its topics first
   }
   if (leases_to_end_) {
     const auto late = map_.expire(now, leases_per_turn, options_.unread);
     leases_to_end_ = map_.any_late(now);
     if (late > 0) log(broker_log_level::warning, std::to_string(late) + " participant(s) lost their lease");
   }
-  check_processes(now);
+  check_processes();
   work(now);
 }
 
 void broker_service::work(time now) {
   map_.clean_up(now, entries_per_turn);
-  for (std::size_t i = 0; i < registrations_per_turn; ++i) {
+  std::size_t schema_bytes = 0;
+  for (std::size_t i = 0; i < registrations_per_turn && schema_bytes < schema_bytes_per_turn; ++i) {
     auto next = waiting_.next();
     if (!next) break;
+    if (next->asked.what.type) schema_bytes += next->asked.what.type->schema.size();
     register_for(std::move(next->asked), next->alive_holder, now);
   }
   push_events(now);
@@ -265,7 +280,7 @@ void broker_service::tick(time now) {
   turn(now);
 }
 
-void broker_service::check_processes(time now) {
+void broker_service::check_processes() {
   if (!checked_) return;
   std::vector<wire::id> gone;
   const auto page = map_.participants_after(*checked_, checks_per_turn);
@@ -275,7 +290,7 @@ void broker_service::check_processes(time now) {
     gone.push_back(one.id);
   }
   checked_ = page.size() < checks_per_turn ? std::nullopt : std::optional(page.back().id);
-  for (const auto& id : gone) map_.remove(id, now);
+  for (const auto& id : gone) map_.retire(id);  // work() cleans up
 }
 
 void broker_service::push_events(time now) {

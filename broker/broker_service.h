@@ -64,7 +64,7 @@ class broker_service {
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
   // This process did not run for a while: nobody may lose a lease for that.
-  void held_up(time now) { map_.renew_all(now); }
+  void held_up(time now);
 
   struct counters {
     std::uint64_t messages = 0;
@@ -108,7 +108,7 @@ class broker_service {
   void take_over_from(const wire::id& holder, std::string_view how, time now);
 
   void work(time now);
-  void check_processes(time now);
+  void check_processes();
   void push_events(time now);
 
   [[nodiscard]] wire::welcome welcome() const;

@@ -22,8 +22,10 @@ struct client {
 class client_table {
  public:
   [[nodiscard]] static std::string name_of(const peer& who);
-  // Half of a table, at least one.
-  [[nodiscard]] static constexpr std::size_t share(std::size_t limit) { return (limit + 1) / 2; }
+  // Half of what the others leave of a table, at least one of what is left: however many are greedy, some is free.
+  [[nodiscard]] static constexpr std::size_t share(std::size_t limit, std::size_t of_others) {
+    return of_others < limit ? (limit - of_others + 1) / 2 : 0;
+  }
 
   // The client that `who` belongs to. Stays where it is until it is dropped.
   [[nodiscard]] client& of(const peer& who);

@@ -22,9 +22,9 @@ topic_map::done room(const char* what, std::size_t all, std::size_t limit, const
                  holder + " no more than " + std::to_string(most) + " " + what + ": see orc-broker --help");
   };
   if (of_participant >= limit_each) return refuse("a participant may have", limit_each);
-  const std::size_t share = client_table::share(limit);
-  if (of_client >= share) return refuse(by.name + " may have, over all its connections,", share);
   if (all >= limit) return refuse("the broker keeps", limit);
+  const std::size_t share = client_table::share(limit, all > of_client ? all - of_client : 0);
+  if (of_client >= share) return refuse(by.name + " may have, over all its connections,", share);
   return std::nullopt;
 }
 
@@ -160,15 +160,17 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   } else if (before == nullptr && self->publications.size() >= limits_.topics_each) {
     return *room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each);
   }
-  if (auto wrong = check_description(what, *self, before == nullptr ? 0 : before->text_bytes)) return *wrong;
+  const bool has_schema = what.type && !what.type->schema.empty();
+  const auto hash = has_schema ? wire::type_hash(*what.type) : 0;
+  if (auto wrong = check_description(what, hash, *self, before == nullptr ? 0 : before->text_bytes)) return *wrong;
 
   // First all that needs memory.
   publication fresh{what.publication, self, what.endpoints, what.type, false, what.keep_last, text_bytes_of(what), {}};
   if (at == topics_.end()) at = entry(what.topic, *self);
   try {
     self->publications.try_emplace(what.publication, at);
-    if (fresh.type && !fresh.type->schema.empty()) {
-      fresh.type->hash = wire::type_hash(*fresh.type);
+    if (has_schema) {
+      fresh.type->hash = hash;
       schemas_.claim(fresh.type->hash, fresh.type->schema, *self->by);
       fresh.has_schema = true;
       fresh.type->schema.clear();
@@ -282,10 +284,13 @@ void topic_map::goodbye(routing from, time now) noexcept {
 }
 
 void topic_map::remove(const wire::id& who, time now) noexcept {
-  const auto known = participants_.find(who);
-  if (known == participants_.end()) return;
-  retire(*known->second);
+  retire(who);
   clean_up(now, entries_at_once);
+}
+
+void topic_map::retire(const wire::id& who) noexcept {
+  const auto known = participants_.find(who);
+  if (known != participants_.end()) retire(*known->second);
 }
 
 std::size_t topic_map::expire(time now, std::size_t most, const std::function<bool(routing)>& unread) noexcept {
@@ -377,11 +382,10 @@ topic_map::done topic_map::room_for_topic(const participant& self) const {
 
 // The hash stands for the schema, so that nobody has to send or compare it: two schemas under one hash would make
 // readers misinterpret samples.
-topic_map::done topic_map::check_description(const wire::register_topic& what, const participant& self,
-                                             std::size_t replaced) const {
+topic_map::done topic_map::check_description(const wire::register_topic& what, std::uint64_t hash,
+                                             const participant& self, std::size_t replaced) const {
   schema_store::cost cost;
   if (what.type && !what.type->schema.empty()) {
-    const auto hash = wire::type_hash(*what.type);
     if ((what.type->hash != 0 && what.type->hash != hash) || schemas_.contradicts(hash, what.type->schema)) {
       return error(wire::error_code::bad_request, "topic \"" + what.topic + "\": the hash of type \"" +
                                                       what.type->name + "\" is " + hash_text(hash) + ", not " +

@@ -85,6 +85,8 @@ class topic_map {
 
   // Removes a participant that is known to be dead, with everything it registered and requested.
   void remove(const wire::id& participant, time now) noexcept;
+  // The same for one of many: what it had is left to clean_up().
+  void retire(const wire::id& participant) noexcept;
   // Looks at no more than `most` of those whose lease ran out, and removes them. One of which something is still to be
   // read, says `unread`, is late because the broker is: it gets a full lease. Returns how many were removed.
   std::size_t expire(time now, std::size_t most, const std::function<bool(routing)>& unread = {}) noexcept;
@@ -197,7 +199,8 @@ class topic_map {
   void retire(participant& session) noexcept;
 
   [[nodiscard]] done room_for_topic(const participant& self) const;
-  [[nodiscard]] done check_description(const wire::register_topic& what, const participant& self,
+  // `hash`: of its type.
+  [[nodiscard]] done check_description(const wire::register_topic& what, std::uint64_t hash, const participant& self,
                                        std::size_t replaced) const;
   topic_table::iterator entry(const std::string& name, participant& owner);
   void unlinked(topic_table::iterator at) noexcept;

@@ -36,6 +36,11 @@ std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& bud
   while (budget > 0 && !events_.empty() && events_.begin()->first <= now) {
     const auto at = topics_.find(*events_.begin()->second);
     topic& of = at->second;
+    if (of.subscriptions.empty()) {  // released in the meantime
+      dequeue(at);
+      --budget;
+      continue;
+    }
     event due{{}, state_of(at)};
     due.to.reserve(std::min(budget, of.subscriptions.size()));
     // From one participant to the next, past its other subscriptions.

@@ -15,9 +15,8 @@ topic_map::done waiting_registrations::add(const wire::id& holder, registration 
   const std::size_t bytes = bytes_of(asked);
   const auto known = clients_.find(asked.client);
   const use own = known == clients_.end() ? use{} : known->second;
-  const auto share = [](std::size_t limit) { return client_table::share(limit); };
-  if (all_.count >= most || own.count >= share(most) || all_.bytes + bytes > most_bytes ||
-      own.bytes + bytes > share(most_bytes)) {
+  if (own.count >= client_table::share(most, all_.count - own.count) ||
+      own.bytes + bytes > client_table::share(most_bytes, all_.bytes - own.bytes)) {
     return wire::error{wire::error_code::limit, "too many registrations wait for the holders of their topics (" +
                                                     asked.client + " has " + std::to_string(own.count) +
                                                     " of them): try again"};
@@ -70,6 +69,20 @@ std::optional<wire::id> waiting_registrations::overdue(time now) {
     if (at != probes_.end() && at->second.deadline == deadline) return holder;
   }
   return std::nullopt;
+}
+
+void waiting_registrations::extend(const wire::id& holder, time deadline) {
+  const auto at = probes_.find(holder);
+  if (at == probes_.end()) return;
+  deadlines_.emplace_back(deadline, holder);
+  at->second.deadline = deadline;
+}
+
+void waiting_registrations::extend_all(time deadline) {
+  std::deque<std::pair<time, wire::id>> all;
+  for (const auto& [holder, running] : probes_) all.emplace_back(deadline, holder);
+  for (auto& [holder, running] : probes_) running.deadline = deadline;
+  deadlines_.swap(all);
 }
 
 std::optional<waiting_registrations::settled> waiting_registrations::next() {

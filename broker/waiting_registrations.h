@@ -24,7 +24,7 @@ class waiting_registrations {
 
   static constexpr std::size_t most = 32'768;
   static constexpr std::size_t most_bytes = std::size_t{16} << 20;
-  // One client may use half of each.
+  // One client may use half of what the others leave of each.
 
   struct registration {
     routing from = 0;
@@ -49,6 +49,9 @@ class waiting_registrations {
   void settle(const wire::id& holder, bool alive);
   // A holder that did not answer in time. Once for each.
   [[nodiscard]] std::optional<wire::id> overdue(time now);
+  // It has longer: the broker itself was late. Deadlines never go back.
+  void extend(const wire::id& holder, time deadline);
+  void extend_all(time deadline);
   // The next one whose holder is settled, in the order in which they came.
   [[nodiscard]] std::optional<settled> next();
 

@@ -1,6 +1,7 @@
 // What the broker does when connections or the machine fail it: driven without sockets, with times made up.
 #include "broker/broker_service.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -26,6 +27,7 @@ struct fixture {
     made.host = "here";
     made.check_process = [state](std::uint32_t, std::uint64_t) { return state; };
     made.pid_is_gone = [this](std::uint32_t pid) { return gone.contains(pid); };
+    made.unread = [this](std::uint64_t from) { return unread.contains(names.at(from)); };
     made.log = [this](broker_log_level, std::string_view text) { log.emplace_back(text); };
     return made;
   }
@@ -62,6 +64,7 @@ struct fixture {
   broker_service::time now{1h};
   std::map<std::uint64_t, std::string> names;
   std::set<std::string> slow;
+  std::set<std::string> unread;
   std::set<std::uint32_t> gone;
   std::vector<std::pair<std::string, wire::envelope>> sent;
   std::vector<std::string> log;
@@ -156,6 +159,64 @@ TEST_CASE("broker service: of several that wait for a dead holder the first one 
   CHECK(f.sent[1].first == "two");
   CHECK(f.sent[1].second.request == 8);
   CHECK(std::get<wire::error>(f.sent[1].second.content).code == wire::error_code::name_taken);
+}
+
+TEST_CASE("broker service: a holder whose answer is not read yet keeps its topic") {
+  fixture f;
+  f.ask("holder", process(1));
+  f.ask("holder", registration("t", 1));
+  f.ask("other", process(2));
+  f.say("other", 9, registration("t", 2));
+  f.unread = {"holder"};
+  f.sent.clear();
+  f.now += 2s;
+  f.service.turn(f.now);
+  CHECK(f.sent.empty());
+  f.unread.clear();
+  f.service.held_up(f.now += 10s);  // nor is a pause of the broker its fault
+  f.service.turn(f.now);
+  CHECK(f.sent.empty());
+  f.say("holder", 0, wire::alive{});
+  REQUIRE(f.sent.size() == 1);
+  CHECK(std::get<wire::error>(f.sent[0].second.content).code == wire::error_code::name_taken);
+}
+
+TEST_CASE("broker service: registrations with large schemas that waited are taken up in parts") {
+  fixture f;
+  f.ask("holder", process(1));
+  f.ask("other", process(2));
+  for (unsigned n = 0; n < 20; ++n) f.ask("holder", registration("t" + std::to_string(n), n));
+  for (unsigned n = 0; n < 20; ++n) {
+    auto topic = registration("t" + std::to_string(n), n);
+    topic.type = wire::type_description{"type", "", 0, std::string(32'000, static_cast<char>('a' + n))};
+    topic.publication = {7, n};
+    f.say("other", n, topic);
+  }
+  f.sent.clear();
+  f.say("holder", 1, wire::goodbye{});
+  const auto answered = [&] {
+    return std::count_if(f.sent.begin(), f.sent.end(), [](const auto& each) { return each.first == "other"; });
+  };
+  CHECK(answered() >= 1);
+  CHECK(answered() <= 4);
+  CHECK(f.service.next_deadline() <= f.now);
+  for (int n = 0; n < 20; ++n) f.service.turn(f.now);
+  CHECK(answered() == 20);
+}
+
+TEST_CASE("broker service: many processes that end at once are cleaned up in parts") {
+  fixture f;
+  for (unsigned n = 1; n <= 4; ++n) {
+    const auto name = "program" + std::to_string(n);
+    f.ask(name, process(n, "here"));
+    for (unsigned i = 0; i < 400; ++i) f.ask(name, wire::request_topic{"t" + std::to_string(i), {n, i}});
+    f.gone.insert(n);
+  }
+  f.service.tick(f.now);
+  CHECK(f.service.next_deadline() <= f.now);  // there is more to do
+  for (int n = 0; n < 4; ++n) f.service.turn(f.now);
+  CHECK_FALSE(f.service.next_deadline());
+  CHECK(std::get<wire::topic_list>(f.ask("visitor", wire::list_topics{})).topics.empty());
 }
 
 TEST_CASE("broker service: bad messages are logged once per period, whoever sends how many") {

@@ -39,6 +39,21 @@ TEST_CASE("topic map: one client has half of the participants, and others still 
   f.join("f", 6, host("192.0.2.2"));
 }
 
+TEST_CASE("topic map: two greedy clients leave room for a third, and three for a fourth") {
+  fixture f({.participants = 64});
+  std::uint64_t last = 0;
+  const auto crowd = [&](const std::string& name, const peer& by) {
+    const std::size_t before = f.map.participant_count();
+    do ++last;
+    while (!f.hello(name + std::to_string(last), process(last), by));
+    return f.map.participant_count() - before;
+  };
+  CHECK(crowd("a", user(1'000)) == 32);
+  CHECK(crowd("b", host("127.0.0.1")) == 16);
+  CHECK(crowd("c", host("192.0.2.1")) == 8);
+  CHECK(crowd("d", host("192.0.2.2")) == 4);
+}
+
 TEST_CASE("topic map: the addresses of one IPv6 network are one client") {
   fixture f(small);
   f.join("a", 1, host("2001:db8::1"));
@@ -60,14 +75,17 @@ TEST_CASE("topic map: one client has half of the topics, whether it publishes or
   refused(f.request_error("a", "v", 11), "2 topics");
   f.requested("a", "u", 11);  // it is there already
   f.registered("other", registration("v", 22));
-  f.registered("other", registration("w", 23));
+  f.join("third", 4, user(1'002));
+  refused(f.register_error("other", registration("w", 23)),
+          "user 1001 may have, over all its connections, no more than 1");
+  f.registered("third", registration("w", 23));
   // who brought a topic and left it does not pay for it any more
   f.requested("other", "t", 12);
   REQUIRE_FALSE(f.map.unregister_topic(at("a"), {"t", identity(20)}, f.now));
   refused(f.request_error("a", "x", 13), "the broker keeps no more than 4 topics");
   f.map.goodbye(at("other"), f.now);
   f.registered("a", registration("x", 24));
-  CHECK(f.map.topic_count() == 2);
+  CHECK(f.map.topic_count() == 3);
 }
 
 TEST_CASE("topic map: one client has half of the subscriptions") {
