@@ -11,7 +11,7 @@ using namespace orc::test;
 TEMPLATE_TEST_CASE("lifecycle: registered again, a topic starts at 1 and its subscriber follows", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
-  for (std::uint64_t life = 1; life <= rounds(30, 300, 5); ++life) {
+  for (std::uint64_t life = 1; life <= rounds(8, 300, 5); ++life) {
     for (std::uint64_t n = 1; n <= 5; ++n) {
       REQUIRE(send_value(l.publisher, life * 100 + n));
       const auto got = l.subscriber.recv(patience_ms);
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("lifecycle: a subscriber sees that the publication is gone", 
 TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arrives", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
-  for (std::uint64_t life = 1; life <= rounds(30, 300, 5); ++life) {
+  for (std::uint64_t life = 1; life <= rounds(8, 300, 5); ++life) {
     REQUIRE(l.subscriber.wait_connected(patience_ms));
     REQUIRE(send_value(l.publisher, life));
     REQUIRE(l.sender.unregister_topic(l.topic));
