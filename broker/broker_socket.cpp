@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +15,7 @@
 #include <climits>
 #include <new>
 
+#include "client_table.h"
 #include "wire/control.h"
 #include "wire/fd_limit.h"
 
@@ -58,12 +61,29 @@ fair_share::bounds places_for(std::size_t listeners) noexcept {
   return {places, std::clamp<std::size_t>(places / 4, 1, most_strangers), places - places / 4};
 }
 
-// A user of this host, or a remote address; of IPv6 the /64 that one customer has.
-std::string origin_of(const peer& who) {
-  if (who.way == peer::via::ipc) return "uid " + std::to_string(who.uid);
-  std::array<char, 16> six{};
-  if (::inet_pton(AF_INET6, who.address.c_str(), six.data()) != 1) return who.address;
-  return "net " + std::string(six.data(), 8);
+// Does the connection come from this host? Then its two addresses are the same, or ours is a loopback address.
+bool from_this_host(int connection, const peer& who) {
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  } own{};
+  socklen_t size = sizeof own;
+  if (::getsockname(connection, &own.any, &size) != 0) return false;
+  auto& six = own.v6.sin6_addr;
+  const bool is_four = own.any.sa_family == AF_INET || IN6_IS_ADDR_V4MAPPED(&six);
+  const void* bytes =
+      own.any.sa_family == AF_INET ? static_cast<const void*>(&own.v4.sin_addr) : &six.s6_addr[is_four ? 12 : 0];
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (::inet_ntop(is_four ? AF_INET : AF_INET6, bytes, text.data(), text.size()) == nullptr) return false;
+  const std::string address = text.data();
+  return address == who.address || address == "::1" || address.starts_with("127.");
+}
+
+// As its client is named, with all addresses of this host under one name.
+std::string origin_of(peer who, int connection) {
+  if (who.way == peer::via::tcp && from_this_host(connection, who)) who.address = "127.0.0.1";
+  return client_table::name_of(who);
 }
 
 bool add_to(int events, int fd, std::uint32_t interest, std::uint64_t mark) noexcept {
@@ -175,7 +195,7 @@ void broker_socket::accept_from(listener& door, owner& to) noexcept {
 
 void broker_socket::take(const listener& door, unique_fd fd, owner& to) {
   auto who = door.peer_of(fd.get());
-  auto origin = origin_of(who);
+  const auto origin = origin_of(who, fd.get());
   const auto [admitted, in_place_of] = share_.ask(origin);
   if (!admitted) return;
   chain node{nullptr};

@@ -1,6 +1,6 @@
 // How much of the broker's tables each client has. A client is a user on this host (ipc) or an address (tcp, IPv6: its
-// /64 network), however many connections and participants it makes. One may have half of each table, so that others
-// still find room.
+// /64 network; all loopback addresses are one), however many connections and participants it makes. One may have half
+// of each table, so that others still find room.
 #pragma once
 
 #include <cstddef>

@@ -273,6 +273,20 @@ TEST_CASE("broker strangers: one client cannot fill the tables, and others still
   CHECK_THAT(std::get<wire::error>(answer).text, contains("address 127.0.0.1") && contains("4 topics"));
 }
 
+TEST_CASE("broker strangers: all loopback addresses together are one client", "[fault]") {
+  const broker_with broker({"--max-participants", "8"});
+  std::vector<std::unique_ptr<raw_client>> attackers;
+  int refused = 0;
+  for (int i = 2; i < 10; ++i) {  // libzmq: from which address, then where to
+    attackers.push_back(
+        std::make_unique<raw_client>("tcp://127.0.0." + std::to_string(i) + ":0;" + broker.tcp.substr(6)));
+    refused += code_of(attackers.back()->ask(hello_of_this_process("greedy"))) == wire::error_code::limit;
+  }
+  CHECK(refused == 4);
+  raw_client honest(broker.ipc);
+  CHECK(is<wire::welcome>(honest.ask(hello_of_this_process("honest"))));
+}
+
 TEST_CASE("broker strangers: nobody can put other bytes under the hash of an honest type", "[fault]") {
   const broker_with broker;
   wire::type_description type{"robot.State", "flatbuffers", 0, "table State { x:double; }"};

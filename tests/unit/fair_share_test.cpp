@@ -1,8 +1,10 @@
 // Who gets a place and a turn at the broker when there are more connections than places or time.
 #include "broker/fair_share.h"
 
+#include <string>
 #include <vector>
 
+#include "broker/client_table.h"
 #include "support/catch.h"
 
 using orc::fair_share;
@@ -73,4 +75,19 @@ TEST_CASE("fair share: origins take turns, and so do the connections of each") {
   CHECK(share.size() == 0);
   share.ready(4);  // gone
   CHECK_FALSE(share.any_ready());
+}
+
+TEST_CASE("fair share: all loopback addresses are one client") {
+  const auto at = [](const std::string& address) {
+    orc::peer who;
+    who.way = orc::peer::via::tcp;
+    who.address = address;
+    return orc::client_table::name_of(who);
+  };
+  for (const char* each : {"127.0.0.2", "127.255.3.4", "::1", "::ffff:127.0.0.9"}) CHECK(at(each) == at("127.0.0.1"));
+  CHECK(at("127.0.0.1") == "address 127.0.0.1");
+  CHECK(at("::ffff:192.0.2.1") == "address 192.0.2.1");
+  CHECK(at("2001:db8::1") == "network 2001:db8::/64");
+  CHECK(at("::2") != at("::1"));
+  CHECK(at("") != at("127.0.0.1"));
 }
