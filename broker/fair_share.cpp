@@ -15,8 +15,13 @@ fair_share::admission fair_share::ask(const std::string& name) const noexcept {
 
 std::optional<fair_share::routing> fair_share::first_to_go() const noexcept {
   const origin* most = nullptr;
+  std::uint64_t since = 0;  // of its oldest stranger
   for (const auto& [name, one] : origins_) {
-    if (!one.strangers.empty() && (most == nullptr || one.strangers.size() > most->strangers.size())) most = &one;
+    if (one.strangers.empty() || (most != nullptr && one.strangers.size() < most->strangers.size())) continue;
+    const auto oldest = connections_.find(one.strangers.front())->second.stranger_since;
+    if (most != nullptr && one.strangers.size() == most->strangers.size() && oldest > since) continue;
+    most = &one;
+    since = oldest;
   }
   return most == nullptr ? std::nullopt : std::optional(most->strangers.front());
 }
@@ -30,7 +35,7 @@ void fair_share::add(routing key, const std::string& name) {
   auto& its = from->second;
   try {
     if (is_new) its.turn = resting_.insert(resting_.end(), &its);
-    connections_.try_emplace(key, connection{from, role.begin(), turn.begin()});
+    connections_.try_emplace(key, connection{from, role.begin(), turn.begin(), ++last_stranger_});
   } catch (...) {
     if (is_new) {
       if (!resting_.empty() && resting_.back() == &its) resting_.pop_back();
@@ -68,6 +73,7 @@ void fair_share::settle(routing key, bool participant) noexcept {
   auto& to = participant ? its.participants : its.strangers;
   to.splice(to.end(), from, at->second.role);
   at->second.participant = participant;
+  if (!participant) at->second.stranger_since = ++last_stranger_;
   strangers_ += participant ? std::size_t(-1) : std::size_t{1};
 }
 

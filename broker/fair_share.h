@@ -29,13 +29,12 @@ class fair_share {
     std::optional<routing> in_place_of;  // this stranger has to be removed first
   };
   // May a connection of `origin` come in? When its origin has its share, the oldest stranger of that origin makes room;
-  // when all places or those of strangers are taken, the oldest stranger of the origin that has the most. A participant
-  // never does.
+  // when all places or those of strangers are taken, first_to_go(). A participant never does.
   [[nodiscard]] admission ask(const std::string& origin) const noexcept;
   void add(routing connection, const std::string& origin);  // as a stranger; unknown so far
   void remove(routing connection) noexcept;
   void settle(routing connection, bool participant) noexcept;
-  // The stranger to give way next: the oldest of the origin that has the most.
+  // The stranger to give way next: the oldest of the origin that has the most; of several such origins, the oldest.
   [[nodiscard]] std::optional<routing> first_to_go() const noexcept;
   // There are too many strangers, because participants have become some.
   [[nodiscard]] bool crowded() const noexcept { return strangers_ > limits_.of_strangers; }
@@ -65,6 +64,7 @@ class fair_share {
     origins::iterator from;
     chain::iterator role;
     chain::iterator turn;
+    std::uint64_t stranger_since;  // a count, not a time
     bool participant = false;
     bool ready = false;
   };
@@ -73,6 +73,7 @@ class fair_share {
   origins origins_;
   std::unordered_map<routing, connection> connections_;
   std::size_t strangers_ = 0;
+  std::uint64_t last_stranger_ = 0;
   std::list<origin*> waiting_;  // those with connections that are ready
   std::list<origin*> resting_;
 };

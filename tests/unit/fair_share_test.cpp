@@ -1,6 +1,7 @@
 // Who gets a place and a turn at the broker when there are more connections than places or time.
 #include "broker/fair_share.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,22 @@ TEST_CASE("fair share: the oldest stranger of the origin that has the most makes
   share.settle(1, false);  // and is the youngest stranger when it is none any more
   CHECK(share.crowded());
   CHECK(share.first_to_go() == 2u);
+}
+
+TEST_CASE("fair share: of origins with as many strangers, the one that has been a stranger longest makes room") {
+  fair_share share({100, 3, 75});
+  REQUIRE(enter(share, 1, "z"));
+  REQUIRE(enter(share, 2, "a"));
+  REQUIRE(enter(share, 3, "m"));
+  CHECK(share.first_to_go() == 1u);
+  share.settle(1, true);
+  CHECK(share.first_to_go() == 2u);
+  share.settle(1, false);  // the youngest stranger of all now, whatever its number
+  CHECK(share.first_to_go() == 2u);
+  share.remove(2);
+  CHECK(share.first_to_go() == 3u);
+  share.remove(3);
+  CHECK(share.first_to_go() == 1u);
 }
 
 TEST_CASE("fair share: one origin cannot take all places, nor may strangers take those of participants") {
