@@ -55,9 +55,9 @@ void fair_share::remove(routing key) noexcept {
   const auto& gone = at->second;
   auto& its = gone.from->second;
   (gone.participant ? its.participants : its.strangers).erase(gone.role);
-  (gone.ready ? its.ready : its.resting).erase(gone.turn);
+  (gone.ready ? its.ready(gone.participant) : its.resting).erase(gone.turn);
   if (!gone.participant) --strangers_;
-  if (gone.ready && its.ready.empty()) resting_.splice(resting_.end(), waiting_, its.turn);
+  if (gone.ready && !its.any_ready()) resting_.splice(resting_.end(), waiting_, its.turn);
   if (--its.connections == 0) {
     resting_.erase(its.turn);
     origins_.erase(gone.from);
@@ -72,6 +72,10 @@ void fair_share::settle(routing key, bool participant) noexcept {
   auto& from = participant ? its.strangers : its.participants;
   auto& to = participant ? its.participants : its.strangers;
   to.splice(to.end(), from, at->second.role);
+  if (at->second.ready) {
+    auto& ready = its.ready(participant);
+    ready.splice(ready.end(), its.ready(!participant), at->second.turn);
+  }
   at->second.participant = participant;
   if (!participant) at->second.stranger_since = ++last_stranger_;
   strangers_ += participant ? std::size_t(-1) : std::size_t{1};
@@ -81,18 +85,22 @@ void fair_share::ready(routing key) noexcept {
   const auto at = connections_.find(key);
   if (at == connections_.end() || at->second.ready) return;
   auto& its = at->second.from->second;
-  if (its.ready.empty()) waiting_.splice(waiting_.end(), resting_, its.turn);
-  its.ready.splice(its.ready.end(), its.resting, at->second.turn);
+  if (!its.any_ready()) waiting_.splice(waiting_.end(), resting_, its.turn);
+  auto& ready = its.ready(at->second.participant);
+  ready.splice(ready.end(), its.resting, at->second.turn);
   at->second.ready = true;
 }
 
 fair_share::routing fair_share::next() noexcept {
   auto& its = *waiting_.front();
-  const routing key = its.ready.front();
+  const bool participant = its.ready_strangers.empty() || (its.participants_next && !its.ready_participants.empty());
+  its.participants_next = !participant;
+  auto& from = its.ready(participant);
+  const routing key = from.front();
   auto& chosen = connections_.find(key)->second;
-  its.resting.splice(its.resting.end(), its.ready, chosen.turn);
+  its.resting.splice(its.resting.end(), from, chosen.turn);
   chosen.ready = false;
-  auto& to = its.ready.empty() ? resting_ : waiting_;
+  auto& to = its.any_ready() ? waiting_ : resting_;
   to.splice(to.end(), waiting_, its.turn);
   return key;
 }

@@ -42,7 +42,8 @@ class fair_share {
   // The connection wants a turn. Once more has no effect.
   void ready(routing connection) noexcept;
   [[nodiscard]] bool any_ready() const noexcept { return !waiting_.empty(); }
-  // The next turn: origins take turns, and so do the connections of each. Only when any_ready().
+  // The next turn: origins take turns; within an origin participants and strangers alternate, and the connections of
+  // each kind take turns. Only when any_ready().
   [[nodiscard]] routing next() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return connections_.size(); }
@@ -55,9 +56,13 @@ class fair_share {
     std::size_t connections = 0;
     chain strangers;  // oldest first
     chain participants;
-    chain ready;  // longest waiting first
+    chain ready_participants;  // longest waiting first
+    chain ready_strangers;
     chain resting;
+    bool participants_next = true;
     std::list<origin*>::iterator turn;  // in waiting_ or resting_
+    [[nodiscard]] chain& ready(bool participant) { return participant ? ready_participants : ready_strangers; }
+    [[nodiscard]] bool any_ready() const { return !ready_participants.empty() || !ready_strangers.empty(); }
   };
   using origins = std::map<std::string, origin>;
   struct connection {

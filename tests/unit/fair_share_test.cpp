@@ -94,6 +94,32 @@ TEST_CASE("fair share: origins take turns, and so do the connections of each") {
   CHECK_FALSE(share.any_ready());
 }
 
+TEST_CASE("fair share: participants and strangers of one origin alternate") {
+  fair_share share({100, 100, 100});
+  for (const auto key : keys{1, 2, 3, 4, 5}) share.add(key, "crowd");
+  share.settle(5, true);
+  for (const auto key : keys{1, 2, 3, 4, 5}) share.ready(key);
+  keys turns;
+  for (int n = 0; n < 6; ++n) {
+    turns.push_back(share.next());
+    share.ready(turns.back());  // all of them always want more
+  }
+  CHECK(std::count(turns.begin(), turns.end(), 5u) == 3);
+  CHECK(std::adjacent_find(turns.begin(), turns.end()) == turns.end());
+  turns.clear();
+  share.settle(1, true);  // while they wait
+  share.settle(5, false);
+  for (int n = 0; n < 8; ++n) {
+    turns.push_back(share.next());
+    share.ready(turns.back());
+  }
+  CHECK(std::count(turns.begin(), turns.end(), 1u) == 4);
+  for (const auto key : keys{2, 3, 4, 5}) CHECK(std::count(turns.begin(), turns.end(), key) == 1);
+  share.settle(2, true);
+  for (const auto key : keys{1, 2, 3, 4, 5}) share.remove(key);
+  CHECK_FALSE(share.any_ready());
+}
+
 TEST_CASE("fair share: all loopback addresses are one client") {
   const auto at = [](const std::string& address) {
     orc::peer who;
