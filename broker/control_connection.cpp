@@ -17,7 +17,7 @@ namespace zmtp = wire::zmtp;
 
 constexpr std::size_t read_at_once = 16 * 1024;
 constexpr std::size_t piece_bytes = 16 * 1024;
-constexpr std::size_t idle_capacity = 1024;    // of the buffer of a connection that has nothing in it
+constexpr std::size_t idle_capacity = 1024;    // of a buffer with nothing in it; with less, it is made smaller
 constexpr std::size_t largest_ready = 4096;    // what an introduction may take
 constexpr unsigned commands_per_second = 200;  // a heartbeat (PING) every 5 ms
 
@@ -95,9 +95,15 @@ control_connection::event control_connection::read() {
   std::array<char, read_at_once> bytes;
   const ssize_t n = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (n > 0) {
-    in_.append(bytes.data(), static_cast<std::size_t>(n));
+    const auto size = static_cast<std::size_t>(n);
+    if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > most_buffered) {  // it would be doubled
+      std::string largest;
+      largest.reserve(most_buffered);
+      in_.swap(largest.append(in_));
+    }
+    in_.append(bytes.data(), size);
     // A socket that gave less has no more; but the end of the connection is news that comes once.
-    drained_ = static_cast<std::size_t>(n) < bytes.size() && !ending_;
+    drained_ = size < bytes.size() && !ending_;
     return event::handled;
   }
   if (n < 0 && errno == EINTR) return event::handled;
@@ -108,7 +114,8 @@ control_connection::event control_connection::read() {
 
 void control_connection::forget_handled() {
   in_.erase(0, std::exchange(begin_, 0));
-  if (in_.empty() && in_.capacity() > idle_capacity) in_ = {};
+  const auto enough = in_.empty() ? idle_capacity : read_at_once;
+  if (in_.size() < idle_capacity && in_.capacity() > enough) in_.shrink_to_fit();
 }
 
 control_connection::event control_connection::parse(std::span<const std::byte>& frame, clock::time_point now) {

@@ -63,8 +63,8 @@ class control_connection {
   // Gives up what is unsent.
   void discard() noexcept;
 
-  // Bytes kept in both directions.
-  [[nodiscard]] std::size_t kept() const noexcept { return in_.size() + unsent_; }
+  // Memory kept for both directions. A piece that goes out counts until all of it is sent.
+  [[nodiscard]] std::size_t kept() const noexcept { return in_.capacity() + done_ + unsent_; }
 
  private:
   enum class state { greeting, handshake, ready };
