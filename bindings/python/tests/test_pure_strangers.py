@@ -25,10 +25,14 @@ _FIRST_NUMBER = 0x6B8B4567  # of the first ROUTER in a process that never calls 
 class Target:
     """A publisher of topic "t" in a process of its own, over one transport. Sends a byte for each line of its input."""
 
-    def __init__(self, transport: str) -> None:
+    def __init__(self, transport: str, setting: str = "") -> None:
+        """`setting`: a constant of the backend and its value there, "module.NAME=number"."""
         self.process = start_python(
             """
-            import os, sys, orc.pure as orc
+            import importlib, os, sys, orc.pure as orc
+            if sys.argv[2]:
+                name, value = sys.argv[2].split("=")
+                setattr(importlib.import_module("orc.pure." + name.split(".")[0]), name.split(".")[1], float(value))
             with orc.Broker(log=lambda *_: None) as broker:
                 publisher = broker.register_topic("t", transports=sys.argv[1])
                 print(*publisher._publication._bound.values(), *publisher._publication.id, flush=True)
@@ -37,6 +41,7 @@ class Target:
                     print(publisher.readers, len(os.listdir("/proc/self/fd")), flush=True)
             """,
             transport,
+            setting,
         )
         assert self.process.stdout is not None
         self.endpoint, high, low = self.process.stdout.readline().split()
@@ -54,9 +59,15 @@ class Target:
         return link.pack_link(link.LinkMessage(link.HELLO, self.publication, subscription, 0, 0, secret))
 
 
+@pytest.fixture
+def setting() -> str:
+    """What a test sets otherwise by its parameters."""
+    return ""
+
+
 @pytest.fixture(params=["ipc", "tcp"])
-def target(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Target]:
-    made = Target(request.param)
+def target(request: pytest.FixtureRequest, broker: BrokerProcess, setting: str) -> Iterator[Target]:
+    made = Target(request.param, setting)
     yield made
     made.process.kill()
     made.process.communicate()
@@ -162,6 +173,40 @@ def test_strangers_are_disconnected(target: Target, peers: List[RawPeer]) -> Non
         assert stranger.ended()
     assert target.send()[0] == 1
     assert honest.frame() is not None
+
+
+@pytest.mark.parametrize("setting", ["connections._HELLO_WITHIN_S=3600"])
+def test_a_stranger_is_cut_at_its_first_frame_that_is_no_hello(target: Target, peers: List[RawPeer]) -> None:
+    """Without waiting for its time to run out: until then it could send any number of frames."""
+    goodbye = link.LinkMessage(link.GOODBYE, target.publication, identity.draw_id(), 0, 0)
+    for first in (b"z", b"", link.pack_link(goodbye)):
+        stranger = connected(peers, target)
+        stranger.send(first)
+        assert stranger.ended()
+
+
+@pytest.mark.parametrize("setting", ["connections._HELLO_WITHIN_S=3600"])
+def test_a_stranger_gets_one_refusal(target: Target, peers: List[RawPeer]) -> None:
+    stranger = connected(peers, target)
+    other = link.pack_link(link.LinkMessage(link.HELLO, identity.draw_id(), identity.draw_id(), 0, 0))
+    stranger.send(other)
+    answer = stranger.frame()
+    assert answer is not None and answer[20] == link.REFUSED
+    stranger.send(other)
+    assert stranger.frame() is None
+
+
+@pytest.mark.parametrize("setting", ["publication._CHECK_S=0"])
+def test_strangers_that_come_and_go_cost_a_reader_few_welcomes(target: Target, peers: List[RawPeer]) -> None:
+    honest = joined(peers, target, identity.draw_id())
+    for _ in range(200):
+        connected(peers, target).close()
+    assert target.send()[0] == 1
+    welcomes = 0
+    while (frame := honest.frame()) is not None and len(frame) > link.HEADER_BYTES + 1:
+        welcomes += frame[20] == link.WELCOME
+    assert frame is not None
+    assert welcomes <= 2
 
 
 def test_many_strangers_hold_few_descriptors(target: Target, peers: List[RawPeer]) -> None:

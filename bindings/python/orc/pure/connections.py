@@ -7,7 +7,8 @@ number: `Assertion failed: ok`. Nothing prevents that; it is made unlikely enoug
 - The first number is drawn from the kernel's randomness. libzmq takes it from rand(), which it never seeds.
 - A peer that sends anything under a number that libzmq has not given out yet is disconnected, and its address waits.
   So looking for numbers that are in use, which libzmq does not answer, takes 5 s for each that is not.
-- A peer that says no hello is disconnected after a second, and sooner when there are more than 64 of them.
+- A peer that says no hello is disconnected after a second, and sooner when there are more than 64 of them. One that
+  says anything else first is disconnected at once.
 - An address connects 256 times, and then 100 times a second (admission.py).
 - A peer over tcp that sends more bytes than its frames could have is disconnected within a quarter of a second: libzmq
   keeps the parts of an unfinished message without limit. Over ipc the kernel does not count them.
@@ -41,6 +42,7 @@ _CHECK_S = 0.25
 _BYTES_AT_ONCE, _BYTES_PER_SECOND = 1_000_000, 100_000
 _BYTES_RECEIVED = struct.Struct("=128xQ")  # tcpi_bytes_received in Linux's struct tcp_info
 _MOST_REMEMBERED = 64
+_DRAINED_AT_ONCE, _MOST_DRAINS = 65_536, 64
 _NUMBERS = 2**32
 _names = itertools.count()
 T = TypeVar("T")
@@ -53,6 +55,7 @@ class Connections:
         self._reactor, self._admission, self._name, self._tell = reactor, admission, name, ended
         self._since: Dict[int, float] = {}  # when each was accepted, by descriptor
         self._strangers: Dict[int, float] = {}  # those of them without a hello, in that order
+        self._refused: Set[int] = set()  # strangers that had an answer to their hello
         self._places: Set[Union[str, int]] = set()
         self._checking = False
         self._claimants: Deque[bytes] = collections.deque(maxlen=_MOST_REMEMBERED)
@@ -77,6 +80,7 @@ class Connections:
     def close(self, linger_ms: int) -> None:
         self._since.clear()
         self._strangers.clear()
+        self._refused.clear()
         self._monitor.close()
         self._reactor.close(self.router, linger_ms)
 
@@ -90,6 +94,19 @@ class Connections:
     def introduced(self, descriptor: int) -> None:
         """It is no stranger any more: its owner cuts it when it is done with it."""
         self._strangers.pop(descriptor, None)
+
+    def refused(self, descriptor: int) -> bool:
+        """A stranger's hello was in vain. Whether it gets an answer: it does the first time, then it is cut."""
+        if descriptor not in self._strangers or descriptor in self._refused:
+            self.reject(descriptor)
+            return False
+        self._refused.add(descriptor)
+        return True
+
+    def reject(self, descriptor: int) -> None:
+        """Cuts a stranger. Its descriptor may be that of a later connection by now: one with a hello stays."""
+        if descriptor in self._strangers:
+            self.cut(descriptor)
 
     def claims(self, peer: bytes) -> bool:
         """Whether this routing id is a number that libzmq has not given out yet."""
@@ -110,9 +127,18 @@ class Connections:
         self.cut(descriptor)
 
     def cut(self, descriptor: int) -> None:
-        """Ends the connection. Nothing happens when it is gone."""
+        """Ends the connection. Nothing happens when it is gone. What the kernel still holds of it is thrown away:
+        libzmq would hand it all to us, and that may be 70,000 frames."""
         self._strangers.pop(descriptor, None)
-        self._ask(descriptor, lambda its: its.shutdown(socket.SHUT_RDWR))
+        self._refused.discard(descriptor)
+
+        def end(its: socket.socket) -> None:
+            its.shutdown(socket.SHUT_RDWR)
+            for _ in range(_MOST_DRAINS):
+                if not its.recv(_DRAINED_AT_ONCE, socket.MSG_DONTWAIT):
+                    break
+
+        self._ask(descriptor, end)
 
     def owner(self, descriptor: int) -> str:
         """Whose connection it is: an address, or a local process. Empty when it is gone."""
@@ -168,6 +194,7 @@ class Connections:
     def _ended(self, descriptor: int) -> None:
         self._since.pop(descriptor, None)
         self._strangers.pop(descriptor, None)
+        self._refused.discard(descriptor)
         self._tell(descriptor)
 
     def _check(self) -> None:

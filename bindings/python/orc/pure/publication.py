@@ -32,6 +32,7 @@ IPC, TCP = 2, 3
 _MOST_READERS = 4096
 _MOST_READERS_OF_ONE = 1024  # address, or local process
 _BATCH = 256
+_MOST_USELESS = 3  # frames of a batch
 _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
@@ -239,31 +240,46 @@ class Publication:
         self._tray.clear()
 
     def _take_in(self, connections: Connections) -> bool:
-        """Whether there may be more to take."""
+        """Whether there may be more to take. Strangers' frames are taken a few at a time: samples go out in between,
+        and a reader may get only one each time (SNDHWM 1)."""
+        useless = 0
         for _ in range(_BATCH):
             parts = connections.take()
             if parts is None:
                 return False
-            peer, reader = parts[0].bytes, self._readers.get(parts[0].bytes)
-            message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
-            if reader is not None and not reader.may_speak():
-                self._forget(peer)
-            elif reader is None and connections.claims(peer):
-                connections.distrust(int(parts[-1].get(zmq.SRCFD)))
-            elif message is not None and message.kind == link.GOODBYE:
-                self._forget(peer)
-            elif message is not None and message.kind == link.HELLO:
-                self._greeted(connections, peer, int(parts[1].get(zmq.SRCFD)), message)
+            useless += not self._hear(connections, parts)
+            if useless >= _MOST_USELESS:
+                break
         return True
+
+    def _hear(self, connections: Connections, parts: List[zmq.Frame]) -> bool:
+        """Whether the sender is a reader now, or was one before. A stranger with anything but a hello is cut."""
+        peer = parts[0].bytes
+        reader = self._readers.get(peer)
+        message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
+        kind = 0 if message is None else message.kind
+        if reader is not None and (kind == link.GOODBYE or not reader.may_speak()):
+            self._forget(peer)
+        elif reader is None and connections.claims(peer):
+            connections.distrust(int(parts[-1].get(zmq.SRCFD)))
+        elif message is not None and kind == link.HELLO:
+            self._greeted(connections, peer, int(parts[1].get(zmq.SRCFD)), message)
+        elif reader is None:
+            connections.reject(int(parts[-1].get(zmq.SRCFD)))
+        return reader is not None or peer in self._readers
 
     def _greeted(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
         known = self._readers.get(peer)
-        if hello.publication != self.id:
-            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
-        elif known is None:
+        if known is None and hello.publication == self.id:
             self._join(connections, peer, descriptor, hello)
-        elif known.subscription == hello.subscription:
+        elif hello.publication != self.id:
+            self._refuse(connections, peer, descriptor, hello)
+        elif known is not None and known.subscription == hello.subscription:
             known.owes_welcome = True
+
+    def _refuse(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
+        if peer in self._readers or connections.refused(descriptor):
+            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
 
     def _join(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
         for other, reader in list(self._readers.items()):
@@ -272,7 +288,7 @@ class Publication:
         owner = connections.owner(descriptor)
         of_one = sum(reader.owner == owner for reader in self._readers.values())
         if len(self._readers) >= _MOST_READERS or of_one >= _MOST_READERS_OF_ONE:
-            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
+            self._refuse(connections, peer, descriptor, hello)
             return
         connections.introduced(descriptor)
         reader = Reader(hello, descriptor, owner)
@@ -289,23 +305,25 @@ class Publication:
                 self._connections.cut(gone.descriptor)
 
     def _connection_ended(self, descriptor: int) -> None:
-        """Its hello may not have been taken yet, but a ROUTER refuses to send to a peer that is gone: soon all are
-        welcomed once more, twice."""
+        """Its hello may not have been taken yet, but a ROUTER refuses to send to a peer that is gone: soon those that
+        are new are welcomed once more, twice."""
         for peer, reader in list(self._readers.items()):
             if reader.descriptor == descriptor:
                 reader.descriptor = -1
                 self._forget(peer)
         checking, self._checks = self._checks > 0, 2
         if not checking:
-            self._reactor.after(_CHECK_S, self._welcome_all)
+            self._reactor.after(_CHECK_S, self._welcome_new)
 
-    def _welcome_all(self) -> None:
+    def _welcome_new(self) -> None:
         for reader in self._readers.values():
-            reader.owes_welcome = True
+            if reader.checks > 0:
+                reader.checks -= 1
+                reader.owes_welcome = True
         self._serve()
         self._checks -= 1
         if self._checks > 0:
-            self._reactor.after(_CHECK_S, self._welcome_all)
+            self._reactor.after(_CHECK_S, self._welcome_new)
 
     def _try_again(self, sent: bool) -> None:
         """Any call into libzmq may swallow the news that a connection takes more again, hence this as well."""

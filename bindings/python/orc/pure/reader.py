@@ -44,6 +44,7 @@ class Reader:
         self.owner = owner  # of its connection
         self.depth = min(hello.depth, _LONGEST_QUEUE)
         self.owes_welcome = True
+        self.checks = 2  # more welcomes, which show whether it had gone before its hello was taken
         self.dropped = 0
         self.last = hello.newest  # sequence of the newest sample that was queued for it, or that it has
         self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
