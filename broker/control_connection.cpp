@@ -57,8 +57,8 @@ control_connection::~control_connection() {
   (void)flush();
   // Closing with unread bytes would make tcp reset the connection and throw away what the peer has not got yet.
   ::shutdown(fd_.get(), SHUT_WR);
-  std::array<std::byte, read_at_once> unread;
-  for (int n = 0; n < 16 && ::recv(fd_.get(), unread.data(), unread.size(), MSG_DONTWAIT) > 0; ++n) {
+  std::array<char, read_at_once> unread;
+  for (int n = 0; n < 16 && take(unread) > 0; ++n) {
   }
 }
 
@@ -90,10 +90,15 @@ control_connection::event control_connection::receive(std::span<const std::byte>
 }
 
 // Handled: some bytes came.
+ssize_t control_connection::take(std::span<char> to) noexcept {
+  return plain_ ? ::recv(fd_.get(), to.data(), to.size(), MSG_DONTWAIT)
+                : wire::receive_without_descriptors(fd_.get(), to.data(), to.size());
+}
+
 control_connection::event control_connection::read() {
   forget_handled();
   std::array<char, read_at_once> bytes;
-  const ssize_t n = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const ssize_t n = take(bytes);
   if (n > 0) {
     const auto size = static_cast<std::size_t>(n);
     if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > most_buffered) {  // it would be doubled

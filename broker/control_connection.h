@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/unique_fd.h"
+#include "wire/stray_descriptors.h"
 #include "wire/zmtp.h"
 
 namespace orc {
@@ -22,7 +23,8 @@ class control_connection {
   using clock = std::chrono::steady_clock;
 
   // The peer's Socket-Type must be DEALER; what it claims as its Identity is not even looked at.
-  explicit control_connection(detail::unique_fd fd) noexcept : fd_(std::move(fd)) {}
+  explicit control_connection(detail::unique_fd fd) noexcept
+      : fd_(std::move(fd)), plain_(wire::refuse_descriptors(fd_.get())) {}
   // What is unsent is tried once more; the peer gets what the kernel holds, and then sees the end.
   ~control_connection();
   control_connection(const control_connection&) = delete;
@@ -79,7 +81,10 @@ class control_connection {
   }
   void write(std::span<const std::byte> first, std::span<const std::byte> second);
 
+  [[nodiscard]] ssize_t take(std::span<char> to) noexcept;
+
   detail::unique_fd fd_;
+  const bool plain_;  // nothing but bytes can come
   state state_ = state::greeting;
   std::string_view why_;
 

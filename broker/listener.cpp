@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "wire/run_dir.h"
+#include "wire/stray_descriptors.h"
 
 namespace orc {
 namespace {
@@ -136,10 +137,7 @@ std::variant<listener, std::string> listener::open_path(const std::string& path)
   if (auto* const wrong = std::get_if<std::string>(&guard)) return std::move(*wrong);
   listener made(unique_fd(::socket(AF_UNIX, stream_type, 0)), std::string(ipc_scheme) + path);
   made.guard_.emplace(std::move(std::get<ipc_guard>(guard)));
-  // A descriptor that a peer sends along is closed in our process, and closing one can block. Connections inherit this;
-  // kernels before 6.16 do not know it.
-  constexpr int so_passrights = 83;
-  set_option(made.fd(), SOL_SOCKET, so_passrights, 0);
+  (void)wire::refuse_descriptors(made.fd());  // connections inherit it
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);

@@ -11,6 +11,7 @@
 #include "core/endpoint_directory.h"
 #include "wire/fd_limit.h"
 #include "wire/run_dir.h"
+#include "wire/stray_descriptors.h"
 
 namespace orc::detail {
 
@@ -69,11 +70,7 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
   const sockaddr_un address = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd && (errno == EMFILE || errno == ENFILE)) return out_of_descriptors();
-  // A descriptor that a stranger sends along is closed in our process, and closing one can block. Connections inherit
-  // this; kernels before 6.16 do not know it.
-  constexpr int so_passrights = 83;
-  const int none = 0;
-  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, so_passrights, &none, sizeof none);
+  (void)wire::refuse_descriptors(fd.get());  // connections inherit it
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), backlog) != 0)
     return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
@@ -98,6 +95,7 @@ std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, co
   const sockaddr_un to = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if ((!fd && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(fd.get())) return out_of_descriptors();
+  if (type == SOCK_STREAM) (void)wire::refuse_descriptors(fd.get());
   if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
     return refused(std::string("cannot connect: ") + std::strerror(errno));
   return fd;

@@ -4,6 +4,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
+
+#include "wire/stray_descriptors.h"
 
 namespace orc::detail::shm {
 
@@ -68,7 +71,7 @@ static_assert(sizeof(bytes_of_packet) == packet_bytes);
 }
 
 // Closes what is not wanted: descriptors are in the process as soon as they were received.
-void take_fds(const msghdr& message, std::array<unique_fd, most_fds>& to) noexcept {
+void take_fds(const msghdr& message, std::span<unique_fd> to) noexcept {
   std::size_t next = 0;
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
        each = CMSG_NXTHDR(const_cast<msghdr*>(&message), each)) {
@@ -77,8 +80,10 @@ void take_fds(const msghdr& message, std::array<unique_fd, most_fds>& to) noexce
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(each) + i * sizeof(int), sizeof fd);
-      unique_fd owned(fd);
-      if (next < to.size()) to[next++] = std::move(owned);
+      if (next < to.size())
+        to[next++].reset(fd);
+      else
+        wire::close_at_once(fd);
     }
   }
 }
@@ -111,21 +116,19 @@ delivered send_packet(int socket, const packet& p, std::initializer_list<int> fd
 received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept {
   bytes_of_packet bytes{};
   iovec part{&bytes, sizeof bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(wire::most_descriptors * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  if (fds_welcome) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-  }
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
   ssize_t n = 0;
   // A peer that closes without having read all is told first, but what it has sent before is still there.
   do n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0) return received::nothing;  // the end is an empty read, everything else passes
   for (auto& fd : out.fds) fd.reset();
-  if (fds_welcome) take_fds(message, out.fds);
+  take_fds(message, std::span(out.fds).first(fds_welcome ? out.fds.size() : 0));
   if (n == 0) return received::closed;  // a stranger's empty packet looks the same and serves him right
   if (n != static_cast<ssize_t>(packet_bytes) || (message.msg_flags & MSG_TRUNC) != 0) return received::malformed;
   const auto decoded = decode(bytes);

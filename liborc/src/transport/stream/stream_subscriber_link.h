@@ -24,8 +24,7 @@ class stream_subscriber_link final : public subscriber_link {
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
-  // True: it is a sample, in `out`.
-  enum class accepted { sample, nothing, no_memory };
+  enum class accepted { sample, nothing, no_memory };  // sample: it is in `out`
   accepted accept(zmtp_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
   void say(wire::link_kind kind) noexcept;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "wire/stray_descriptors.h"
+
 namespace orc::detail {
 
 namespace {
@@ -28,6 +30,7 @@ constexpr std::size_t taken_on_trust = 16 * 1024 * 1024;
 
 zmtp_connection::zmtp_connection(unique_fd fd, std::string_view socket_type, std::size_t largest, std::size_t buffer)
     : fd_(std::move(fd)),
+      plain_(wire::refuse_descriptors(fd_.get())),
       largest_(largest),
       capacity_(std::max(buffer, zmtp::greeting_bytes)),
       buffer_(new std::byte[capacity_]),
@@ -44,7 +47,7 @@ zmtp_connection::~zmtp_connection() {
   if (!fd_) return;
   // Closing with unread bytes would make tcp reset the connection and throw away what the peer has not got yet.
   ::shutdown(fd_.get(), SHUT_WR);
-  for (int n = 0; n < 16 && ::recv(fd_.get(), buffer_.get(), capacity_, MSG_DONTWAIT) > 0; ++n) {
+  for (int n = 0; n < 16 && take(buffer_.get(), capacity_) > 0; ++n) {
   }
   ::shutdown(fd_.get(), SHUT_RD);
 }
@@ -65,10 +68,14 @@ zmtp_connection::event zmtp_connection::receive(incoming& out, std::size_t& budg
   }
 }
 
+ssize_t zmtp_connection::take(std::byte* at, std::size_t room) noexcept {
+  return plain_ ? ::recv(fd_.get(), at, room, MSG_DONTWAIT) : wire::receive_without_descriptors(fd_.get(), at, room);
+}
+
 // As recv(2), within the budget.
 ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept {
   for (;;) {
-    const ssize_t n = ::recv(fd_.get(), at, std::min(room, budget), MSG_DONTWAIT);
+    const ssize_t n = take(at, std::min(room, budget));
     if (n < 0 && errno == EINTR) continue;
     if (n > 0) budget -= static_cast<std::size_t>(n);
     return n;

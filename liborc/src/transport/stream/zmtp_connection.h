@@ -73,6 +73,7 @@ class zmtp_connection {
 
   [[nodiscard]] event read_large(incoming& out, std::size_t& budget) noexcept;
   [[nodiscard]] event read_more(std::size_t& budget) noexcept;
+  [[nodiscard]] ssize_t take(std::byte* at, std::size_t room) noexcept;
   [[nodiscard]] ssize_t read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept;
   [[nodiscard]] bool begin_large(std::size_t size) noexcept;
   [[nodiscard]] bool grow_large() noexcept;
@@ -91,6 +92,7 @@ class zmtp_connection {
   written flush_sample() noexcept;
 
   unique_fd fd_;
+  const bool plain_;  // nothing but bytes can come
   std::size_t largest_;
   state state_ = state::greeting;
 
