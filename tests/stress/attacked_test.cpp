@@ -106,7 +106,7 @@ class scene {
       CHECK(got.gaps == 0);
     }
     std::printf("broker: at most %zu KiB; publishers: at most %zu KiB\n", broker_kib_, publisher_kib_);
-    CHECK(broker_kib_ < most_broker_kib);
+    if (!under_sanitizer) CHECK(broker_kib_ < most_broker_kib);  // AddressSanitizer keeps 256 MB of what was freed
   }
 
  private:
