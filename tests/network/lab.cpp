@@ -1,0 +1,130 @@
+#include "network/lab.h"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "support/wait_until.h"
+
+namespace orc::test {
+
+namespace {
+
+// Runs as the first process of a host. Its pid outside is what /proc says while that is still the outer one.
+constexpr const char* init_script = R"(
+cut -d' ' -f4 /proc/self/stat
+mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mkdir /run/user || exit 1
+hostname "$1" && ip link set lo up || exit 1
+echo ready
+exec sleep infinity
+)";
+
+std::string port(std::size_t host) { return "port" + std::to_string(host); }
+
+// In one nft command, so that it takes effect at once.
+std::string firewall(const std::string& from, const std::string& to, outage how) {
+  const std::string verdict = how == outage::ip ? "drop" : "reject";
+  return "nft 'table inet lab { chain in { type filter hook input priority 0; " + from + " " + verdict +
+         "; }; chain out { type filter hook output priority 0; " + to + " " + verdict + "; }; }'";
+}
+
+}  // namespace
+
+std::string to_string(outage how) {
+  switch (how) {
+    case outage::carrier: return "carrier";
+    case outage::silent: return "silent";
+    case outage::ip: return "IP level";
+    case outage::reject: return "REJECT";
+  }
+  return {};
+}
+
+lab_host::lab_host(std::size_t number, std::string address)
+    : number_(number),
+      address_(std::move(address)),
+      init_({"unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL", "--", "sh", "-c",
+             init_script, "sh", "lab" + std::to_string(number)}) {
+  const auto pid = init_.read_line();
+  const auto ready = init_.read_line();
+  if (!pid || ready != "ready") throw std::runtime_error("no namespaces: " + pid.value_or("") + ready.value_or(""));
+  pid_ = std::stoi(*pid);
+}
+
+// setpriv: nsenter's child would outlive it.
+std::vector<std::string> lab_host::here() const {
+  return {"nsenter", "--target", std::to_string(pid_),       "--all", "--", "setpriv", "--pdeathsig",
+          "KILL",    "env",      "XDG_RUNTIME_DIR=/run/user"};
+}
+
+std::string lab_host::sh(const std::string& command) const {
+  auto words = here();
+  for (const char* word : {"sh", "-ec", command.c_str()}) words.emplace_back(word);
+  child_process child(std::move(words));
+  child.close_input();
+  std::string output = child.read_all();
+  if (child.wait() != 0) throw std::runtime_error(command + ": " + output);
+  return output;
+}
+
+std::unique_ptr<lab> lab::make(std::size_t hosts, std::string& why) try {
+  if (::geteuid() != 0) {
+    why = "network namespaces need root";
+    return nullptr;
+  }
+  if (!run_command({"nft", "--version"}, why)) return nullptr;
+  std::unique_ptr<lab> made(new lab);
+  made->switch_ = std::make_unique<lab_host>(99, "");
+  made->switch_->sh("ip link add br0 type bridge mcast_snooping 0 && ip link set br0 up");
+  for (std::size_t i = 0; i < hosts; ++i) {
+    const auto& host = made->hosts_.emplace_back(std::make_unique<lab_host>(i, "10.78.0." + std::to_string(i + 1)));
+    if (!run_command({"ip", "link", "add", "eth0", "netns", std::to_string(host->pid()), "type", "veth", "peer", "name",
+                      port(i), "netns", std::to_string(made->switch_->pid())},
+                     why))
+      return nullptr;
+    made->switch_->sh("ip link set " + port(i) + " master br0 up");
+    host->sh("ip addr add " + host->address() + "/24 dev eth0 && ip link set eth0 up && " +
+             "ip route add 224.0.0.0/4 dev eth0");
+  }
+  return made;
+} catch (const std::runtime_error& e) {
+  why = e.what();
+  return nullptr;
+}
+
+void lab::cut(std::size_t host, outage how) const {
+  switch (how) {
+    case outage::carrier: switch_->sh("ip link set " + port(host) + " down"); break;
+    case outage::silent: switch_->sh("ip link set " + port(host) + " nomaster"); break;
+    case outage::ip:
+    case outage::reject: hosts_.at(host)->sh(firewall("iifname eth0", "oifname eth0", how)); break;
+  }
+}
+
+void lab::cut_between(std::size_t host, std::size_t other, outage how) const {
+  const std::string& address = hosts_.at(other)->address();
+  hosts_.at(host)->sh(firewall("ip saddr " + address, "ip daddr " + address, how));
+}
+
+void lab::mend(std::size_t host) const {
+  switch_->sh("ip link set " + port(host) + " master br0 up");
+  hosts_.at(host)->sh("nft flush ruleset");
+}
+
+lab_broker::lab_broker(const lab_host& on) : on_(on), endpoint_("tcp://" + on.address() + ":5570") { start(); }
+
+void lab_broker::start() {
+  auto words = on_.here();
+  words.push_back(program("orc-broker"));
+  words.insert(words.end(), {"--listen", "ipc:///run/user/orc/broker", "--listen", "tcp://*:5570"});
+  process_ = std::make_unique<child_process>(std::move(words));
+  if (!process_->wait_for_output("5570")) throw std::runtime_error("orc-broker did not come up: " + process_->output());
+}
+
+std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker) {
+  auto node = std::make_unique<test_node>(host.here());
+  node->must("open " + broker + " 30000");
+  return node;
+}
+
+}  // namespace orc::test
