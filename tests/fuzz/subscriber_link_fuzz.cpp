@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wanted.publication = publication;
   wanted.id = subscription;
   wanted.delivery.depth = data[0] % 2 == 0 ? 0 : 4;
-  stream_subscriber_link link(unique_fd{fds[0]}, wanted);
+  stream_subscriber_link link(unique_fd{fds[0]}, wire::transport::ipc, wanted);
   ++data;
   --size;
   while (size >= 2) {

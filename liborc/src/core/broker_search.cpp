@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::string_view ipc_scheme = "ipc://";
 
+// A network that takes longer than this for an answer is none to run a broker over.
+constexpr int connect_within_ms = 750;
+constexpr int acknowledged_within_ms = 1500;
+
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
   return endpoint.starts_with(ipc_scheme) && ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
 }
@@ -21,7 +25,7 @@ constexpr std::string_view ipc_scheme = "ipc://";
 
 broker_search::broker_search(zmq::context_t& context, const std::string& endpoint)
     : context_(context), named_(!endpoint.empty() || broker_is_named()) {
-  for (const auto& each : endpoint.empty() ? broker_candidates() : std::vector{endpoint}) places_.push_back({each, {}});
+  for (const auto& each : broker_candidates(endpoint)) places_.push_back({each, {}});
 }
 
 void broker_search::step(monotonic::time_point now) {
@@ -59,6 +63,10 @@ void broker_search::connect(const std::string& endpoint) {
     socket.set(zmq::sockopt::linger, 200);
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 200);
+    // Without them TCP would repeat what was lost at intervals that grow with the outage.
+    socket.set(zmq::sockopt::connect_timeout, connect_within_ms);
+    socket.set(zmq::sockopt::tcp_maxrt, acknowledged_within_ms);
+    socket.set(zmq::sockopt::handshake_ivl, acknowledged_within_ms);
     socket.set(zmq::sockopt::heartbeat_ivl, 1000);
     socket.set(zmq::sockopt::heartbeat_timeout, 3000);
     socket.set(zmq::sockopt::ipv6, true);
@@ -95,6 +103,12 @@ bool broker_search::try_recv(zmq::message_t& frame) noexcept try {
 
 bool broker_search::try_send(const std::string& frame) noexcept try {
   return socket_ && socket_.send(zmq::buffer(frame), zmq::send_flags::dontwait).has_value();
+} catch (const zmq::error_t&) {
+  return false;
+}
+
+bool broker_search::is_connected() noexcept try {
+  return socket_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLOUT) != 0;
 } catch (const zmq::error_t&) {
   return false;
 }

@@ -21,6 +21,10 @@ class broker_search {
   // Connects to the next place when the present one had its time. Harmless once something answered.
   void step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
+  // There are other places to go to.
+  [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1; }
+  // The connection is up. False also while libzmq makes it anew.
+  [[nodiscard]] bool is_connected() noexcept;
   // Somebody answers at the present place: it has at least until then.
   void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
   // Begin again at the first place.

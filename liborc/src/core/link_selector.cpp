@@ -43,8 +43,11 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   look_again_ = now + patience;
   if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
     return std::nullopt;
-  if (next_kind_ == transports_->size() && candidates_.empty()) {
-    begin();
+  if (next_kind_ == transports_->size()) {
+    if (candidates_.empty())
+      begin();
+    else
+      ask_again();
     rounds_ = std::min(rounds_ + 1, quick_rounds);
   }
   while (start_next()) {
@@ -75,16 +78,50 @@ bool link_selector::start_next() {
       failure_ = *failed;
       return true;
     }
-    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made))});
+    const bool over_network = kind.can().cross_host && !kind.can().lossy;
+    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made)), over_network});
     return true;
   }
   return false;
 }
 
+// Over a network what was sent first may be lost, and come again much later than the path does.
+void link_selector::ask_again() {
+  const auto silent = std::find_if(candidates_.begin(), candidates_.end(), [](const auto& each) {
+    return each.over_network && each.link->state() == link_state::connecting;
+  });
+  if (silent == candidates_.end()) return;
+  const auto again = silent->where;
+  auto made = kind_of(again.transport)->subscribe(wanted_, again);
+  auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
+  if (link == nullptr) return;
+  const auto same =
+      std::count_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.where == again; });
+  if (same >= most_asked) candidates_.erase(silent);  // the oldest
+  candidates_.push_back({again, std::move(*link), true});
+}
+
+// They would end it when they introduce themselves.
+std::vector<link_selector::candidate>::iterator link_selector::drop_others_there(
+    std::vector<candidate>::iterator keep) {
+  const auto kept = keep->link;
+  const auto there = keep->where;
+  std::erase_if(candidates_, [&](const auto& each) { return each.where == there && each.link != kept; });
+  return std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.link == kept; });
+}
+
+const transport_kind* link_selector::kind_of(wire::transport name) const noexcept {
+  const auto found =
+      std::find_if(transports_->begin(), transports_->end(), [&](const auto& each) { return each->name() == name; });
+  return found != transports_->end() ? found->get() : nullptr;
+}
+
 std::optional<link_selector::choice> link_selector::finished() {
   for (auto each = candidates_.begin(); each != candidates_.end();) {
     sample first;
+    const bool was_introduced = each->link->is_introduced();
     const bool has_first = each->link->try_recv(first);
+    if (!was_introduced && each->link->is_introduced()) each = drop_others_there(each);
     const auto state = each->link->state();
     if (state == link_state::refused || (state == link_state::lost && !has_first)) {
       note_failure(each->where.transport, state == link_state::lost
@@ -97,8 +134,9 @@ std::optional<link_selector::choice> link_selector::finished() {
     // Worth waiting for: what comes later in the list is not better.
     if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
-      for (auto before = candidates_.begin(); before != each; ++before)
-        note_failure(before->where.transport, "no answer");
+      for (auto before = candidates_.begin(); before != each; ++before) {
+        if (before->where != each->where) note_failure(before->where.transport, "no answer");
+      }
       note(each->where.transport, "the publication answered");
       if (const auto remark = each->link->remark(); !remark.empty()) {
         notes_ += " (" + remark + ")";

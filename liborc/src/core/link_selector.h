@@ -22,6 +22,9 @@ class link_selector {
   // After a few rounds without success there is one a second.
   static constexpr int quick_rounds = 4;
   static constexpr auto pause = std::chrono::milliseconds(1000);
+  // Connections of one candidate over a network that may wait for an answer: what is repeated at growing intervals, as
+  // TCP does, would find a path that is back much too late.
+  static constexpr std::ptrdiff_t most_asked = 2;
 
   struct choice {
     std::shared_ptr<subscriber_link> link;
@@ -61,10 +64,14 @@ class link_selector {
   struct candidate {
     wire::endpoint where;
     std::shared_ptr<subscriber_link> link;
+    bool over_network = false;
   };
 
   void begin();
   bool start_next();
+  void ask_again();
+  [[nodiscard]] std::vector<candidate>::iterator drop_others_there(std::vector<candidate>::iterator keep);
+  [[nodiscard]] const transport_kind* kind_of(wire::transport name) const noexcept;
   void note(wire::transport t, std::string_view why) { note(t, why, why); }
   void note(wire::transport t, std::string_view why, std::string_view for_others);
   void note_failure(wire::transport t, std::string_view why);

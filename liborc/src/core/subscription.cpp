@@ -10,6 +10,7 @@ namespace {
 
 // Samples may still be on their way when the broker says that their publication ended.
 constexpr auto link_outlives_publication = std::chrono::seconds(3);
+constexpr auto path_interval = std::chrono::milliseconds(500);
 constexpr auto broker_answers_within = std::chrono::milliseconds(500);
 constexpr std::size_t default_depth = 64;
 constexpr int most_looks = 16;                    // of one poll that finds old samples only
@@ -212,6 +213,8 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
     if (!open_address_.empty() && !link_) listen_openly();
   } else if (pushed) {
     gone_at_ = monotonic::now();
+    received_when_gone_ = received_;
+    sends_on_ = false;
     if (auto chosen = selector_.last_look()) adopt(std::move(*chosen));
     if (!link_) selector_.stop();
     ring();
@@ -257,8 +260,13 @@ void subscription::step(monotonic::time_point now) {
     if (link_->has_more()) dry_ = false;
     if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
   }
+  watch_path(now);
+  if (gone_at_ && std::exchange(received_when_gone_, received_) != received_) {
+    sends_on_ = true;  // it ended for the broker only, whom it does not reach
+    gone_at_ = now;
+  }
   const bool ended = !link_ || link_->state() == link_state::lost || link_->state() == link_state::refused;
-  if (gone_at_ && (ended || now - *gone_at_ >= link_outlives_publication)) {
+  if (gone_at_ && (ended || (!link_->keeps_samples() && now - *gone_at_ >= link_outlives_publication))) {
     save_samples();
     drop_link();
     if (!open_address_.empty()) listen_openly();
@@ -274,6 +282,19 @@ void subscription::step(monotonic::time_point now) {
     return;
   }
   if (link_->fd() >= 0 && attendance_.should_drain(now, waiting_ != 0 || user_fd_)) drain_link(now);
+}
+
+// A path may be gone for long before the connection is. The link stays until there is another one: the path may also
+// come back. All subscriptions look at the same time, so that they cost one turn.
+void subscription::watch_path(monotonic::time_point now) {
+  if (!link_ || now < next_look_at_path_) return;
+  next_look_at_path_ = now - now.time_since_epoch() % path_interval + path_interval;
+  if (link_->path_answers(now)) {
+    if (std::exchange(is_silent_, false)) selector_.stop();
+  } else if (!selector_.aiming()) {
+    look_for_link(now);
+    is_silent_ = true;
+  }
 }
 
 void subscription::drain_link(monotonic::time_point now) {
@@ -325,7 +346,10 @@ void subscription::drop_link() noexcept {
   if (!leader_) waited_for_.reset();
 }
 
-void subscription::look_for_link(monotonic::time_point from) { selector_.aim(publication_, endpoints_, newest_, from); }
+void subscription::look_for_link(monotonic::time_point from) {
+  is_silent_ = false;
+  selector_.aim(publication_, endpoints_, newest_, from);
+}
 
 void subscription::close() noexcept {
   const std::lock_guard lock(mutex_);
@@ -336,7 +360,9 @@ void subscription::close() noexcept {
   ring();
 }
 
-bool subscription::has_link() const noexcept { return link_ && !gone_at_ && link_->state() == link_state::connected; }
+bool subscription::has_link() const noexcept {
+  return link_ && (!gone_at_ || sends_on_) && link_->state() == link_state::connected;
+}
 
 bool subscription::connected() const noexcept {
   if (generation_ != fork_generation()) return false;
@@ -375,7 +401,8 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   auto next = selector_.next_step();
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   sooner(listen_openly_at_);
-  if (link_ && gone_at_) sooner(*gone_at_ + link_outlives_publication);
+  if (link_ && linked_to_.transport == wire::transport::tcp) sooner(next_look_at_path_);
+  if (link_ && gone_at_ && !link_->keeps_samples()) sooner(*gone_at_ + link_outlives_publication);
   if (link_ && link_->fd() >= 0 && !attendance_.user_is_away()) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }

@@ -86,6 +86,7 @@ class subscription {
   void listen_openly();
   void adopt(link_selector::choice&& chosen);
   void drop_link() noexcept;
+  void watch_path(monotonic::time_point now);
   void look_for_link(monotonic::time_point from);
   [[nodiscard]] bool has_link() const noexcept;
   [[nodiscard]] std::string why_no_link(const std::string& notes) const;
@@ -114,7 +115,11 @@ class subscription {
   std::string public_reason_;  // for the broker, who shows it to everybody
   attempt_pace pace_;
   monotonic::time_point linked_at_;
-  std::optional<monotonic::time_point> gone_at_;  // the broker said that the publication ended
+  monotonic::time_point next_look_at_path_;
+  bool is_silent_ = false;                        // the link: another one is looked for
+  std::optional<monotonic::time_point> gone_at_;  // the broker said that it ended, or it sent since then
+  std::uint64_t received_when_gone_ = 0;
+  bool sends_on_ = false;  // since then
 
   // What arrived.
   const bool in_order_;

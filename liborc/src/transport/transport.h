@@ -194,11 +194,17 @@ class subscriber_link {
   // no last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
+  // Looks after the path, about twice a second: asks when nothing has come for a while. False: the publisher's host does
+  // not answer any more, which the link itself may notice much later.
+  [[nodiscard]] virtual bool path_answers(monotonic::time_point) noexcept { return true; }
+
   // What a person should know about this way; empty: nothing.
   [[nodiscard]] virtual std::string remark() const { return {}; }
 
   // Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;
+  // It told the publication who it is, which ends an older connection of the same subscription.
+  [[nodiscard]] virtual bool is_introduced() const noexcept { return false; }
   // While connecting: the publication answered, and makes room for this end. Other ways need not be tried.
   [[nodiscard]] virtual bool is_expected() const noexcept { return false; }
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;

@@ -85,6 +85,8 @@ std::string ready_frame(std::string_view socket_type) {
   return command_frame("READY", metadata);
 }
 
+std::string ping_frame() { return command_frame("PING", std::string_view("\0\0", 2)); }
+
 std::string pong_frame(std::span<const std::byte> ping_body) {
   constexpr std::size_t before_context = 1 + 4 + 2;  // name, time to live
   const std::size_t size = ping_body.size() > before_context ? ping_body.size() - before_context : 0;

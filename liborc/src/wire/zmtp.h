@@ -49,6 +49,7 @@ struct header_bytes {
 
 // Commands, as whole frames.
 [[nodiscard]] std::string ready_frame(std::string_view socket_type);
+[[nodiscard]] std::string ping_frame();  // without time to live and context
 [[nodiscard]] std::string pong_frame(std::span<const std::byte> ping_body);
 
 // The name of a command: "READY", "PING", "ERROR"…; empty when there is none.

@@ -24,7 +24,7 @@ link_or_error<subscriber_link> ipc_transport::subscribe(const subscription_spec&
                                                         const wire::endpoint& address) const {
   auto connected = connect_to_path(spec, address.address, scheme, "", SOCK_STREAM);
   if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
-  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), spec);
+  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), name(), spec);
 }
 
 }  // namespace orc::detail

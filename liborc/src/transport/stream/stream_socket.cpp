@@ -1,8 +1,10 @@
 #include "transport/stream/stream_socket.h"
 
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -27,6 +29,8 @@ constexpr int idle_s = 5;
 constexpr int interval_s = 2;
 constexpr int probes = 3;
 constexpr std::uint8_t silent_tries = 6;  // with doubled pauses from 0.2 s: about 12 s
+
+constexpr std::uint32_t heard_within_ms = 1000;
 
 void set_option(int fd, int level, int name, int value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
@@ -119,6 +123,17 @@ bool peer_is_silent(int fd, wire::transport kind) noexcept {
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
   return info.tcpi_retransmits >= silent_tries || info.tcpi_probes >= silent_tries;
+}
+
+path_state path_of(int fd, wire::transport kind) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  int unacknowledged = 0;
+  if (kind != wire::transport::tcp || ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      ::ioctl(fd, SIOCOUTQ, &unacknowledged) != 0)
+    return path_state::heard;
+  if (unacknowledged != 0) return path_state::waiting;
+  return info.tcpi_last_data_recv < heard_within_ms ? path_state::heard : path_state::quiet;
 }
 
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept {

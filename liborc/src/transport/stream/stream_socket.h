@@ -39,6 +39,13 @@ struct peer_id {
 // For the sending end, while something waits to be sent: true when the peer's host has not answered for long (about ten
 // seconds). One that is only stopped answers.
 [[nodiscard]] bool peer_is_silent(int fd, wire::transport kind) noexcept;
+// How the path to the peer is. A peer whose program stands still acknowledges: its host does.
+enum class path_state {
+  heard,   // something arrived a moment ago
+  quiet,   // nothing did, and nothing waits to be acknowledged
+  waiting  // what was sent, or should be, is not acknowledged yet
+};
+[[nodiscard]] path_state path_of(int fd, wire::transport kind) noexcept;
 // For the sending end: about `bytes` may wait unsent in the kernel.
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept;
 

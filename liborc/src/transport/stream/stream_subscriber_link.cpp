@@ -14,11 +14,13 @@ constexpr std::size_t read_buffer = 8 * 1024;
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 constexpr std::size_t most_frames = 64 * 1024;
 constexpr std::size_t largest_link_message = 4096;
+constexpr auto longest_answer = std::chrono::milliseconds(750);
 
 }  // namespace
 
-stream_subscriber_link::stream_subscriber_link(unique_fd fd, const subscription_spec& spec)
-    : line_(std::move(fd), "DEALER", largest_link_message, read_buffer),
+stream_subscriber_link::stream_subscriber_link(unique_fd fd, wire::transport kind, const subscription_spec& spec)
+    : kind_(kind),
+      line_(std::move(fd), "DEALER", largest_link_message, read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
       secret_(spec.secret),
@@ -107,6 +109,15 @@ void stream_subscriber_link::handle(const wire::link_message& message) noexcept 
   newest_at_join_ = message.last_sequence;
   line_.allow(wire::sample_header::bytes + largest_stream_sample);
   state_.store(link_state::connected, std::memory_order_release);
+}
+
+// How often the kernel has tried says little: how long it waits each time depends on the network.
+bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
+  if (state() != link_state::connected) return true;
+  const auto path = path_of(line_.fd(), kind_);
+  if (path != path_state::waiting) asked_at_ = now;
+  if (path == path_state::quiet) (void)line_.ping();
+  return now - asked_at_ < longest_answer;
 }
 
 void stream_subscriber_link::say(wire::link_kind kind) noexcept {

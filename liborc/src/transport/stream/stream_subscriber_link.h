@@ -13,14 +13,16 @@ namespace orc::detail {
 class stream_subscriber_link final : public subscriber_link {
  public:
   // `fd`: connected or connecting.
-  stream_subscriber_link(unique_fd fd, const subscription_spec& spec);
+  stream_subscriber_link(unique_fd fd, wire::transport kind, const subscription_spec& spec);
   ~stream_subscriber_link() override;
 
   [[nodiscard]] bool try_recv(sample& out, pick which = pick::newest) noexcept override;
   [[nodiscard]] bool has_more() const noexcept override { return cut_short_; }
   [[nodiscard]] int fd() const noexcept override { return line_.fd(); }
+  [[nodiscard]] bool path_answers(monotonic::time_point now) noexcept override;
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_introduced() const noexcept override { return greeted_; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
@@ -30,6 +32,7 @@ class stream_subscriber_link final : public subscriber_link {
   void say(wire::link_kind kind) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
+  const wire::transport kind_;
   zmtp_connection line_;
   allowance noise_{20};  // frames that are no sample
   const wire::id publication_;
@@ -39,7 +42,8 @@ class stream_subscriber_link final : public subscriber_link {
   const std::uint64_t newest_so_far_;
   std::uint64_t newest_at_join_ = 0;
   bool greeted_ = false;
-  bool cut_short_ = false;  // the last try_recv stopped before the socket was empty
+  bool cut_short_ = false;                             // the last try_recv stopped before the socket was empty
+  monotonic::time_point asked_at_ = monotonic::now();  // what is not acknowledged yet, or later
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
 };

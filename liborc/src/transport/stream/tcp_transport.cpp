@@ -24,7 +24,7 @@ link_or_error<subscriber_link> tcp_transport::subscribe(const subscription_spec&
   auto connected = connect_to_host(address.address);
   if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
   if (among_the_last_fds(std::get<unique_fd>(connected).get())) return out_of_descriptors();
-  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), spec);
+  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), name(), spec);
 }
 
 }  // namespace orc::detail

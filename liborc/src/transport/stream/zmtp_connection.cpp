@@ -275,6 +275,13 @@ zmtp_connection::written zmtp_connection::enqueue(std::span<const std::byte> fra
   return flush();
 }
 
+bool zmtp_connection::ping() noexcept try {
+  if (pending() || !ready()) return false;
+  return enqueue(bytes_of(zmtp::ping_frame())) != written::failed;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 zmtp_connection::written zmtp_connection::flush() noexcept {
   while (pending_ != outgoing::none) {
     const written result = pending_ == outgoing::small ? flush_small() : flush_sample();
