@@ -8,9 +8,8 @@ namespace orc::cli {
 void add_common_options(CLI::App& command, common_options& options, const char* json_help) {
   command
       .add_option("--broker", options.broker,
-                  "Endpoint of the address broker; none: do without, over multicast (default: ORC_BROKER, else the "
-                  "user's broker, the system's, "
-                  "tcp://127.0.0.1:5570)")
+                  "Endpoint of the address broker, or several, separated by commas; none: do without, over multicast "
+                  "(default: ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570)")
       ->type_name("ENDPOINT");
   command.add_flag("--json", options.json, json_help);
 }

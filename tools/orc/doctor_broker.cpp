@@ -59,7 +59,7 @@ void add_answer(const examine& add, const std::string& findings, const answer& f
 }  // namespace
 
 std::optional<std::string> check_broker(const examine& add, const std::string& endpoint, const stop_signal& stop) {
-  const auto candidates = endpoint.empty() ? detail::broker_candidates() : std::vector{endpoint};
+  const auto candidates = detail::broker_candidates(endpoint);
   if (candidates.front() == detail::without_broker) {
     add({severity::ok, "broker", "none is wanted (ORC_BROKER=none): programs meet by multicast only", {}});
     return std::nullopt;

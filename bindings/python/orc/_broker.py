@@ -38,8 +38,8 @@ class Subscriber(_native.Subscriber):
 class Broker(_native.Broker):
     """A program's session with ORC (liborc/include/orc/broker.h, ORC paper, Listing 1). All calls from any thread.
 
-    broker: endpoint of the address broker; "": $ORC_BROKER, else the user's, the system's, tcp://127.0.0.1:5570;
-    "none": topics on multicast alone.
+    broker: endpoint of the address broker, or several, separated by commas; "": $ORC_BROKER, else the user's, the
+    system's, tcp://127.0.0.1:5570; "none": topics on multicast alone.
     name: for people, shown by `orc topic list`; "": the script's name.
     broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
     advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker.

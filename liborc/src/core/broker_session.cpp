@@ -72,7 +72,8 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   receive_all(now, topics);
   if (refusal_) hold_up(topics);  // those that were declared meanwhile
   if (!joined_) return;
-  if (now - last_heard_ > lease_) return lose(now);
+  // Who has no other place to go to waits until the broker is back, or somebody tells that the session is over.
+  if (now - last_heard_ > lease_ || (search_.has_choice() && !search_.is_connected())) return lose(now);
   if (now - joined_at_ > longest_delay) hello_delay_ = {};
   declare(now, topics);
   if (now >= next_beat_) {

@@ -3,9 +3,8 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-
 #include "transport/multicast/multicast_url.h"
+#include "wire/comma_list.h"
 #include "wire/control.h"
 #include "wire/environment.h"
 #include "wire/run_dir.h"
@@ -14,23 +13,13 @@ namespace orc::detail {
 
 namespace {
 
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t";
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 // "ipc, tcp" -> {ipc, tcp}. The wrong word when there is one.
 [[nodiscard]] std::variant<transport_set, std::string> transports_from(std::string_view list) {
   transport_set set;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    const auto word = trimmed(list.substr(0, comma));
+  for (const auto word : comma_list(list)) {
     const auto named = wire::transport_named(word);
-    if (!word.empty() && (!named || *named == wire::transport::none)) return std::string(word);
-    if (!word.empty()) set.insert(static_cast<transport>(*named));
-    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (!named || *named == wire::transport::none) return std::string(word);
+    set.insert(static_cast<transport>(*named));
   }
   return set;
 }

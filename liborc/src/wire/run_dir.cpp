@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "wire/comma_list.h"
 #include "wire/environment.h"
 
 namespace orc::detail {
@@ -26,6 +27,12 @@ bool fits(std::string_view directory) {
   return directory.size() + std::string_view("/broker").size() < sizeof(sockaddr_un::sun_path);
 }
 
+// "tcp://a:5570, tcp://b:5570"
+std::vector<std::string> listed(const std::string& places) {
+  const auto words = comma_list(places);
+  return {words.begin(), words.end()};
+}
+
 }  // namespace
 
 std::string default_broker_dir() {
@@ -42,7 +49,7 @@ std::string directory_beside(const std::string& broker_endpoint) {
   return path.substr(0, path.rfind('/'));
 }
 
-bool broker_is_named() { return !environment("ORC_BROKER").empty(); }
+bool broker_is_named() { return !listed(environment("ORC_BROKER")).empty(); }
 
 std::vector<std::string> well_known_dirs() {
   std::vector<std::string> found{system_broker_dir, temporary_dir(), "/run/user/" + std::to_string(geteuid()) + "/orc"};
@@ -50,8 +57,8 @@ std::vector<std::string> well_known_dirs() {
   return found;
 }
 
-std::vector<std::string> broker_candidates() {
-  if (auto chosen = environment("ORC_BROKER"); !chosen.empty()) return {std::move(chosen)};
+std::vector<std::string> broker_candidates(const std::string& named) {
+  if (auto chosen = listed(named.empty() ? environment("ORC_BROKER") : named); !chosen.empty()) return chosen;
   std::vector<std::string> found;
   for (const auto& directory : {xdg_dir(), std::string(system_broker_dir), temporary_dir()}) {
     if (!directory.empty() && fits(directory)) found.push_back(endpoint_in(directory));

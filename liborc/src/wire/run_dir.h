@@ -25,10 +25,10 @@ inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 // In the place of a broker's endpoint: do without one.
 inline constexpr std::string_view without_broker = "none";
 
-// Endpoints where a participant looks for a broker, in this order: ORC_BROKER alone if set and not empty; else the
-// user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc endpoint whose path is too
-// long for a socket is left out.
-[[nodiscard]] std::vector<std::string> broker_candidates();
+// Endpoints where a participant looks for a broker, in this order: those in `named`, separated by commas, else those in
+// ORC_BROKER; without either the user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc
+// endpoint whose path is too long for a socket is left out.
+[[nodiscard]] std::vector<std::string> broker_candidates(const std::string& named = {});
 
 // ORC_BROKER names the broker: there is nothing to search.
 [[nodiscard]] bool broker_is_named();

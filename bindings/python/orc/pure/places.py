@@ -23,10 +23,10 @@ _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
 
 
 def broker_candidates(named: str) -> List[str]:
-    """Endpoints to try in this order; one alone when the program or the environment names it."""
-    named = named or os.environ.get("ORC_BROKER", "")
-    if named:
-        return [named]
+    """Endpoints to try in this order; only those, separated by commas, that the program or the environment names."""
+    for text in (named, os.environ.get("ORC_BROKER", "")):
+        if listed := [word.strip() for word in text.split(",") if word.strip()]:
+            return listed
     return [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
 
 
