@@ -81,6 +81,34 @@ TEST_CASE("two hosts: TTL 0 stays on its host although nobody listens there", "[
   }
 }
 
+// ORC sends by lo; LCM programs send and join by the route.
+TEST_CASE("two hosts: TTL 0 links ORC and LCM whichever way multicast is routed", "[interop]") {
+  using host = two_hosts::host;
+  for (const bool to_lo : {true, false}) {
+    std::string why;
+    const auto hosts = two_hosts::make(why);
+    if (!hosts) return skip(why);
+    const std::string network = hosts->on(host::a).back();
+    REQUIRE(hosts->remove_multicast_route(host::a, why));
+    REQUIRE(run_command(
+        {"ip", "-n", network, "route", "add", to_lo ? "224.0.0.0/4" : "default", "dev", to_lo ? "lo" : network}, why));
+    for (const kind from : {kind::orc, kind::lcm, kind::python}) {
+      for (const kind to : {kind::orc, kind::lcm, kind::python}) {
+        if ((from != kind::orc && to != kind::orc) || missing(from) || missing(to)) continue;
+        INFO(to_string(from) << " to " << to_string(to) << (to_lo ? ", routed to lo" : ", default route"));
+        const std::string url = "udpm://239.255.76.67:7667?ttl=0";
+        peer receiver(to, "receive", {url, "ROUTES"}, hosts->on(host::a));
+        const peer sender = send(from, url, "ROUTES", {.size = 5000, .hz = 50}, hosts->on(host::a));
+        for (int n = 0; n < 5; ++n) {
+          const auto got = receiver.next();
+          REQUIRE(got);
+          CHECK(is_told(*got, 5000));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("two hosts: an interface that the URL names needs no multicast route", "[interop]") {
   using host = two_hosts::host;
   std::string why;

@@ -1,7 +1,6 @@
 #include "transport/multicast/multicast_socket.h"
 
 #include <arpa/inet.h>
-#include <net/if.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "transport/acceptor.h"
+#include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/orc_datagram.h"
 
 namespace orc::detail::multicast {
@@ -18,14 +18,19 @@ namespace {
 constexpr std::size_t largest_udp_payload = 65507;
 constexpr std::size_t ip_and_udp_header = 28;
 
+[[nodiscard]] std::string how_to_route(const multicast_url& url) {
+  if (!url.interface.empty()) return ". The interface may be down: `ip link set " + url.interface + " up`";
+  if (url.ttl == 0) return ". With ttl=0 it goes by lo: `ip link set lo up`";
+  return ". No route for multicast: `ip route add 224.0.0.0/4 dev eth0`, with the network's interface for eth0; or "
+         "name it in the URL (&interface=eth0). Programs of one host need no route with ttl=0";
+}
+
 [[nodiscard]] error failure(const std::string& what, const multicast_url& url) {
   const int number = errno;
   std::string text = "cannot " + what + " for " + url.text() + ": " + std::strerror(number);
   if (number == EMFILE || number == ENFILE) return out_of_descriptors();
-  if (number == ENETUNREACH || number == ENODEV || number == EHOSTUNREACH)
-    text +=
-        ". No route for multicast: for programs of this host only `ip link set lo multicast on && ip route add "
-        "224.0.0.0/4 dev lo`, else the interface of the network instead of lo; or name one in the URL (&interface=lo)";
+  if (number == ENETUNREACH || number == ENODEV || number == EHOSTUNREACH) text += how_to_route(url);
+  if (number == EADDRNOTAVAIL) text += ". The interface has no IPv4 address; `ip -4 -brief address` shows which have";
   if (number == EADDRINUSE) text += ". A program has taken the port for itself; `ss -ulpn` shows which";
   if (number == ENOBUFS) text += ". Too many groups: `sysctl -w net.ipv4.igmp_max_memberships=1000`";
   return {number == EACCES || number == EPERM ? errc::no_permission : errc::system_error, std::move(text)};
@@ -36,11 +41,9 @@ template <typename Value>
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-// The group, on the interface that the URL names. False: there is none of that name.
-[[nodiscard]] bool membership_of(const multicast_url& url, ip_mreqn& to) noexcept {
-  to = {};
-  to.imr_multiaddr = url.group;
-  return find_interface(url.interface, to);
+// Joins, or is a member already.
+[[nodiscard]] bool join(int socket, const ip_mreqn& at) noexcept {
+  return set(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
 }
 
 [[nodiscard]] error no_interface(const multicast_url& url) {
@@ -75,11 +78,18 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return bind_to(socket, address);
 }
 
+// To the group, by that interface and from that address.
+[[nodiscard]] bool connect_by(int socket, const ip_mreqn& way, const multicast_url& url) noexcept {
+  const sockaddr_in group = url.group_address();
+  return set(socket, IPPROTO_IP, IP_MULTICAST_IF, way) &&
+         ::connect(socket, reinterpret_cast<const sockaddr*>(&group), sizeof group) == 0;
+}
+
 }  // namespace
 
 socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
   ip_mreqn by{};
-  if (!membership_of(url, by)) return no_interface(url);
+  if (!find_interface(url.interface, by)) return no_interface(url);
   unique_fd socket = udp_socket();
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), url.receive_buffer);
@@ -90,30 +100,42 @@ socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_f
       !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) || !bind_to(socket.get(), url.group_address()))
     return failure("bind a socket", url);
   (void)set(socket.get(), IPPROTO_IP, IP_MULTICAST_ALL, off);  // what others joined is not for us
-  if (!set(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return failure("join the group", url);
+  // lo always: there senders of this host are whose TTL is 0.
+  const bool on_host = join(socket.get(), {url.group, {}, loopback});
+  if (!join_network(socket.get(), url) && !(on_host && url.ttl == 0 && url.interface.empty()))
+    return failure("join the group", url);
   return socket;
 }
 
-socket_or_error open_sender(const multicast_url& url) {
+bool join_network(int receiver, const multicast_url& url) noexcept {
   ip_mreqn by{};
-  if (!membership_of(url, by)) return no_interface(url);
+  by.imr_multiaddr = url.group;
+  return find_interface(url.interface, by) && join(receiver, by);
+}
+
+socket_or_error open_sender(const multicast_url& url) {
+  auto way = way_of(url);
+  if (!way && !url.interface.empty()) return no_interface(url);
+  if (!way) return failure("find a way", url);
   unique_fd socket = udp_socket();
-  const sockaddr_in group = url.group_address();
-  if (!socket || (!url.interface.empty() && !set(socket.get(), IPPROTO_IP, IP_MULTICAST_IF, by)) ||
-      !set(socket.get(), IPPROTO_IP, IP_MULTICAST_TTL, url.ttl) ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&group), sizeof group) != 0)
-    return failure("open a socket", url);
   // Linux looks at a TTL of 0 only where the host is a member of the group itself; else the datagram would leave.
-  if (url.ttl == 0 && !set(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return failure("join the group", url);
-  return socket;
+  if (!socket || !set(socket.get(), IPPROTO_IP, IP_MULTICAST_TTL, url.ttl) ||
+      (url.ttl == 0 && !join(socket.get(), *way)))
+    return failure("open a socket", url);
+  if (!connect_by(socket.get(), *way, url)) return failure("open a socket", url);
+  if (address_of(socket.get()).sin_addr.s_addr != INADDR_ANY) return socket;
+  // The kernel does not choose the address of lo by itself.
+  way->imr_address.s_addr = htonl(INADDR_LOOPBACK);
+  if (way->imr_ifindex == loopback && connect_by(socket.get(), *way, url)) return socket;
+  errno = EADDRNOTAVAIL;
+  return failure("open a socket", url);
 }
 
 socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, std::size_t receive_buffer) {
   unique_fd socket = udp_socket();
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), receive_buffer);
-  if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(::if_nametoindex("lo"))))
-    return failure("open a socket", url);
+  if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(loopback))) return failure("open a socket", url);
   if (!bind_to_any_port(socket.get(), at.sin_addr)) return failure("bind a socket", url);
   return socket;
 }

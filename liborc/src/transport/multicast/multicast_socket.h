@@ -17,10 +17,14 @@ namespace orc::detail::multicast {
 using socket_or_error = std::variant<unique_fd, error>;
 
 // Receives what is sent to the group and passes the filter; shares the port with all others. Not blocking; tells when
-// datagrams came (SO_TIMESTAMPNS).
+// datagrams came (SO_TIMESTAMPNS). Joins on lo, and by join_network(); with a TTL of 0 and no interface in the URL lo
+// is enough.
 [[nodiscard]] socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter);
+// Joins on the interface that the URL names, else on that of the kernel's route to the group, as LCM does. False: there
+// is none yet. To be called again then.
+[[nodiscard]] bool join_network(int receiver, const multicast_url& url) noexcept;
 
-// Sends to the group, which it is connected to: the kernel looks for the way once. From a port of its own. Not
+// Sends to the group, which it is connected to, by the interface of way_of() alone. From a port of its own. Not
 // blocking.
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
 // Where a sender's datagrams come from.

@@ -18,7 +18,8 @@ using multicast::source;
 
 constexpr auto first_retry = std::chrono::milliseconds(20);
 constexpr auto longest_retry = std::chrono::milliseconds(500);
-constexpr std::size_t most_batches = 64;  // per call: who floods us must not keep the lock
+constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock of the whole network
+constexpr std::size_t most_batches = 64;                 // per call: who floods us must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 }  // namespace
@@ -39,6 +40,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
   link->group_ = std::move(std::get<unique_fd>(group));
+  link->joined_network_ = multicast::join_network(link->group_.get(), url);
   link->direct_ = std::move(std::get<unique_fd>(direct));
   link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
@@ -129,6 +131,10 @@ void multicast_subscriber_link::answer() noexcept {
 
 // Whoever sends forgets subscribers that do not report.
 void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcept {
+  if (!joined_network_ && now >= next_join_) {
+    joined_network_ = multicast::join_network(group_.get(), url_);
+    next_join_ = now + join_interval;
+  }
   if (channel_.is_silent(now)) state_.store(link_state::lost, std::memory_order_relaxed);
   const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
   channel_.remind(now, retry);

@@ -45,6 +45,8 @@ class multicast_subscriber_link final : public subscriber_link {
   const multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
+  bool joined_network_ = false;  // a ttl of 0 may be there before the network
+  monotonic::time_point next_join_;
   std::size_t direct_buffer_ = 0;  // bytes that the kernel granted it
   multicast::link_events events_;
 

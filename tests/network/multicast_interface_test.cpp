@@ -1,0 +1,154 @@
+// By which interface multicast goes, on hosts whose routes say all kinds of things.
+#include <string>
+#include <vector>
+
+#include "network/lab.h"
+#include "network/wire_tap.h"
+#include "support/catch.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+namespace {
+
+struct set_up {
+  std::string name;
+  std::string commands;  // on host 0, whose eth0 is there and which has no route for multicast
+};
+
+const std::string second_network = "ip addr add 10.79.0.1/24 dev wlan0; ";
+const std::vector<set_up> set_ups = {
+    {"multicast routed to lo", "ip link set lo multicast on; ip route add 224.0.0.0/4 dev lo"},
+    {"multicast routed to eth0", "ip route add 224.0.0.0/4 dev eth0"},
+    {"only a default route", "ip route add default dev eth0"},
+    {"no route", "true"},
+    {"a route that forbids multicast", "ip route add unreachable 224.0.0.0/4"},
+    {"Wi-Fi and Ethernet, Ethernet first",
+     second_network + "ip route add default dev eth0 metric 100; ip route add default dev wlan0 metric 600"},
+    {"Wi-Fi and Ethernet, Wi-Fi first",
+     second_network + "ip route add default dev wlan0 metric 100; ip route add default dev eth0 metric 600"},
+    {"Wi-Fi and Ethernet, multicast routed to lo",
+     second_network + "ip route add default dev wlan0; ip route add 224.0.0.0/4 dev lo"},
+    {"a default route with the address of another interface",
+     second_network + "ip route add default dev eth0 src 10.79.0.1"},
+    {"a default route with an address of lo",
+     "ip addr add 10.80.0.1/32 dev lo; ip route add default dev eth0 src 10.80.0.1"},
+    {"no address on lo, a default route", "ip addr flush dev lo; ip route add default dev eth0"},
+    {"no address on lo, multicast routed to lo", "ip addr flush dev lo; ip route add 224.0.0.0/4 dev lo"},
+    {"docker0 and a default route",
+     "ip link add docker0 type bridge; ip addr add 172.17.0.1/16 dev docker0; ip link set docker0 up; "
+     "ip route add default dev eth0"},
+    {"docker0 and multicast routed to lo",
+     "ip link add docker0 type bridge; ip addr add 172.17.0.1/16 dev docker0; ip link set docker0 up; "
+     "ip route add 224.0.0.0/4 dev lo"},
+    {"IPv6 only", "ip -4 addr flush dev eth0; ip addr add fd00:78::1/64 dev eth0 nodad; ip route add default dev eth0"},
+};
+
+std::unique_ptr<test_node> alone_on(const lab_host& host, const std::string& url) {
+  auto node = std::make_unique<test_node>(host.here(), std::vector<std::string>{"ORC_MULTICAST=" + url});
+  node->must("open none");
+  return node;
+}
+
+// Host 0 has a second cable to host 1, wlan0.
+std::unique_ptr<lab> make_lab(std::string& why) {
+  auto hosts = lab::make(2, why);
+  if (!hosts) return nullptr;
+  const auto pid = [&](std::size_t host) { return std::to_string((*hosts)[host].pid()); };
+  if (!run_command(
+          {"ip", "link", "add", "wlan0", "netns", pid(0), "type", "veth", "peer", "name", "air", "netns", pid(1)}, why))
+    return nullptr;
+  (*hosts)[0].sh("ip link set wlan0 up; ip route del 224.0.0.0/4");
+  (*hosts)[1].sh("ip link set air up");
+  return hosts;
+}
+
+constexpr const char* stays = "udpm://239.255.76.67:7667?ttl=0";
+constexpr const char* leaves = "udpm://239.255.76.67:7667?ttl=1";
+
+}  // namespace
+
+TEST_CASE("3: ttl=0 never leaves the host, and links the programs on it", "[network]") {
+  for (const set_up& each : set_ups) {
+    INFO(each.name);
+    std::string why;
+    const auto hosts = make_lab(why);
+    if (!hosts) return skip(why);
+    const lab_host& host = (*hosts)[0];
+    host.sh(each.commands);
+    const wire_tap source(host);
+    const wire_tap wire((*hosts)[1]);
+    const auto stranger = alone_on((*hosts)[1], stays);
+    stranger->must("request cmd multicast");
+    stranger->must("collect cmd");
+
+    // Before anybody listens on the host, and while somebody does.
+    const auto sender = alone_on(host, stays);
+    sender->must("register cmd multicast");
+    sender->must("stream cmd 800 200");
+    CHECK(wait_until([&] { return sender->progress("cmd").sent >= 100; }));
+    const auto receiver = alone_on(host, stays);
+    receiver->must("request cmd multicast");
+    receiver->must("collect cmd");
+    const auto hears_more = [&] {
+      const auto before = receiver->stats("cmd").received;
+      return wait_until([&] { return receiver->stats("cmd").received >= before + 100; });
+    };
+    CHECK(hears_more());
+    // Whatever becomes of the routes meanwhile.
+    host.sh("ip route replace 224.0.0.0/4 dev eth0");
+    CHECK(hears_more());
+    host.sh("ip route replace 224.0.0.0/4 dev lo");
+    CHECK(hears_more());
+    CHECK(sender->progress("cmd").failed == 0);
+    CHECK(stranger->stats("cmd").received == 0);
+    CHECK(source.count().left == 0);
+    CHECK(wire.count().came == 0);
+  }
+}
+
+TEST_CASE("3: ttl=0 subscribers hear what comes by the multicast route, also one that comes later", "[network]") {
+  std::string why;
+  const auto hosts = make_lab(why);
+  if (!hosts) return skip(why);
+  const auto receiver = alone_on((*hosts)[0], stays);
+  receiver->must("request cmd multicast");
+  receiver->must("collect cmd");
+  const auto sender = alone_on((*hosts)[1], leaves);
+  sender->must("register cmd multicast");
+  sender->must("stream cmd 800 200");
+  REQUIRE(wait_until([&] { return sender->progress("cmd").sent >= 50; }));
+  CHECK(receiver->stats("cmd").received == 0);
+  (*hosts)[0].sh("ip route add default dev eth0");
+  CHECK(wait_until([&] { return receiver->stats("cmd").received >= 100; }));
+}
+
+TEST_CASE("3: ttl=1 goes by the interface of the multicast route, and by no other", "[network]") {
+  const std::vector<set_up> routes = {
+      {"by eth0", "ip route add 224.0.0.0/4 dev eth0"},
+      {"by default", "ip route add default dev eth0"},
+      {"by eth0 with the address of wlan0", second_network + "ip route add default dev eth0 src 10.79.0.1"},
+      {"by eth0, Wi-Fi is second",
+       second_network + "ip route add default dev eth0 metric 100; ip route add default dev wlan0 metric 600"},
+  };
+  for (const set_up& each : routes) {
+    INFO(each.name);
+    std::string why;
+    const auto hosts = make_lab(why);
+    if (!hosts) return skip(why);
+    (*hosts)[0].sh(each.commands);
+    const auto here = alone_on((*hosts)[0], leaves);
+    const auto there = alone_on((*hosts)[1], leaves);
+    for (test_node* const node : {here.get(), there.get()}) {
+      node->must("request cmd multicast");
+      node->must("collect cmd");
+    }
+    const wire_tap wire((*hosts)[1]);
+    const auto sender = alone_on((*hosts)[0], leaves);
+    sender->must("register cmd multicast");
+    sender->must("stream cmd 800 200");
+    CHECK(wait_until([&] { return there->stats("cmd").received >= 50; }));
+    CHECK(wait_until([&] { return here->stats("cmd").received >= 50; }));
+    CHECK(wire.count().came >= 50);
+  }
+}
