@@ -63,16 +63,19 @@ std::vector<std::string> mend(const probe_result& result, const std::string& int
     case probe_step::join:
       if (result.error == ENOBUFS) return set_kernel_parameter("net.ipv4.igmp_max_memberships", "1000");
       break;
+    case probe_step::send:
+      if (result.error == EADDRNOTAVAIL && interface == "lo") return {as_root("ip address add 127.0.0.1/8 dev lo")};
+      break;
     default: break;
   }
   if (interface.empty()) return {};
   return {as_root("ip link set " + interface + " up") + " && " + as_root("ip link set " + interface + " multicast on")};
 }
 
-// Returns the interface that the kernel chooses; empty: none.
+// LCM's way. Returns the interface that the kernel chooses; empty: none.
 std::string check_route(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all) {
   const std::string group = text_of(wish.url.group);
-  const auto result = multicast_round_trip(wish.url.group, "");
+  const auto result = lcm_round_trip(wish.url.group);
   finding route{severity::ok, "multicast route", "", {}};
   if (result.reached == probe_step::done) {
     route.found = "the kernel sends " + group + " by " + result.by + ", and " + what_happened(result);
@@ -93,24 +96,46 @@ std::string check_route(const examine& add, const multicast_wish& wish, const st
     route.fixes = {make_route(best_of(all, wish.url.ttl))};
   else
     route.fixes = mend(result, "");
-  if (!wish.url.interface.empty()) {
+  if (!wish.url.interface.empty() || wish.url.ttl == 0) {
     route.level = severity::note;
-    route.found += "; ORC's programs take " + wish.url.interface + ", as the URL says, but LCM's do not work";
+    route.found += wish.url.interface.empty() ? "; ORC's programs need none with ttl=0"
+                                              : "; ORC's programs take " + wish.url.interface + ", as the URL says";
+    route.found += ", but LCM's do not work";
   }
   add(std::move(route));
   return {};
 }
 
-// The one of the URL, which may be an address or none of this host's.
-void check_named_interface(const examine& add, const multicast_wish& wish) {
-  const auto result = multicast_round_trip(wish.url.group, wish.url.interface);
-  finding named{
-      severity::ok, "multicast interface", "of the URL, " + wish.url.interface + ": " + what_happened(result), {}};
-  if (result.reached != probe_step::done) {
-    named.level = severity::fail;
-    named.fixes = mend(result, result.reached == probe_step::find_interface ? "" : wish.url.interface);
+std::vector<std::string> mend_transport(const probe_result& result, const multicast_wish& wish,
+                                        const std::vector<network_interface>& all) {
+  if (result.reached == probe_step::find_interface) return mend(result, "");
+  if (!wish.url.interface.empty()) return mend(result, wish.url.interface);
+  if (wish.url.ttl == 0) return mend(result, "lo");
+  if (is_missing_route(result)) return {make_route(best_of(all, wish.url.ttl))};
+  return mend(result, "");
+}
+
+// ORC's way, with the transport's own sockets.
+void check_transport(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all) {
+  const std::string& named = wish.url.interface;  // may be an address or none of this host's
+  const auto result = transport_round_trip(wish.url);
+  const bool works = result.reached == probe_step::done;
+  finding own{severity::ok, "multicast interface", "of the URL, " + named + ": ", {}};
+  if (named.empty()) {
+    own.name = "multicast transport";
+    own.found = "with ttl=" + std::to_string(wish.url.ttl) + " ORC's programs ";
+    own.found += works ? "send by " + result.by + ", and " : "cannot send: ";
   }
-  add(std::move(named));
+  own.found += what_happened(result);
+  const bool may_leave = works && named.empty() && wish.url.ttl == 0 && result.by != "lo";
+  if (!works || may_leave) own.level = severity::fail;
+  if (!works) own.fixes = mend_transport(result, wish, all);
+  add(std::move(own));
+}
+
+probe_result round_trip_by(const std::string& interface, detail::multicast_url url) {
+  url.interface = interface;
+  return transport_round_trip(std::move(url));
 }
 
 void check_interfaces(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all,
@@ -121,7 +146,7 @@ void check_interfaces(const examine& add, const multicast_wish& wish, const std:
     const std::string address = each.address.empty() ? "" : " (" + each.address + ")";
     if (!each.up) {
       result = {severity::note, result.name, "the interface is down", {as_root("ip link set " + each.name + " up")}};
-    } else if (const auto trip = multicast_round_trip(wish.url.group, each.name); trip.reached != probe_step::done) {
+    } else if (const auto trip = round_trip_by(each.name, wish.url); trip.reached != probe_step::done) {
       const bool matters = each.name == chosen || each.name == wish.url.interface || each.address == wish.url.interface;
       result = {matters ? severity::fail : severity::note, result.name, what_happened(trip) + address,
                 mend(trip, each.name)};
@@ -173,7 +198,7 @@ void check_receive_buffer(const examine& add, const multicast_wish& wish) {
 void check_multicast(const examine& add, const multicast_wish& wish) {
   const auto interfaces = network_interfaces();
   const std::string chosen = check_route(add, wish, interfaces);
-  if (!wish.url.interface.empty()) check_named_interface(add, wish);
+  check_transport(add, wish, interfaces);
   check_interfaces(add, wish, interfaces, chosen);
   check_port(add, wish);
 }

@@ -14,16 +14,18 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <variant>
 
-#include "transport/multicast/multicast_url.h"
+#include "transport/multicast/multicast_socket.h"
 
 namespace orc::cli {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
-using nonce = std::array<std::byte, 16>;
 constexpr auto patience = std::chrono::milliseconds(300);
 
 class udp_socket {
@@ -62,16 +64,30 @@ struct arrival {
   std::string by;
 };
 
-arrival receive(int fd, const nonce& expected) {
-  nonce bytes{};
+// Of a channel that nobody else has: what LCM's format needs of a message.
+std::string new_channel() {
+  std::array<unsigned char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return {};
+  std::string name = "orc doctor ";
+  for (const unsigned char each : random) {
+    name += "0123456789abcdef"[each >> 4];
+    name += "0123456789abcdef"[each & 15];
+  }
+  return name;
+}
+std::string message_on(const std::string& channel) { return "LC02" + std::string(4, '\0') + channel + '\0'; }
+
+arrival receive(int fd, const std::string& expected) {
+  std::array<char, 128> bytes{};
   iovec part{bytes.data(), bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(in_pktinfo))> control{};
+  alignas(cmsghdr) std::array<char, 256> control{};  // the transport asks for a time too
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  if (::recvmsg(fd, &message, 0) != static_cast<ssize_t>(bytes.size()) || bytes != expected) return {};
+  const auto size = ::recvmsg(fd, &message, 0);
+  if (size < 0 || std::string_view(bytes.data(), static_cast<std::size_t>(size)) != expected) return {};
   arrival found{true, ""};
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr; each = CMSG_NXTHDR(&message, each)) {
     if (each->cmsg_level != IPPROTO_IP || each->cmsg_type != IP_PKTINFO) continue;
@@ -83,7 +99,7 @@ arrival receive(int fd, const nonce& expected) {
   return found;
 }
 
-arrival wait_for(int fd, const nonce& expected) {
+arrival wait_for(int fd, const std::string& expected) {
   const auto end = clock::now() + patience;
   for (auto now = clock::now(); now < end; now = clock::now()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
@@ -96,12 +112,23 @@ arrival wait_for(int fd, const nonce& expected) {
 
 probe_result ended(probe_step step, int why) { return {step, why, "", 0}; }
 
+// To where `in` is bound.
+probe_result send_and_wait(int in, int out, const std::string& message) {
+  const sockaddr_in to = detail::multicast::address_of(in);
+  const auto before = clock::now();
+  if (::sendto(out, message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
+    return ended(probe_step::send, errno);
+  auto found = wait_for(in, message);
+  if (!found.came) return ended(probe_step::receive, 0);
+  return {probe_step::done, 0, std::move(found.by),
+          std::chrono::duration<double, std::milli>(clock::now() - before).count()};
+}
+
 }  // namespace
 
-probe_result multicast_round_trip(in_addr group, const std::string& interface) {
+probe_result lcm_round_trip(in_addr group) {
   ip_mreqn by{};
   by.imr_multiaddr = group;
-  if (!detail::find_interface(interface, by)) return ended(probe_step::find_interface, ENODEV);
   const udp_socket in;
   const udp_socket out;
   const int on = 1;
@@ -110,21 +137,29 @@ probe_result multicast_round_trip(in_addr group, const std::string& interface) {
       !in.set(IPPROTO_IP, IP_MULTICAST_ALL, off) || !out.set(IPPROTO_IP, IP_MULTICAST_TTL, off))
     return ended(probe_step::socket, errno);
   if (!in.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return ended(probe_step::join, errno);
-  if (!interface.empty() && !out.set(IPPROTO_IP, IP_MULTICAST_IF, by)) return ended(probe_step::find_interface, errno);
+  return send_and_wait(in.fd(), out.fd(), message_on(new_channel()));
+}
 
-  sockaddr_in to{};
-  socklen_t size = sizeof to;
-  nonce sent{};
-  if (::getsockname(in.fd(), reinterpret_cast<sockaddr*>(&to), &size) != 0 ||
-      ::getrandom(sent.data(), sent.size(), 0) != static_cast<ssize_t>(sent.size()))
+probe_result transport_round_trip(detail::multicast_url url) {
+  namespace multicast = detail::multicast;
+  ip_mreqn by{};
+  if (!detail::find_interface(url.interface, by)) return ended(probe_step::find_interface, ENODEV);
+  const int on = 1;
+  const int off = 0;
+  const std::string channel = new_channel();
+  url.port = 0;  // a free one
+  url.receive_buffer = 4096;
+  const auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
+  const auto* const receiver = std::get_if<detail::unique_fd>(&in);
+  if (receiver == nullptr) return ended(probe_step::join, errno);
+  url.port = ntohs(multicast::address_of(receiver->get()).sin_port);
+  const auto out = multicast::open_sender(url);
+  const auto* const sender = std::get_if<detail::unique_fd>(&out);
+  if (sender == nullptr) return ended(probe_step::send, errno);
+  if (::setsockopt(receiver->get(), IPPROTO_IP, IP_PKTINFO, &on, sizeof on) != 0 ||
+      ::setsockopt(sender->get(), IPPROTO_IP, IP_MULTICAST_TTL, &off, sizeof off) != 0)
     return ended(probe_step::socket, errno);
-  const auto before = clock::now();
-  if (::sendto(out.fd(), sent.data(), sent.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
-    return ended(probe_step::send, errno);
-  auto found = wait_for(in.fd(), sent);
-  if (!found.came) return ended(probe_step::receive, 0);
-  return {probe_step::done, 0, std::move(found.by),
-          std::chrono::duration<double, std::milli>(clock::now() - before).count()};
+  return send_and_wait(receiver->get(), sender->get(), message_on(channel));
 }
 
 std::vector<network_interface> network_interfaces() {

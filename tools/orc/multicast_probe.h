@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "transport/multicast/multicast_url.h"
+
 namespace orc::cli {
 
 enum class probe_step : std::uint8_t { socket, find_interface, join, send, receive, done };
@@ -19,8 +21,10 @@ struct probe_result {
   double milliseconds = 0;
 };
 
-// `interface`: a name or an IPv4 address; empty: as the kernel routes the group, which is what LCM does.
-[[nodiscard]] probe_result multicast_round_trip(in_addr group, const std::string& interface);
+// As the kernel routes the group, which is what LCM does.
+[[nodiscard]] probe_result lcm_round_trip(in_addr group);
+// With the sockets of ORC's multicast transport, on the group and by the interface that it takes for this URL.
+[[nodiscard]] probe_result transport_round_trip(detail::multicast_url url);
 
 struct network_interface {
   std::string name;
