@@ -54,12 +54,12 @@ bytes_t own(
 
 class listener {
  public:
-  explicit listener(orc::wire::id whom, std::uint32_t depth = 0)
+  explicit listener(orc::wire::id whom, std::uint32_t depth = 0, bool alone = true)
       : receiver({.channel = "c",
                   .publication = whom,
                   .link = link_id,
                   .depth = depth,
-                  .alone = true,
+                  .alone = alone,
                   .most_bytes = 1 << 20}) {
     if (whom) receiver.expect(here, reports_at, 0);
   }
@@ -276,6 +276,50 @@ TEST_CASE("channel receiver: what a broker tells of is left to it, unless there 
   CHECK(!receiver.ready().pop(s));
   receiver.on_group(message(1, "of LCM"), there, 1, now);
   CHECK(receiver.ready().pop(s));
+}
+
+TEST_CASE("channel receiver: a registered publication that the own broker does not tell of is heard", "[unit]") {
+  listener l({}, 16, false);
+  const auto registered = own(datagram_kind::announce, 1, {}, [](orc_datagram& d) { d.registered = true; });
+  l.hears(registered);
+  l.hears(message(2, "left to the broker"));
+  l.now += std::chrono::milliseconds(400);
+  l.hears(registered);  // puts nothing off
+  l.hears(message(3, "left to the broker"));
+  CHECK(l.takes().empty());
+  CHECK(!l.receiver.connected());
+  l.now += std::chrono::milliseconds(200);
+  l.hears(message(4, "four"));
+  CHECK(l.takes() == "four 1");
+  l.hears(registered);  // late: is older than the sample
+  CHECK(l.reports());
+  l.hears(message(5, "five"));
+  l.hears(registered, there);  // another one, which is left to the broker first
+  l.hears(message(6, "six"));
+  l.hears(message(2, "two"), there);
+  CHECK(l.takes() == "five 2");
+  CHECK(l.takes() == "six 3");
+  CHECK(l.takes().empty());
+}
+
+// It would else take an announcement with a forged address to silence an LCM program.
+TEST_CASE("channel receiver: a sender that was heard before is not silenced by an announcement", "[unit]") {
+  listener l({}, 16, false);
+  l.hears(message(1, "one"));
+  l.now += std::chrono::seconds(1);
+  for (std::uint32_t n = 2; n < 10; ++n) {
+    l.hears(own(datagram_kind::announce, 0, {}, [](orc_datagram& d) { d.registered = true; }));
+    l.hears(message(n, "more"));
+    l.now += std::chrono::seconds(3);
+    l.hears(own(datagram_kind::announce, 0, {}, [](orc_datagram& d) {
+      d.publication = {5, 6};
+      d.registered = true;
+    }));
+    l.now += std::chrono::seconds(3);
+  }
+  std::size_t taken = 0;
+  while (!l.takes().empty()) ++taken;
+  CHECK(taken == 9);
 }
 
 TEST_CASE("channel receiver: the cookie of the last status is echoed", "[unit]") {

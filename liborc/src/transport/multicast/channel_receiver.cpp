@@ -12,6 +12,7 @@ namespace {
 constexpr auto touch_interval = std::chrono::seconds(1);
 constexpr auto silence = std::chrono::seconds(5);       // of a publication that is taken to be gone
 constexpr auto begins_again = std::chrono::seconds(1);  // a sender that was silent so long may count anew
+constexpr auto broker_tells_within = std::chrono::milliseconds(500);
 constexpr std::size_t largest_fragment = 65536;
 constexpr std::size_t per_datagram = 1024;  // that the kernel counts beside its bytes, about
 constexpr std::size_t most_awaited = 1024;
@@ -70,9 +71,14 @@ sender* channel_receiver::sender_at(const source& from, monotonic::time_point no
   return known != nullptr ? known : &senders_.add(from, now);
 }
 
+// A broker that has not told of a publication by then does not know it: it is registered at another one.
+bool channel_receiver::is_left_to_broker(const sender& whom, monotonic::time_point now) noexcept {
+  return whom.registered && now - whom.since < broker_tells_within;
+}
+
 void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
                                   monotonic::time_point now) noexcept {
-  if (from.ignored) return;
+  if (is_left_to_broker(from, now)) return;
   // Another program with the same address, or the same one restarted.
   if (!from.publication && from.newest && now - from.taken > begins_again && from.sequence_of(d.number) <= *from.newest)
     from.newest.reset();
@@ -103,7 +109,7 @@ void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int
 }
 
 void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept {
-  if (from.ignored) return;
+  if (is_left_to_broker(from, now)) return;
   from.heard = now;
   if (packet.sequence == 0 || packet.sequence > largest_sequence) return count_malformed();
   if (from.newest && packet.sequence <= *from.newest) return;
@@ -133,9 +139,9 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     // One that is alive is not replaced by another one that claims its address.
     const bool another = who->publication && who->publication != d.publication;
     if (another && now - who->alive() < sender_table::hold) return count_malformed();
-    who->ignored = d.registered && !settings_.alone;  // the broker tells of it
+    who->registered = d.registered && !settings_.alone;
     who->announced_at = now;
-    if (who->ignored) {
+    if (is_left_to_broker(*who, now)) {
       who->heard = now;
       return;
     }

@@ -1,7 +1,8 @@
 // What a subscription makes of the datagrams of its channel: complete samples, and what to report to whoever sends.
 //
 // Either of one publication, whose identity is checked (an announcement with its id came from the group); or open:
-// whoever sends on the channel is heard, as in LCM. No I/O, the clock comes as an argument:
+// whoever sends on the channel is heard, as in LCM; but a publication that is registered with a broker only when half a
+// second has passed, in which our own broker would have told of it. No I/O, the clock comes as an argument:
 // tests/fuzz/multicast_fuzz.cpp.
 #pragma once
 
@@ -30,7 +31,7 @@ class channel_receiver {
     wire::id publication;  // none: open
     wire::id link;         // whose reports these are: drawn at random, known to this end and to those it reports to
     std::uint32_t depth = 0;
-    bool alone = false;          // open: listens to publications that are registered with a broker as well
+    bool alone = false;          // open: no broker will tell of publications that are registered
     std::size_t most_bytes = 0;  // of messages that are on their way
   };
   explicit channel_receiver(settings given);
@@ -85,6 +86,7 @@ class channel_receiver {
  private:
   void count_malformed() noexcept { ++malformed_; }
   [[nodiscard]] sender* sender_at(const source& from, monotonic::time_point now) noexcept;
+  [[nodiscard]] static bool is_left_to_broker(const sender& whom, monotonic::time_point now) noexcept;
   void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
   void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;

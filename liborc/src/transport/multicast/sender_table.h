@@ -14,10 +14,11 @@
 namespace orc::detail::multicast {
 
 struct sender {
-  explicit sender(const source& where) noexcept : from(where), takes_reports(where) {}
+  sender(const source& where, monotonic::time_point now) noexcept : from(where), takes_reports(where), since(now) {}
 
   source from;
   source takes_reports;
+  monotonic::time_point since;          // when it was heard first; no datagram puts it off
   wire::id publication;                 // of ORC's kind: announced from that address; else it is an LCM program
   std::optional<std::uint64_t> newest;  // sequence of the newest complete sample (of an LCM program: its number)
   std::uint64_t announced = 0;          // sequence of the newest sample that the publication told of
@@ -30,7 +31,7 @@ struct sender {
   std::optional<std::uint32_t> other_channel;  // number of the last message of this sender that was for another channel
   std::size_t awaited = 0;                     // fragments that were asked for and have not come
   bool wants_report = false;
-  bool ignored = false;         // heard another way
+  bool registered = false;      // with a broker, it says
   std::uint64_t unwanted = 0;   // sequence of a sample that there is no room for
   monotonic::time_point taken;  // when its newest sample was
 
@@ -69,11 +70,11 @@ class sender_table {
   }
   // Never moves those that are there.
   [[nodiscard]] sender& add(const source& from, monotonic::time_point now) noexcept {
-    if (all_.size() < most) return all_.emplace_back(from);
+    if (all_.size() < most) return all_.emplace_back(from, now);
     auto& oldest = *std::min_element(all_.begin(), all_.end(), [&](const sender& a, const sender& b) {
       return std::pair(is_held(a, now), a.heard) < std::pair(is_held(b, now), b.heard);
     });
-    return oldest = sender(from);
+    return oldest = sender(from, now);
   }
   // Holds the place of a publication that was announced, as far as there are such places.
   void hold_place(sender& whom, monotonic::time_point now) noexcept {
