@@ -107,6 +107,39 @@ TEST_CASE("3: ttl=0 never leaves the host, and links the programs on it", "[netw
   }
 }
 
+// The broker takes endpoints at the address of the connection only, and other hosts tell by it that they cannot join.
+TEST_CASE("3: ttl=0 stays on the publication's host when the broker is on another one", "[network]") {
+  for (const std::string route :
+       {"224.0.0.0/4 dev lo", "224.0.0.0/4 dev eth0", "default dev eth0", "unreachable 224.0.0.0/4"}) {
+    INFO(route);
+    std::string why;
+    const auto hosts = make_lab(why);
+    if (!hosts) return skip(why);
+    const lab_broker broker((*hosts)[1]);
+    (*hosts)[0].sh("ip route add " + route);
+    const auto node_at = [&](std::size_t host) {
+      auto node = std::make_unique<test_node>((*hosts)[host].here(),
+                                              std::vector<std::string>{std::string("ORC_MULTICAST=") + stays});
+      node->must("open " + broker.endpoint() + " 30000");
+      return node;
+    };
+    const wire_tap wire((*hosts)[1]);
+    const auto sender = node_at(0);
+    const auto near = node_at(0);
+    const auto far = node_at(1);
+    sender->must("register cmd multicast");
+    for (test_node* const node : {near.get(), far.get()}) {
+      node->must("request cmd multicast");
+      node->must("collect cmd");
+    }
+    sender->must("stream cmd 800 200");
+    CHECK(wait_until([&] { return near->stats("cmd").received >= 50; }));
+    CHECK(wait_until([&] { return far->ask("link cmd").find("does not leave its host") != std::string::npos; }));
+    CHECK(far->stats("cmd").received == 0);
+    CHECK(wire.count().came == 0);
+  }
+}
+
 TEST_CASE("3: ttl=0 subscribers hear what comes by the multicast route, also one that comes later", "[network]") {
   std::string why;
   const auto hosts = make_lab(why);
