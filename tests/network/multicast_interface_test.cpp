@@ -107,6 +107,27 @@ TEST_CASE("3: ttl=0 never leaves the host, and links the programs on it", "[netw
   }
 }
 
+TEST_CASE("3: ttl=0 by an interface that the URL names stays on the host as well", "[network]") {
+  for (const std::string named : {"eth0", "10.78.0.1", "wlan0", "lo"}) {
+    INFO(named);
+    std::string why;
+    const auto hosts = make_lab(why);
+    if (!hosts) return skip(why);
+    (*hosts)[0].sh(second_network + "ip route add 224.0.0.0/4 dev lo");
+    const wire_tap source((*hosts)[0]);
+    const auto url = stays + ("&interface=" + named);
+    const auto sender = alone_on((*hosts)[0], url);
+    sender->must("register cmd multicast");
+    sender->must("stream cmd 800 200");
+    CHECK(wait_until([&] { return sender->progress("cmd").sent >= 50; }));
+    const auto receiver = alone_on((*hosts)[0], url);
+    receiver->must("request cmd multicast");
+    receiver->must("collect cmd");
+    CHECK(wait_until([&] { return receiver->stats("cmd").received >= 50; }));
+    CHECK(source.count().left == 0);
+  }
+}
+
 // The broker takes endpoints at the address of the connection only, and other hosts tell by it that they cannot join.
 TEST_CASE("3: ttl=0 stays on the publication's host when the broker is on another one", "[network]") {
   for (const std::string route :
