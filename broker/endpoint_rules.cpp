@@ -132,7 +132,22 @@ std::string endpoint_rules::problem(const wire::register_topic& what, const peer
     auto why = problem_of(each, what.publication, by, now);
     if (!why.empty()) return std::string(wire::name_of(each.transport)) + " endpoint refused: " + why;
   }
-  return {};
+  return problem_of_doors(what);
+}
+
+// A publication has one door over tcp, which it may name by several addresses: its subscribers try them all, and must
+// not knock at one port after the other of a host.
+std::string endpoint_rules::problem_of_doors(const wire::register_topic& what) {
+  std::size_t count = 0;
+  std::string_view port;
+  for (const auto& each : what.endpoints) {
+    if (each.transport != wire::transport::tcp) continue;
+    const auto its = std::string_view(each.address).substr(each.address.rfind(':'));
+    if (count++ != 0 && its != port) return "tcp endpoints refused: all of a publication must have the same port";
+    port = its;
+  }
+  if (count <= wire::max_tcp_endpoints) return {};
+  return "tcp endpoints refused: a publication may have " + std::to_string(wire::max_tcp_endpoints);
 }
 
 std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,

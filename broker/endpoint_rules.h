@@ -37,6 +37,7 @@ class endpoint_rules {
   [[nodiscard]] std::string problem(const wire::register_topic& what, const peer& by, time now);
 
  private:
+  [[nodiscard]] static std::string problem_of_doors(const wire::register_topic& what);
   [[nodiscard]] std::string problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
                                        time now);
   [[nodiscard]] std::string problem_of_address(std::string_view address_and_port, const peer& by, time now);

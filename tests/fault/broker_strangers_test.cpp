@@ -346,6 +346,24 @@ TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[
   CHECK(is<wire::topic_state>(attacker.ask(wire::register_topic{"own", publication, own, {}})));
 }
 
+TEST_CASE("broker strangers: a publication names one tcp port, at a few addresses", "[fault]") {
+  const broker_with broker({"--allow-endpoints", "192.0.2.0/24"});
+  raw_client attacker(broker.tcp);
+  attacker.ask(hello_of_this_process());
+  const auto code_for = [&](const std::vector<std::string>& addresses) {
+    wire::register_topic what{"t", wire::id::random(), {}, {}};
+    for (const auto& each : addresses) what.endpoints.push_back({wire::transport::tcp, "tcp://" + each});
+    return code_of(attacker.ask(what));
+  };
+  CHECK(code_for({"127.0.0.1:80", "127.0.0.1:81"}) == wire::error_code::bad_request);
+  CHECK(code_for({"127.0.0.1:80", "127.0.0.1:080"}) == wire::error_code::bad_request);
+  std::vector<std::string> many;
+  for (int i = 1; i <= 9; ++i) many.push_back("192.0.2." + std::to_string(i) + ":80");
+  CHECK(code_for(many) == wire::error_code::bad_request);
+  many.pop_back();
+  CHECK(code_for(many) == wire::error_code::none);
+}
+
 TEST_CASE("broker strangers: addresses of the allow-list may be advertised", "[fault]") {
   const broker_with broker({"--allow-endpoints", "192.0.2.0/24,2001:db8::/32"});
   raw_client client(broker.ipc);

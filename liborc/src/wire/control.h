@@ -20,7 +20,8 @@ inline constexpr std::size_t max_schema_bytes = 32 * 1024;
 inline constexpr std::size_t max_text = 255;         // names, host identities, encodings, reasons, endpoints
 inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names that may be 255 bytes each
 inline constexpr std::size_t max_endpoints = 16;
-inline constexpr std::size_t max_counters = 256;  // per Heartbeat and kind; a participant with more sends several
+inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of one host
+inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; a participant with more sends several
 
 // Random 128-bit identity. All zero: none.
 struct id {
