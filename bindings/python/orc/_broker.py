@@ -42,7 +42,8 @@ class Broker(_native.Broker):
     system's, tcp://127.0.0.1:5570; "none": topics on multicast alone.
     name: for people, shown by `orc topic list`; "": the script's name.
     broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
-    advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker.
+    advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker,
+        on its own host each address.
     transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
     multicast: URL of LCM's network.
     log: called with a level ("error", "warning", "info", "debug") and a text from a thread of liborc; it must be quick

@@ -48,7 +48,8 @@ struct participant_options {
   // How long a set-up call waits for a broker that does not answer, in ms; -1: for ever.
   int broker_timeout_ms = 2000;
   // Address that other hosts should connect to: an IPv4 address, or a host name that is looked up once, when the
-  // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker.
+  // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker, or on the broker's own host
+  // each of its addresses; these follow the changes of the host's addresses.
   std::string advertise = {};
   // For topics and requests that name none themselves. Empty: $ORC_TRANSPORTS (comma-separated), else as said above.
   transport_set transports = {};

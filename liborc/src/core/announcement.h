@@ -76,6 +76,12 @@ class announcement {
     obstacle_.reset();
     if (state_ != state::refused) state_ = state::unsent;
   }
+  // Its endpoints changed: what was refused for them, perhaps, is said again as well.
+  void moved() {
+    const std::lock_guard lock(mutex_);
+    obstacle_.reset();
+    if (state_ != state::refused || why_.code() == errc::bad_argument) state_ = state::unsent;
+  }
   // It was refused for a reason that is gone.
   void reopen() {
     const std::lock_guard lock(mutex_);

@@ -78,6 +78,12 @@ void broker_search::connect(const std::string& endpoint) {
   }
 }
 
+void broker_search::reconnect(monotonic::time_point now) {
+  if (!socket_) return;
+  stay(now + patience);
+  connect(std::string(endpoint_));
+}
+
 void broker_search::restart() noexcept {
   if (places_.size() > 1) socket_.close();
   next_ = 0;

@@ -27,6 +27,8 @@ class broker_search {
   [[nodiscard]] bool is_connected() noexcept;
   // Somebody answers at the present place: it has at least until then.
   void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
+  // The way there changed: a new connection to the present place, which has its time again.
+  void reconnect(monotonic::time_point now);
   // Begin again at the first place.
   void restart() noexcept;
 

@@ -11,7 +11,6 @@
 
 #include "core/endpoint_directory.h"
 #include "core/process.h"
-#include "core/route.h"
 #include "wire/process_identity.h"
 #include "wire/run_dir.h"
 
@@ -45,7 +44,7 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
   hello_.start_time = process_start_time(hello_.pid).value_or(0);
   hello_.library = std::string("liborc ") + version();
   if (!alone_) return;
-  place_ = network_place{.directory = {}, .directory_problem = {}, .alone = true, .advertise = {}};
+  place_ = network_place{.directory = {}, .directory_problem = {}, .alone = true, .addresses = {}};
   status_endpoint_ = without_broker;
   status_up_ = true;
 }
@@ -149,7 +148,12 @@ void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::
 void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
-  if (place_ && endpoint() == search_.endpoint()) return;
+  if (place_ && endpoint() == search_.endpoint()) {
+    const auto way = way_to_broker();
+    if (way) way_begins_at_ = way->address;
+    if (way || !broker_address_) place_->addresses = own_addresses(way);
+    return;
+  }
   run_directory_ = directory_beside(search_.endpoint());
   const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
   auto directory = prepare_endpoint_directory(run_directory_, chosen);
@@ -158,13 +162,43 @@ void broker_session::learn(const wire::welcome& welcome) {
     place.directory = *path;
   else
     place.directory_problem = std::get<error>(directory);
-  const auto route = route_to(search_.endpoint());
-  place.remote = welcome.remote || (route && !route->loopback);
+  broker_address_ = numeric_endpoint(search_.endpoint());
+  const auto way = way_to_broker();
+  way_begins_at_ = way ? way->address : std::string();
+  place.remote = welcome.remote || (way && way->leaves_host);
   place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
-  place.advertise = options_.advertise;
-  if (place.advertise.empty() && route && !route->loopback) place.advertise = route->address;
-  if (place.advertise.empty() && place.remote) place.advertise = first_outside_address();
   place_ = std::move(place);
+  place_->addresses = own_addresses(way);
+}
+
+std::optional<route> broker_session::way_to_broker() const {
+  return broker_address_ ? route_to(*broker_address_) : std::nullopt;
+}
+
+// From another host the broker accepts only the address that the connection comes from.
+std::vector<std::string> broker_session::own_addresses(const std::optional<route>& way) const {
+  if (!options_.advertise.empty()) return {options_.advertise};
+  if (way && way->leaves_host) return {way->address};
+  return place_->remote ? outside_addresses() : std::vector<std::string>();
+}
+
+void broker_session::follow_addresses(monotonic::time_point now, const topic_lists& topics) {
+  for (const auto& each : topics.publications) {
+    if (each->close_outdated()) each->announcement().moved();
+  }
+  if (alone_ || !place_) return;
+  const auto way = way_to_broker();
+  if (broker_address_ && !way) return;  // cut off: when there is a way again, it is another change
+  if (way && std::exchange(way_begins_at_, way->address) != way->address) {
+    log(log_level::info, "this host is at " + way->address + " now: says so to the broker at " + search_.endpoint());
+    joined_ = false;
+    next_hello_ = now + hello_interval;
+    search_.reconnect(now);
+  }
+  place_->addresses = own_addresses(way);
+  for (const auto& each : topics.publications) {
+    if (each->set_addresses(place_->addresses)) each->announcement().moved();
+  }
 }
 
 void broker_session::join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics) {
@@ -179,7 +213,12 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   refusal_.reset();
   logged_refusal_.clear();
   next_beat_ = now;
-  for (const auto& each : topics.publications) each->announcement().renew();
+  for (const auto& each : topics.publications) {
+    if (each->set_addresses(place_->addresses))
+      each->announcement().moved();
+    else
+      each->announcement().renew();
+  }
   for (const auto& each : topics.subscriptions) each->announcement().renew();
   publish_status();
 }

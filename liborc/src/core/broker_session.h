@@ -12,6 +12,7 @@
 
 #include "core/broker_search.h"
 #include "core/publication.h"
+#include "core/route.h"
 #include "core/subscription.h"
 #include "orc/log.h"
 #include "wire/control.h"
@@ -32,6 +33,10 @@ class broker_session {
   void step(monotonic::time_point now, const topic_lists& topics);
   [[nodiscard]] int fd() noexcept { return search_.fd(); }
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
+  // This host's addresses or routes changed, perhaps. Publications are registered where they are now. Over a new
+  // connection where the way to the broker begins at another address: the old one is dead, or soon will be. Links that
+  // can go on under no other address are closed; publication::is_open says so.
+  void follow_addresses(monotonic::time_point now, const topic_lists& topics);
 
   // A topic of ours that ended: what to tell the broker, whether it may have heard of it, and who wants to know when it
   // knows.
@@ -71,6 +76,8 @@ class broker_session {
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
   void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
   void learn(const wire::welcome& welcome);
+  [[nodiscard]] std::optional<route> way_to_broker() const;
+  [[nodiscard]] std::vector<std::string> own_addresses(const std::optional<route>& way) const;
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_lost_session(const wire::error& error, monotonic::time_point now);
@@ -94,12 +101,14 @@ class broker_session {
   broker_search search_;
   wire::hello hello_;
   std::optional<network_place> place_;
-  std::string run_directory_;                 // of the broker's users
-  bool joined_ = false;                       // the broker took our Hello
-  std::optional<error> refusal_;              // or did not, and why
-  std::string logged_refusal_;                // so that it is logged once
-  std::uint64_t hello_request_ = 1;           // changes with our id
-  std::chrono::milliseconds hello_delay_{0};  // grows while Hellos fail, or the sessions they begin
+  std::optional<std::string> broker_address_;  // numeric; none: it is not on tcp
+  std::string way_begins_at_;                  // our address on the way there, when we looked last
+  std::string run_directory_;                  // of the broker's users
+  bool joined_ = false;                        // the broker took our Hello
+  std::optional<error> refusal_;               // or did not, and why
+  std::string logged_refusal_;                 // so that it is logged once
+  std::uint64_t hello_request_ = 1;            // changes with our id
+  std::chrono::milliseconds hello_delay_{0};   // grows while Hellos fail, or the sessions they begin
   monotonic::time_point joined_at_;
   std::uint64_t epoch_ = 0;  // of the broker we joined last; 0: none
   monotonic::time_point last_heard_;

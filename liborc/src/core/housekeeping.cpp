@@ -124,10 +124,12 @@ bool housekeeping::turn() {
   const auto now = monotonic::now();
   const bool look_at_all = now >= next_tick_;
   if (look_at_all) next_tick_ = now + tick;
+  if (look_at_all) addresses_.tick(now);
   next_ = next_tick_;
   polled_.clear();
   watches_.clear();
   add_watch(bell_->fd(), {});
+  follow_addresses(now);
   for (const auto& each : topics_.publications) {
     look_after(*each, now);
     if (look_at_all) each->service();
@@ -155,6 +157,17 @@ void housekeeping::take_changes() {
   topics_ = wanted_;
   session_.withdraw(ended_);
   changed_ = false;
+}
+
+// Before the links are watched: some are opened anew.
+void housekeeping::follow_addresses(monotonic::time_point now) {
+  addresses_.step(now);
+  if (now >= addresses_.due()) {
+    session_.follow_addresses(now, topics_);
+    addresses_.done();
+  }
+  sooner(addresses_.due());
+  add_watch(addresses_.fd(), {});
 }
 
 void housekeeping::look_after(publication& p, monotonic::time_point now) {

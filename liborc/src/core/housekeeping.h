@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/address_watch.h"
 #include "core/broker_session.h"
 #include "core/doorbell.h"
 #include "core/publication.h"
@@ -45,6 +46,7 @@ class housekeeping {
   void run();
   [[nodiscard]] bool turn();  // false: the participant leaves
   void take_changes();
+  void follow_addresses(monotonic::time_point now);
   void look_after(publication& p, monotonic::time_point now);
   void open(publication& p, monotonic::time_point now);
   void rest();
@@ -74,6 +76,7 @@ class housekeeping {
 
   // The thread's own.
   topic_lists topics_;
+  address_watch addresses_;
   std::vector<pollfd> polled_;
   std::vector<watch> watches_;  // for each of polled_
   std::vector<int> fds_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/route.h"
+
 namespace orc::detail {
 
 void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
@@ -9,7 +11,7 @@ void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint>
   if (publication != wanted_.publication) wanted_.secret = wire::id::random().lo;
   wanted_.publication = publication;
   wanted_.newest = newest;
-  endpoints_ = std::move(endpoints);
+  endpoints_ = in_order_of_route(endpoints);
   aiming_ = true;
   rounds_ = 0;
   begin();
@@ -33,6 +35,7 @@ void link_selector::begin() {
   public_notes_.clear();
   failure_.reset();
   next_kind_ = 0;
+  next_endpoint_ = 0;
   look_again_ = {};
 }
 
@@ -58,13 +61,22 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   return std::nullopt;
 }
 
-// Tries the next transport that the publication offers. False: there is none left.
+// Tries the next endpoint that the publication offers. False: there is none left.
 bool link_selector::start_next() {
   while (next_kind_ < transports_->size()) {
-    const transport_kind& kind = *(*transports_)[next_kind_++];
-    const auto offered = std::find_if(endpoints_.begin(), endpoints_.end(),
-                                      [&](const auto& each) { return each.transport == kind.name(); });
-    if (!allowed_.empty() && !allowed_.contains(static_cast<transport>(kind.name()))) {
+    const transport_kind& kind = *(*transports_)[next_kind_];
+    const auto of_kind = [&](const auto& each) { return each.transport == kind.name(); };
+    const auto first = endpoints_.begin() + static_cast<std::ptrdiff_t>(next_endpoint_);
+    const auto offered = std::find_if(first, endpoints_.end(), of_kind);
+    const bool allowed = allowed_.empty() || allowed_.contains(static_cast<transport>(kind.name()));
+    // Over tcp each address of the publication's host is a way of its own.
+    if (allowed && offered != endpoints_.end() && std::any_of(offered + 1, endpoints_.end(), of_kind)) {
+      next_endpoint_ = static_cast<std::size_t>(offered + 1 - endpoints_.begin());
+    } else {
+      next_endpoint_ = 0;
+      ++next_kind_;
+    }
+    if (!allowed) {
       note(kind.name(), "not asked for");
       continue;
     }

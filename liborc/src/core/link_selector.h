@@ -82,7 +82,8 @@ class link_selector {
   std::shared_ptr<const transport_list> transports_;
   bool aiming_ = false;
   std::vector<wire::endpoint> endpoints_;
-  std::size_t next_kind_ = 0;  // in transports_
+  std::size_t next_kind_ = 0;      // in transports_
+  std::size_t next_endpoint_ = 0;  // of that kind, in endpoints_
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
   int rounds_ = 0;  // in which no way was found

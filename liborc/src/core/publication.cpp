@@ -216,7 +216,6 @@ publication_spec publication::spec_at(const network_place& place) const {
           .id = id_,
           .directory = place.directory,
           .listen_remote = place.remote,
-          .advertise = place.advertise,
           .expected_size = options_.expected_size,
           .history = options_.history,
           .memory = options_.memory,
@@ -246,6 +245,7 @@ result publication::open(const network_place& place) {
     }
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
   }
+  addresses_ = place.addresses;
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
   for (auto& link : opened) {
@@ -257,6 +257,30 @@ result publication::open(const network_place& place) {
   opened_ = true;
   left_out_ = std::move(left_out);
   return {};
+}
+
+bool publication::set_addresses(const std::vector<std::string>& addresses) {
+  if (!opened_ || addresses_ == addresses) return false;
+  addresses_ = addresses;
+  return true;
+}
+
+bool publication::close_outdated() {
+  std::vector<std::unique_ptr<publisher_link>> outdated;  // closed after the lock is released
+  const std::lock_guard lock(mutex_);
+  for (auto each = links_.begin(); each != links_.end();) {
+    if (!(*each)->is_outdated()) {
+      ++each;
+      continue;
+    }
+    (void)last();
+    if (keeper_ == each->get()) keeper_ = nullptr;
+    outdated.push_back(std::move(*each));
+    each = links_.erase(each);
+  }
+  if (!outdated.empty()) opened_ = false;
+  if (!opened_) next_attempt_ = {};  // what it failed for may be different now
+  return !outdated.empty();
 }
 
 bool publication::put_off(const error& why, monotonic::time_point now) {
@@ -272,7 +296,7 @@ wire::register_topic publication::registration() const {
   if (const auto& t = options_.type; !t.name.empty() || !t.encoding.empty() || t.hash != 0 || !t.schema.empty())
     registration.type = wire::type_description{t.name, t.encoding, t.hash, t.schema};
   const std::lock_guard lock(mutex_);
-  for (const auto& link : links_) registration.endpoints.push_back(link->where());
+  for (const auto& link : links_) link->append_endpoints(registration.endpoints, addresses_);
   return registration;
 }
 

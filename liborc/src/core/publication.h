@@ -21,12 +21,12 @@ using transport_list = std::vector<std::unique_ptr<transport_kind>>;
 
 // Where a participant's endpoints are opened; known once a broker answered.
 struct network_place {
-  std::string directory;    // for sockets
-  error directory_problem;  // why there is none
-  bool alone = false;       // there is no broker, and only what needs none works
-  bool remote = false;      // other hosts can reach the broker, so they may subscribe
-  bool offer_tcp = false;   // also without being asked for
-  std::string advertise;    // the address that other hosts connect to
+  std::string directory;               // for sockets
+  error directory_problem;             // why there is none
+  bool alone = false;                  // there is no broker, and only what needs none works
+  bool remote = false;                 // other hosts can reach the broker, so they may subscribe
+  bool offer_tcp = false;              // also without being asked for
+  std::vector<std::string> addresses;  // that other hosts connect to, best first
 };
 
 // Why a topic cannot be had without a broker.
@@ -61,6 +61,10 @@ class publication {
   // cannot be opened; a later call tries again.
   [[nodiscard]] result open(const network_place& place);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
+  // network_place::addresses are these now. True: the registration is another one.
+  [[nodiscard]] bool set_addresses(const std::vector<std::string>& addresses);
+  // Closes the links that are not where they say any more, for open() to open them anew. False: there are none.
+  [[nodiscard]] bool close_outdated();
   // What the successful open() did without because this system does not have it; empty: nothing.
   [[nodiscard]] const std::string& left_out() const noexcept { return left_out_; }
   // open() failed: the next attempt follows after a pause that grows. True: for another reason than the time before.
@@ -101,6 +105,7 @@ class publication {
   orc::detail::announcement announcement_;
   // Housekeeping only:
   bool opened_ = false;
+  std::vector<std::string> addresses_;
   std::string left_out_;
   std::string put_off_why_;
   std::chrono::milliseconds pause_{0};

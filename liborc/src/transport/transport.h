@@ -1,7 +1,7 @@
 // What a transport offers. Two ends of a link, and the contract of each call.
 //
 // Links are not thread-safe: publication and subscription serialise all calls except those marked "any thread".
-// Nothing here blocks. Nothing here throws.
+// Nothing here blocks. Nothing here throws, but for what is not noexcept: std::bad_alloc.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,6 @@ struct publication_spec {
   wire::id id;
   std::string directory;          // for sockets; exists
   bool listen_remote = false;     // tcp: on all interfaces; else on the loopback only
-  std::string advertise;          // tcp: the address that other hosts connect to
   std::size_t expected_size = 0;  // shm, as the next two: orc::topic_options
   std::size_t history = 1;
   shared_memory_options memory = {};
@@ -85,6 +84,13 @@ class publisher_link {
 
   // Where subscribers find it.
   [[nodiscard]] virtual const wire::endpoint& where() const noexcept = 0;
+  // The same as it is registered: more than one where several of the host's `addresses` lead there.
+  virtual void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const {
+    (void)addresses;
+    to.push_back(where());
+  }
+  // After a change of the host's addresses or routes: it cannot be reached at where(), and has to be opened anew.
+  [[nodiscard]] virtual bool is_outdated() const { return false; }
   // Any thread.
   [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
 

@@ -28,6 +28,8 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const multicast_url& url);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
+  // Its own address is gone, or the way to the group begins at another one.
+  [[nodiscard]] bool is_outdated() const override;
   // Those that report; LCM programs listen unseen.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool idle() const noexcept override { return false; }
@@ -70,7 +72,9 @@ class multicast_publisher_link final : public publisher_link {
   const bool registered_;
   const bool keep_last_;
   const multicast::report_cookies cookies_;
+  const multicast_url url_;
   wire::endpoint where_;
+  sockaddr_in from_{};            // where it sends from
   std::uint16_t reports_at_ = 0;  // port
   multicast::group_sender group_;
   const unique_fd reports_;  // from subscriptions, and what is for one of them

@@ -28,7 +28,18 @@ stream_publisher_link::stream_publisher_link(acceptor door, const publication_sp
       publication_(spec.id),
       keep_last_(spec.keep_last),
       lacking_(spec.lacking),
-      where_(std::move(where)) {}
+      where_(std::move(where)),
+      everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote) {}
+
+void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
+                                             const std::vector<std::string>& addresses) const {
+  if (!everywhere_ || addresses.empty()) {
+    to.push_back(where_);
+    return;
+  }
+  const std::string port = where_.address.substr(where_.address.rfind(':'));
+  for (const auto& each : addresses) to.push_back({where_.transport, "tcp://" + each + port});
+}
 
 // ---- out ----
 

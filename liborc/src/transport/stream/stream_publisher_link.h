@@ -30,6 +30,7 @@ class stream_publisher_link final : public publisher_link {
   stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
+  void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const override;
   [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_stream_sample; }
   [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
   void commit(sample& s) noexcept override;
@@ -93,6 +94,7 @@ class stream_publisher_link final : public publisher_link {
   const bool keep_last_;
   const std::shared_ptr<sample_backlog> lacking_;
   wire::endpoint where_;
+  const bool everywhere_;  // at each address of this host
   readers_list joined_;
   readers_list strangers_;             // said no hello yet; oldest first
   bool few_descriptors_left_ = false;  // when the last one came

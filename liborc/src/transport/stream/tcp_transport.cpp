@@ -13,10 +13,9 @@ link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& s
   if (auto* const failed = std::get_if<error>(&listener)) return std::move(*failed);
   auto door = acceptor::make(std::move(std::get<unique_fd>(listener)));
   if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
-  const std::string host = spec.listen_remote && !spec.advertise.empty() ? spec.advertise : "127.0.0.1";
   return std::make_unique<stream_publisher_link>(
       std::move(std::get<acceptor>(door)), spec,
-      wire::endpoint{wire::transport::tcp, "tcp://" + host + ":" + std::to_string(port)});
+      wire::endpoint{wire::transport::tcp, "tcp://127.0.0.1:" + std::to_string(port)});
 }
 
 link_or_error<subscriber_link> tcp_transport::subscribe(const subscription_spec& spec,
