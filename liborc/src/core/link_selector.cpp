@@ -6,7 +6,7 @@
 
 namespace orc::detail {
 
-void link_selector::aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
+void link_selector::aim(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, std::uint64_t newest,
                         monotonic::time_point from) {
   if (publication != wanted_.publication) wanted_.secret = wire::id::random().lo;
   wanted_.publication = publication;

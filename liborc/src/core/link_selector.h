@@ -41,7 +41,7 @@ class link_selector {
   // Where the endpoints of the broker's users may be besides the well-known places.
   void look_in(const std::string& run_directory) { wanted_.run_directory = run_directory; }
   // Starts to look for a way to this publication. `newest`: sequence of what came from it so far; `from`: not before.
-  void aim(const wire::id& publication, std::vector<wire::endpoint> endpoints, std::uint64_t newest,
+  void aim(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
   void stop() noexcept;
   // The same, when the publication left: a way that is found by now is still returned, for what came through it.
