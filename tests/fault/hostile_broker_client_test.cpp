@@ -132,7 +132,7 @@ TEST_CASE("hostile client: a participant that does not read its events is put ou
     wire::id id = wire::id::random();
   };
   std::vector<moving> topics;  // many: one topic moves ten times a second at most
-  for (int n = 0; n < 300; ++n) topics.push_back({"t" + std::to_string(n)});
+  for (int n = 0; n < 600; ++n) topics.push_back({"t" + std::to_string(n)});
   for (const auto& each : topics) {
     const auto request = wire::encode({2, wire::request_topic{each.name, wire::id::random()}});
     REQUIRE(wait_until([&] { return deaf.send(request); }));
@@ -143,7 +143,7 @@ TEST_CASE("hostile client: a participant that does not read its events is put ou
     const wire::endpoint moved{wire::transport::tcp,
                                "tcp://127.0.0.1:" + std::to_string(++port)};  // news for the readers
     for (const auto& each : topics)
-      (void)owner.ask(wire::register_topic{each.name, each.id, std::vector(16, moved), {}});
+      (void)owner.ask(wire::register_topic{each.name, each.id, std::vector(8, moved), {}});
     return deaf.ended();
   }));
   if (!under_sanitizer) CHECK(one.rss_kib() < before + 3 * some_kib);  // which keeps what is freed

@@ -96,6 +96,7 @@ TEST_CASE("1: a long silent outage is over when the path is back", "[network]") 
   if (!hosts) return skip(why);
   three_hosts there(*hosts);
   for (const std::size_t host : {std::size_t{2}, std::size_t{1}}) {
+    if (under_sanitizer && host == 1) continue;  // it takes its time
     INFO("host " << host);
     check_soon(there.after({host, outage::silent}, 20s));
   }
@@ -138,6 +139,9 @@ TEST_CASE("1 and 7: streams and the map are back when the path is", "[network]")
                              cut_off{"publisher from broker", 1, 0, false}}) {
     for (const outage how : every_outage) {
       if (who.from && how != outage::ip && how != outage::reject) continue;  // a cable is all or nothing
+      const bool usual =
+          how == outage::reject || (!under_sanitizer && (how == outage::silent || who.host == 2)) || who.from;
+      if (!usual && !long_run()) continue;
       for (const auto length : lengths) {
         INFO(who.name << ", " << to_string(how) << ", " << length.count() << " s");
         std::this_thread::sleep_for(1s);  // what came over two connections is sorted out

@@ -99,18 +99,20 @@ bool link_selector::start_next() {
 
 // Over a network what was sent first may be lost, and come again much later than the path does.
 void link_selector::ask_again() {
-  const auto silent = std::find_if(candidates_.begin(), candidates_.end(), [](const auto& each) {
-    return each.over_network && each.link->state() == link_state::connecting;
-  });
-  if (silent == candidates_.end()) return;
-  const auto again = silent->where;
-  auto made = kind_of(again.transport)->subscribe(wanted_, again);
-  auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
-  if (link == nullptr) return;
-  const auto same =
-      std::count_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.where == again; });
-  if (same >= most_asked) candidates_.erase(silent);  // the oldest
-  candidates_.push_back({again, std::move(*link), true});
+  std::vector<wire::endpoint> silent;
+  for (const auto& each : candidates_) {
+    const bool known = std::find(silent.begin(), silent.end(), each.where) != silent.end();
+    if (each.over_network && each.link->state() == link_state::connecting && !known) silent.push_back(each.where);
+  }
+  for (const auto& where : silent) {
+    auto made = kind_of(where.transport)->subscribe(wanted_, where);
+    auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
+    if (link == nullptr) continue;
+    const auto is_there = [&](const auto& each) { return each.where == where; };
+    if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= most_asked)
+      candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
+    candidates_.push_back({where, std::move(*link), true});
+  }
 }
 
 // They would end it when they introduce themselves.
