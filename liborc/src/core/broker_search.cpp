@@ -16,6 +16,7 @@ constexpr std::string_view ipc_scheme = "ipc://";
 // A network that takes longer than this for an answer is none to run a broker over.
 constexpr int connect_within_ms = 750;
 constexpr int acknowledged_within_ms = 1500;
+constexpr int introduced_within_ms = 3000;  // of a broker that thousands come back to
 
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
   return endpoint.starts_with(ipc_scheme) && ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
@@ -66,7 +67,7 @@ void broker_search::connect(const std::string& endpoint) {
     // Without them TCP would repeat what was lost at intervals that grow with the outage.
     socket.set(zmq::sockopt::connect_timeout, connect_within_ms);
     socket.set(zmq::sockopt::tcp_maxrt, acknowledged_within_ms);
-    socket.set(zmq::sockopt::handshake_ivl, acknowledged_within_ms);
+    socket.set(zmq::sockopt::handshake_ivl, introduced_within_ms);
     socket.set(zmq::sockopt::heartbeat_ivl, 1000);
     socket.set(zmq::sockopt::heartbeat_timeout, 3000);
     socket.set(zmq::sockopt::ipv6, true);
