@@ -39,9 +39,9 @@ class transport_set {
 };
 
 struct participant_options {
-  // Endpoint of the address broker, or several, separated by commas, tried in order. Empty: $ORC_BROKER, else the user's
-  // broker, the system's, tcp://127.0.0.1:5570.
-  // "none": do without one; then topics are on multicast only, and whoever sends on a topic's name is heard.
+  // Endpoint of the address broker, or several, separated by commas, tried in order. Empty: $ORC_BROKER, else the
+  // user's broker, the system's, tcp://127.0.0.1:5570. "none": do without one; then topics are on multicast only, and
+  // whoever sends on a topic's name is heard.
   std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
   std::string name = {};

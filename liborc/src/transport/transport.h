@@ -200,8 +200,8 @@ class subscriber_link {
   // no last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
-  // Looks after the path, about twice a second: asks when nothing has come for a while. False: the publisher's host does
-  // not answer any more, which the link itself may notice much later.
+  // Looks after the path, about twice a second: asks when nothing has come for a while. False: the publisher's host
+  // does not answer any more, which the link itself may notice much later.
   [[nodiscard]] virtual bool path_answers(monotonic::time_point) noexcept { return true; }
 
   // What a person should know about this way; empty: nothing.
