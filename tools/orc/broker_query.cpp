@@ -69,9 +69,7 @@ struct broker_query::connection {
 };
 
 broker_query::broker_query(const std::string& endpoint, const stop_signal& stop)
-    : stop_(stop),
-      searches_(endpoint.empty() && !detail::broker_is_named()),
-      candidates_(detail::broker_candidates(endpoint)) {}
+    : stop_(stop), searches_(!detail::broker_is_named(endpoint)), candidates_(detail::broker_candidates(endpoint)) {}
 
 broker_query::~broker_query() = default;
 

@@ -69,7 +69,7 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
     add({severity::fail, "broker", "not sought: hardly any files may be opened", {"ulimit -n 4096"}});
     return std::nullopt;
   }
-  const bool searches = endpoint.empty() && !detail::broker_is_named();
+  const bool searches = !detail::broker_is_named(endpoint);
   std::string findings;
   for (const std::string& candidate : candidates) {
     if (stop.raised()) return std::nullopt;

@@ -25,7 +25,7 @@ constexpr int introduced_within_ms = 3000;  // of a broker that thousands come b
 }  // namespace
 
 broker_search::broker_search(zmq::context_t& context, const std::string& endpoint)
-    : context_(context), named_(!endpoint.empty() || broker_is_named()) {
+    : context_(context), named_(broker_is_named(endpoint)) {
   for (const auto& each : broker_candidates(endpoint)) places_.push_back({each, {}});
 }
 

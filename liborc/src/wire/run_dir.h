@@ -26,12 +26,12 @@ inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 inline constexpr std::string_view without_broker = "none";
 
 // Endpoints where a participant looks for a broker, in this order: those in `named`, separated by commas, else those in
-// ORC_BROKER; without either the user's own broker, the system's, the one in /tmp, and the tcp port of this host. An ipc
-// endpoint whose path is too long for a socket is left out.
+// ORC_BROKER; without either the user's own broker, the system's, the one in /tmp, and the tcp port of this host. An
+// ipc endpoint whose path is too long for a socket is left out.
 [[nodiscard]] std::vector<std::string> broker_candidates(const std::string& named = {});
 
-// ORC_BROKER names the broker: there is nothing to search.
-[[nodiscard]] bool broker_is_named();
+// `named` or ORC_BROKER names one or several: there is nothing to search.
+[[nodiscard]] bool broker_is_named(const std::string& named = {});
 
 // The directories in which users of any broker of this host have their endpoints, when they set up nothing else.
 [[nodiscard]] std::vector<std::string> well_known_dirs();
