@@ -1,6 +1,7 @@
 #include "core/link_selector.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/route.h"
 
@@ -90,8 +91,7 @@ bool link_selector::start_next() {
       failure_ = *failed;
       return true;
     }
-    const bool over_network = kind.can().cross_host && !kind.can().lossy;
-    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made)), over_network});
+    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made)), &kind});
     return true;
   }
   return false;
@@ -99,19 +99,21 @@ bool link_selector::start_next() {
 
 // Over a network what was sent first may be lost, and come again much later than the path does.
 void link_selector::ask_again() {
-  std::vector<wire::endpoint> silent;
+  std::vector<std::pair<wire::endpoint, const transport_kind*>> silent;
   for (const auto& each : candidates_) {
-    const bool known = std::find(silent.begin(), silent.end(), each.where) != silent.end();
-    if (each.over_network && each.link->state() == link_state::connecting && !known) silent.push_back(each.where);
+    const bool repeats = each.kind->can().cross_host && !each.kind->can().lossy;
+    const std::pair asked(each.where, each.kind);
+    const bool known = std::find(silent.begin(), silent.end(), asked) != silent.end();
+    if (repeats && each.link->state() == link_state::connecting && !known) silent.push_back(asked);
   }
-  for (const auto& where : silent) {
-    auto made = kind_of(where.transport)->subscribe(wanted_, where);
+  for (const auto& [where, kind] : silent) {
+    auto made = kind->subscribe(wanted_, where);
     auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
     if (link == nullptr) continue;
-    const auto is_there = [&](const auto& each) { return each.where == where; };
+    const auto is_there = [&there = where](const auto& each) { return each.where == there; };
     if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= most_asked)
       candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
-    candidates_.push_back({where, std::move(*link), true});
+    candidates_.push_back({where, std::move(*link), kind});
   }
 }
 
@@ -122,12 +124,6 @@ std::vector<link_selector::candidate>::iterator link_selector::drop_others_there
   const auto there = keep->where;
   std::erase_if(candidates_, [&](const auto& each) { return each.where == there && each.link != kept; });
   return std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.link == kept; });
-}
-
-const transport_kind* link_selector::kind_of(wire::transport name) const noexcept {
-  const auto found =
-      std::find_if(transports_->begin(), transports_->end(), [&](const auto& each) { return each->name() == name; });
-  return found != transports_->end() ? found->get() : nullptr;
 }
 
 std::optional<link_selector::choice> link_selector::finished() {

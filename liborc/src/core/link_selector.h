@@ -64,14 +64,13 @@ class link_selector {
   struct candidate {
     wire::endpoint where;
     std::shared_ptr<subscriber_link> link;
-    bool over_network = false;
+    const transport_kind* kind;
   };
 
   void begin();
   bool start_next();
   void ask_again();
   [[nodiscard]] std::vector<candidate>::iterator drop_others_there(std::vector<candidate>::iterator keep);
-  [[nodiscard]] const transport_kind* kind_of(wire::transport name) const noexcept;
   void note(wire::transport t, std::string_view why) { note(t, why, why); }
   void note(wire::transport t, std::string_view why, std::string_view for_others);
   void note_failure(wire::transport t, std::string_view why);
