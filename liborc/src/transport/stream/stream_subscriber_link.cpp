@@ -116,7 +116,7 @@ bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
   if (state() != link_state::connected) return true;
   const auto path = path_of(line_.fd(), kind_);
   if (path != path_state::waiting) asked_at_ = now;
-  if (path == path_state::quiet) (void)line_.ping();
+  if (path == path_state::quiet) line_.ping();
   return now - asked_at_ < longest_answer;
 }
 

@@ -275,11 +275,9 @@ zmtp_connection::written zmtp_connection::enqueue(std::span<const std::byte> fra
   return flush();
 }
 
-bool zmtp_connection::ping() noexcept try {
-  if (pending() || !ready()) return false;
-  return enqueue(bytes_of(zmtp::ping_frame())) != written::failed;
-} catch (const std::bad_alloc&) {
-  return false;
+void zmtp_connection::ping() noexcept try {
+  if (!pending() && ready()) (void)enqueue(bytes_of(zmtp::ping_frame()));
+} catch (const std::bad_alloc&) {  // a PING less
 }
 
 zmtp_connection::written zmtp_connection::flush() noexcept {

@@ -66,8 +66,8 @@ class zmtp_connection {
   [[nodiscard]] written send(std::span<const std::byte> small) noexcept;
   // Writes what is pending. All: nothing is any more.
   [[nodiscard]] written flush() noexcept;
-  // Makes the peer's host say that it is there, and the peer that it listens. False: what was sent still waits.
-  bool ping() noexcept;
+  // Makes the peer's host say that it is there, and the peer that it listens; unless something is pending, which does.
+  void ping() noexcept;
 
  private:
   enum class state { greeting, handshake, ready };
