@@ -148,12 +148,18 @@ void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::
 void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
-  if (place_ && endpoint() == search_.endpoint()) {
-    const auto way = way_to_broker();
-    if (way) way_begins_at_ = way->address;
-    if (way || !broker_address_) place_->addresses = own_addresses(way);
+  const bool known = place_ && endpoint() == search_.endpoint();
+  if (!known) broker_address_ = numeric_endpoint(search_.endpoint());
+  const auto way = way_to_broker();
+  if (!known)
+    place_ = place_beside_broker(welcome.remote || (way && way->leaves_host));
+  else if (is_cut_off(way))
     return;
-  }
+  way_begins_at_ = way ? way->address : std::string();
+  place_->addresses = own_addresses(way);
+}
+
+network_place broker_session::place_beside_broker(bool remote) {
   run_directory_ = directory_beside(search_.endpoint());
   const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
   auto directory = prepare_endpoint_directory(run_directory_, chosen);
@@ -162,13 +168,9 @@ void broker_session::learn(const wire::welcome& welcome) {
     place.directory = *path;
   else
     place.directory_problem = std::get<error>(directory);
-  broker_address_ = numeric_endpoint(search_.endpoint());
-  const auto way = way_to_broker();
-  way_begins_at_ = way ? way->address : std::string();
-  place.remote = welcome.remote || (way && way->leaves_host);
+  place.remote = remote;
   place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
-  place_ = std::move(place);
-  place_->addresses = own_addresses(way);
+  return place;
 }
 
 std::optional<route> broker_session::way_to_broker() const {
@@ -188,7 +190,7 @@ void broker_session::follow_addresses(monotonic::time_point now, const topic_lis
   }
   if (alone_ || !place_) return;
   const auto way = way_to_broker();
-  if (broker_address_ && !way) return;  // cut off: when there is a way again, it is another change
+  if (is_cut_off(way)) return;  // when there is a way again, it is another change
   if (way && std::exchange(way_begins_at_, way->address) != way->address) {
     log(log_level::info, "this host is at " + way->address + " now: says so to the broker at " + search_.endpoint());
     joined_ = false;

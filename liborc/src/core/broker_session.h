@@ -76,7 +76,9 @@ class broker_session {
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
   void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
   void learn(const wire::welcome& welcome);
+  [[nodiscard]] network_place place_beside_broker(bool remote);
   [[nodiscard]] std::optional<route> way_to_broker() const;
+  [[nodiscard]] bool is_cut_off(const std::optional<route>& way) const noexcept { return broker_address_ && !way; }
   [[nodiscard]] std::vector<std::string> own_addresses(const std::optional<route>& way) const;
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
