@@ -49,7 +49,6 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   std::unique_ptr<multicast_publisher_link> link(new multicast_publisher_link(
       spec, url, std::move(std::get<unique_fd>(out)), std::move(std::get<unique_fd>(reports))));
   link->where_ = {wire::transport::multicast, told.text()};
-  link->from_ = from;
   link->reports_at_ = ntohs(told.from->sin_port);
   if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
   link->announce(monotonic::now());
@@ -67,10 +66,11 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       reports_(std::move(reports)) {}
 
 bool multicast_publisher_link::is_outdated() const {
+  const sockaddr_in ours = multicast::address_of(reports_.get());  // where it was when it was opened
   const auto probe = multicast::open_sender(url_);
   if (const auto* const socket = std::get_if<unique_fd>(&probe))
-    return multicast::address_of(socket->get()).sin_addr.s_addr != from_.sin_addr.s_addr;
-  return std::get<error>(probe).code() != errc::no_descriptors && !multicast::is_of_this_host(from_);
+    return multicast::address_of(socket->get()).sin_addr.s_addr != ours.sin_addr.s_addr;
+  return std::get<error>(probe).code() != errc::no_descriptors && !multicast::is_of_this_host(ours);
 }
 
 void multicast_publisher_link::commit(sample& s) noexcept {

@@ -74,7 +74,6 @@ class multicast_publisher_link final : public publisher_link {
   const multicast::report_cookies cookies_;
   const multicast_url url_;
   wire::endpoint where_;
-  sockaddr_in from_{};            // where it sends from
   std::uint16_t reports_at_ = 0;  // port
   multicast::group_sender group_;
   const unique_fd reports_;  // from subscriptions, and what is for one of them
