@@ -15,14 +15,6 @@ using milliseconds = std::chrono::milliseconds;
 constexpr milliseconds back_within{1500};  // README: a stream returns within 1.5 s
 constexpr milliseconds slack{1500};        // of a loaded machine
 
-std::unique_ptr<test_node> node_with(const lab_host& host, const std::string& setting, const std::string& broker) {
-  auto words = host.here();
-  words.push_back(setting);
-  auto node = std::make_unique<test_node>(std::move(words));
-  node->must("open " + broker + " 30000");
-  return node;
-}
-
 std::string link_of(test_node& node) { return node.ask("link t"); }
 
 bool receives(test_node& node, milliseconds within) {
@@ -40,8 +32,8 @@ void move_publisher(const std::string& transport, const std::string& command, bo
   if (with_broker) running.emplace(all[0]);
   const std::string broker = with_broker ? running->endpoint() : "none";
   const std::string network = "ORC_MULTICAST=udpm://239.255.76.67:7667?ttl=1";
-  const auto publisher = node_with(all[1], network, broker);
-  const auto subscriber = node_with(all[2], network, broker);
+  const auto publisher = node_on(all[1], broker, {network});
+  const auto subscriber = node_on(all[2], broker, {network});
   publisher->must("register t " + transport);
   publisher->must("stream t 100 100 0");
   subscriber->must("request t " + transport + " 1 0 20000");

@@ -121,10 +121,15 @@ void lab_broker::start() {
   if (!process_->wait_for_output("5570")) throw std::runtime_error("orc-broker did not come up: " + process_->output());
 }
 
-std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker) {
-  auto node = std::make_unique<test_node>(host.here());
+std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker,
+                                   std::vector<std::string> environment) {
+  auto node = std::make_unique<test_node>(host.here(), std::move(environment));
   node->must("open " + broker + " 30000");
   return node;
+}
+
+std::string topics_of(const lab_host& host, const std::string& broker) {
+  return host.sh(program("orc") + " topic list --broker " + broker);
 }
 
 }  // namespace orc::test

@@ -79,7 +79,11 @@ class lab_broker {
   std::unique_ptr<child_process> process_;
 };
 
-// A participant on one host (support/test_node.h) that is connected to a broker.
-[[nodiscard]] std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker);
+// A participant on one host (support/test_node.h) that is connected to a broker, or to none ("none"). `environment`:
+// NAME=value.
+[[nodiscard]] std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker,
+                                                 std::vector<std::string> environment = {});
+// What `orc topic list` prints on that host.
+[[nodiscard]] std::string topics_of(const lab_host& host, const std::string& broker);
 
 }  // namespace orc::test

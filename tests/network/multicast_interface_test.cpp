@@ -45,9 +45,7 @@ const std::vector<set_up> set_ups = {
 };
 
 std::unique_ptr<test_node> alone_on(const lab_host& host, const std::string& url) {
-  auto node = std::make_unique<test_node>(host.here(), std::vector<std::string>{"ORC_MULTICAST=" + url});
-  node->must("open none");
-  return node;
+  return node_on(host, "none", {"ORC_MULTICAST=" + url});
 }
 
 // Host 0 has a second cable to host 1, wlan0.
@@ -139,10 +137,7 @@ TEST_CASE("3: ttl=0 stays on the publication's host when the broker is on anothe
     const lab_broker broker((*hosts)[1]);
     (*hosts)[0].sh("ip route add " + route);
     const auto node_at = [&](std::size_t host) {
-      auto node = std::make_unique<test_node>((*hosts)[host].here(),
-                                              std::vector<std::string>{std::string("ORC_MULTICAST=") + stays});
-      node->must("open " + broker.endpoint() + " 30000");
-      return node;
+      return node_on((*hosts)[host], broker.endpoint(), {std::string("ORC_MULTICAST=") + stays});
     };
     const wire_tap wire((*hosts)[1]);
     const auto sender = node_at(0);

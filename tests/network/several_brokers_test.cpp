@@ -24,8 +24,7 @@ TEST_CASE("13: the map moves to the next broker within a second", "[network]") {
   publisher->must("stream pose 100 100 0");
   subscriber->must("collect pose");
   REQUIRE(wait_until([&] { return subscriber->stats("pose").received > 10; }));
-  CHECK(all[3].sh("ORC_BROKER=" + second.endpoint() + " " + program("orc") + " topic list").find("pose") ==
-        std::string::npos);  // nobody is there yet
+  CHECK(topics_of(all[3], second.endpoint()).find("pose") == std::string::npos);  // nobody is there yet
 
   first.kill();
   const auto killed = std::chrono::steady_clock::now();
@@ -33,8 +32,6 @@ TEST_CASE("13: the map moves to the next broker within a second", "[network]") {
   CHECK(wait_until([&] { return !subscriber->ask("link later").starts_with("none"); }));
   CHECK(ms_since(killed) <= 1000 + (under_sanitizer ? 1500 : 300));
   CHECK(publisher->answer() == "ok");
-  CHECK(wait_until([&] {
-    return all[1].sh("ORC_BROKER=" + both + " " + program("orc") + " topic list").find("pose") != std::string::npos;
-  }));
+  CHECK(wait_until([&] { return topics_of(all[1], both).find("pose") != std::string::npos; }));
   CHECK(subscriber->stats("pose").missed == 0);
 }

@@ -11,10 +11,7 @@ using namespace orc::test;
 namespace {
 
 std::unique_ptr<test_node> node_at(const lab_host& host, const lab_broker& broker) {
-  auto node = std::make_unique<test_node>(host.here(),
-                                          std::vector<std::string>{"ORC_MULTICAST=udpm://239.255.76.67:7667?ttl=1"});
-  node->must("open " + broker.endpoint() + " 30000");
-  return node;
+  return node_on(host, broker.endpoint(), {"ORC_MULTICAST=udpm://239.255.76.67:7667?ttl=1"});
 }
 
 }  // namespace
