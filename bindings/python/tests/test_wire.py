@@ -137,7 +137,7 @@ def test_a_real_broker_accepts_what_is_encoded(
     assert isinstance(welcome, messages.Welcome) and welcome.epoch != 0 and welcome.lease_ms > 0
     schema = bytes(range(256)) * 64
     described = messages.TypeDescription("Pose", "json", type_hash("Pose", "json", schema), schema)
-    endpoints = [messages.Endpoint(3, f"tcp://127.0.0.1:{n}") for n in range(40_000, 40_016)]
+    endpoints = [messages.Endpoint(3, f"tcp://127.0.0.{n}:40000") for n in range(1, 9)]
     state = tool.ask(messages.RegisterTopic("a", publication, endpoints, described))
     assert isinstance(state, messages.TopicState) and state.publication is not None
     assert state.publication.publication == publication and state.publication.endpoints == endpoints
