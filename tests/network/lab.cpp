@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <stdexcept>
 
 #include "support/wait_until.h"
@@ -23,7 +24,9 @@ std::string port(std::size_t host) { return "port" + std::to_string(host); }
 
 // In one nft command, so that it takes effect at once.
 std::string firewall(const std::string& from, const std::string& to, outage how) {
-  const std::string verdict = how == outage::ip ? "drop" : "reject";
+  const std::string verdict = how == outage::ip       ? "drop"
+                              : how == outage::reject ? "reject"
+                                                      : "meta l4proto tcp reject with tcp reset";
   return "nft 'table inet lab { chain in { type filter hook input priority 0; " + from + " " + verdict +
          "; }; chain out { type filter hook output priority 0; " + to + " " + verdict + "; }; }'";
 }
@@ -36,6 +39,7 @@ std::string to_string(outage how) {
     case outage::silent: return "silent";
     case outage::ip: return "IP level";
     case outage::reject: return "REJECT";
+    case outage::reset: return "reset";
   }
   return {};
 }
@@ -97,7 +101,8 @@ void lab::cut(std::size_t host, outage how) const {
     case outage::carrier: switch_->sh("ip link set " + port(host) + " down"); break;
     case outage::silent: switch_->sh("ip link set " + port(host) + " nomaster"); break;
     case outage::ip:
-    case outage::reject: hosts_.at(host)->sh(firewall("iifname eth0", "oifname eth0", how)); break;
+    case outage::reject:
+    case outage::reset: hosts_.at(host)->sh(firewall("iifname eth0", "oifname eth0", how)); break;
   }
 }
 
@@ -126,6 +131,14 @@ std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& brok
   auto node = std::make_unique<test_node>(host.here(), std::move(environment));
   node->must("open " + broker + " 30000");
   return node;
+}
+
+int inner_pid(const child_process& of) {
+  const std::string outer = std::to_string(of.pid());
+  std::ifstream children("/proc/" + outer + "/task/" + outer + "/children");
+  int pid = 0;
+  if (!(children >> pid)) throw std::runtime_error("process " + outer + " has no child");
+  return pid;
 }
 
 std::string topics_of(const lab_host& host, const std::string& broker) {

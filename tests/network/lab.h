@@ -17,7 +17,8 @@ enum class outage {
   carrier,  // the cable is pulled: the host's interface sees it
   silent,   // the switch swallows every frame: nobody is told
   ip,       // a firewall drops every packet, both ways
-  reject    // a firewall answers every packet with an error, both ways
+  reject,   // a firewall answers every packet with an error, both ways
+  reset     // a firewall ends every tcp connection that something is sent over
 };
 inline constexpr outage every_outage[] = {outage::carrier, outage::silent, outage::ip, outage::reject};
 [[nodiscard]] std::string to_string(outage how);
@@ -72,6 +73,7 @@ class lab_broker {
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   void start();
   void kill() { process_->kill(); }
+  [[nodiscard]] const child_process& process() const { return *process_; }
 
  private:
   const lab_host& on_;
@@ -83,6 +85,8 @@ class lab_broker {
 // NAME=value.
 [[nodiscard]] std::unique_ptr<test_node> node_on(const lab_host& host, const std::string& broker,
                                                  std::vector<std::string> environment = {});
+// The pid outside of what a command line behind lab_host::here() runs, which is not the child itself.
+[[nodiscard]] int inner_pid(const child_process& of);
 // What `orc topic list` prints on that host.
 [[nodiscard]] std::string topics_of(const lab_host& host, const std::string& broker);
 

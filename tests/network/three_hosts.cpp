@@ -1,0 +1,76 @@
+#include "network/three_hosts.h"
+
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "support/proc_stats.h"
+#include "support/wait_until.h"
+
+namespace orc::test {
+
+three_hosts::three_hosts(lab& hosts) : hosts_(hosts), broker_(hosts[0]) {
+  publisher_ = node_on(hosts[1], broker_.endpoint());
+  subscriber_ = node_on(hosts[2], broker_.endpoint());
+  publisher_->must("register pose tcp");
+  subscriber_->must("request pose any 0 1000 5000");
+  publisher_->must("stream pose 100 100 0");
+  subscriber_->must("collect pose");
+  if (!wait_until([&] { return received() > 10; })) throw std::runtime_error("nothing arrives");
+}
+
+bool three_hosts::is_published() {
+  std::istringstream table(hosts_[0].sh(program("orc") + " topic list -v --broker " + broker_.endpoint()));
+  for (std::string topic, publisher, rest; table >> topic >> publisher; std::getline(table, rest)) {
+    if (topic == "pose") return publisher != "-";
+  }
+  return false;
+}
+
+three_hosts::recovery three_hosts::after(const cut& what, std::chrono::milliseconds length) {
+  const std::string later = "later" + std::to_string(++outages_);
+  subscriber_->must("request " + later + " any 1 0 0");
+  if (what.from)
+    hosts_.cut_between(what.host, *what.from, what.how);
+  else
+    hosts_.cut(what.host, what.how);
+  std::this_thread::sleep_for(length / 2);
+  publisher_->tell("register " + later + " tcp");
+  std::this_thread::sleep_for(length - length / 2);
+  const auto before = received();
+  hosts_.mend(what.host);
+  const auto mended = std::chrono::steady_clock::now();
+  recovery took;
+  (void)wait_until([&] {
+    if (took.stream_ms < 0 && received() > before) took.stream_ms = ms_since(mended);
+    if (took.map_ms < 0 && !subscriber_->ask("link " + later).starts_with("none")) took.map_ms = ms_since(mended);
+    return took.stream_ms >= 0 && took.map_ms >= 0;
+  });
+  if (publisher_->answer() != "ok") throw std::runtime_error("cannot register during an outage");
+  publisher_->must("unregister " + later);
+  subscriber_->must("release " + later);
+  return took;
+}
+
+void three_hosts::reset(std::size_t host) {
+  hosts_.cut(host, outage::reset);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // some samples try
+  const auto before = received();
+  hosts_.mend(host);
+  if (!wait_until([&] { return received() > before; })) throw std::runtime_error("the stream does not come back");
+  if (!wait_until([&] { return is_published(); })) throw std::runtime_error("the publisher does not come back");
+}
+
+three_hosts::footprint three_hosts::footprints() {
+  footprint all;
+  const pid_t processes[] = {inner_pid(broker_.process()), inner_pid(publisher_->process()),
+                             inner_pid(subscriber_->process())};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto now = stats_of(processes[i]);
+    all.fds[i] = now.fds;
+    all.rss_kib[i] = now.rss_kib;
+  }
+  return all;
+}
+
+}  // namespace orc::test
