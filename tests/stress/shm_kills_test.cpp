@@ -253,7 +253,7 @@ void survive(scene& s, std::vector<std::size_t> survivors, std::size_t kills, Vi
 
 TEST_CASE("shm kills: readers survive their publisher, again and again", "[stress]") {
   scene s(1);
-  survive(s, {1, 2, 3}, rounds(150, 3500), [] { return std::size_t{0}; });
+  survive(s, {1, 2, 3}, rounds(60, 3500), [] { return std::size_t{0}; });
 }
 
 TEST_CASE("shm kills: a publisher and a reader survive the other readers, again and again", "[stress]") {
