@@ -230,3 +230,26 @@ TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and res
   CHECK(std::count_if(crowd.begin(), crowd.end(), [](auto& each) { return each.is_cut_off(); }) == 60);
   CHECK(link->readers() == 0);
 }
+
+TEST_CASE("stream publisher link: of a crowd, silent connections give way before they could say hello", "[unit]") {
+  const publication_over_ipc published;
+  const auto& link = published.link;
+  const auto places_taken_after = [&](bool introduced) {
+    std::deque<stream_peer> crowd;
+    for (int n = 0; n < 65; ++n) {
+      crowd.push_back(stream_peer::connected_to(link->where().address));
+      if (introduced) REQUIRE(crowd.back().say(zmtp_introduction("DEALER")));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(wait_until([&] {
+      link->service(nullptr);
+      return readable(crowd.back().fd(), 0);  // greeted
+    }));
+    return std::chrono::steady_clock::now() - start;
+  };
+  CHECK(places_taken_after(true) >= std::chrono::milliseconds(19));
+  auto silent = places_taken_after(false);
+  CHECK(silent >= std::chrono::milliseconds(4));
+  for (int n = 0; n < 20 && silent >= std::chrono::milliseconds(19); ++n) silent = places_taken_after(false);
+  CHECK(silent < std::chrono::milliseconds(19));
+}

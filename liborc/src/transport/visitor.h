@@ -24,12 +24,16 @@ class visitor {
   [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept {
     return now - said_.since() >= introduction;
   }
-  // Long enough here to have said hello over a local network: one that comes later may have its place.
-  [[nodiscard]] bool may_be_replaced(monotonic::time_point now) const noexcept { return now - said_.since() >= grace; }
+  // Long enough here to have said hello over a local network, or to have begun to speak: one that comes later may have
+  // its place.
+  [[nodiscard]] bool may_be_replaced(monotonic::time_point now, bool introduced) const noexcept {
+    return now - said_.since() >= (introduced ? grace : silence);
+  }
 
  private:
   static constexpr auto introduction = std::chrono::seconds(1);
   static constexpr auto grace = std::chrono::milliseconds(20);
+  static constexpr auto silence = std::chrono::milliseconds(5);  // subscribers speak as soon as they are connected
 
   allowance said_{20};
 };

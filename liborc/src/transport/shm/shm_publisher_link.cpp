@@ -250,7 +250,8 @@ bool shm_publisher_link::strangers_are_full() const noexcept {
 // The oldest one. Null: all of them still have time.
 shm_publisher_link::reader* shm_publisher_link::who_gives_way() const noexcept {
   const auto oldest = std::find_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
-  return oldest != all_.end() && (*oldest)->guest.may_be_replaced(monotonic::now()) ? oldest->get() : nullptr;
+  if (oldest == all_.end() || !(*oldest)->guest.may_be_replaced(monotonic::now(), false)) return nullptr;
+  return oldest->get();
 }
 
 void shm_publisher_link::receive_some(reader& from) noexcept {

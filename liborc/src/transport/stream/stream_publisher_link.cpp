@@ -229,7 +229,8 @@ stream_publisher_link::reader* stream_publisher_link::who_gives_way() const noex
     if (each->gone || each->joined) continue;
     if (oldest == nullptr || (oldest->line.ready() && !each->line.ready())) oldest = each.get();
   }
-  return oldest != nullptr && oldest->guest.may_be_replaced(monotonic::now()) ? oldest : nullptr;
+  if (oldest == nullptr || !oldest->guest.may_be_replaced(monotonic::now(), oldest->line.ready())) return nullptr;
+  return oldest;
 }
 
 void stream_publisher_link::receive_some(reader& from, sample* last) noexcept {
