@@ -106,8 +106,7 @@ TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behi
   CHECK(wait_until([&] { return sender.publisher("t").readers() == 0; }));
 }
 
-TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind", "[stress]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::broker sender(address_broker.options());
   orc::broker receiver(address_broker.options());
