@@ -1,6 +1,7 @@
 #include "core/link_selector.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/route.h"
@@ -37,6 +38,7 @@ void link_selector::begin() {
   failure_.reset();
   next_kind_ = 0;
   next_endpoint_ = 0;
+  crowded_ = 0;
   look_again_ = {};
 }
 
@@ -54,17 +56,22 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
       ask_again();
     rounds_ = std::min(rounds_ + 1, quick_rounds);
   }
+  const int crowded_before = crowded_;
   while (start_next()) {
     if (auto found = finished()) return found;
-    if (!candidates_.empty()) break;
+    if (crowded_ != crowded_before || !candidates_.empty()) break;
   }
-  look_again_ = now + (rounds_ < quick_rounds ? patience : pause);
+  if (crowded_ != crowded_before)
+    look_again_ = now + crowd_pause;
+  else
+    look_again_ = now + (rounds_ < quick_rounds ? patience : pause);
   return std::nullopt;
 }
 
 // Tries the next endpoint that the publication offers. False: there is none left.
 bool link_selector::start_next() {
   while (next_kind_ < transports_->size()) {
+    const auto this_one = std::pair(next_kind_, next_endpoint_);
     const transport_kind& kind = *(*transports_)[next_kind_];
     const auto of_kind = [&](const auto& each) { return each.transport == kind.name(); };
     const auto first = endpoints_.begin() + static_cast<std::ptrdiff_t>(next_endpoint_);
@@ -87,6 +94,11 @@ bool link_selector::start_next() {
     }
     auto made = kind.subscribe(wanted_, *offered);
     if (const auto* const failed = std::get_if<error>(&made)) {
+      if (failed->code() == errc::timed_out && crowded_ < most_crowded) {
+        ++crowded_;
+        std::tie(next_kind_, next_endpoint_) = this_one;
+        return true;
+      }
       note_failure(kind.name(), failed->message());
       failure_ = *failed;
       return true;

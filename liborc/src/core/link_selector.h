@@ -26,6 +26,11 @@ class link_selector {
   // TCP does, would find a path that is back much too late.
   static constexpr std::ptrdiff_t most_asked = 2;
 
+  // Where a crowd leaves no room in a publication's queue, places become free all the time, and who asks seldom gets
+  // none: so often, before the next way is tried.
+  static constexpr auto crowd_pause = std::chrono::milliseconds(5);
+  static constexpr int most_crowded = 100;
+
   struct choice {
     std::shared_ptr<subscriber_link> link;
     wire::endpoint where;
@@ -85,7 +90,8 @@ class link_selector {
   std::size_t next_endpoint_ = 0;  // of that kind, in endpoints_
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
-  int rounds_ = 0;  // in which no way was found
+  int rounds_ = 0;   // in which no way was found
+  int crowded_ = 0;  // attempts of this round that found a queue full
   std::string notes_;
   std::string public_notes_;
   std::optional<error> failure_;

@@ -17,7 +17,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int backlog = 4096;
+constexpr int backlog = 512;  // a crowd keeps a newcomer waiting for so many; who finds it full comes again
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 [[nodiscard]] sockaddr_un address_of(const std::string& path) noexcept {
@@ -96,8 +96,10 @@ std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, co
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if ((!fd && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(fd.get())) return out_of_descriptors();
   if (type == SOCK_STREAM) (void)wire::refuse_descriptors(fd.get());
-  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+    if (errno == EAGAIN) return error(errc::timed_out, "too many others wait to connect");
     return refused(std::string("cannot connect: ") + std::strerror(errno));
+  }
   return fd;
 }
 

@@ -25,7 +25,8 @@ struct listening_path {
                                                                       std::string_view suffix, int type);
 
 // "<scheme>://<run directory>/<uid>/<id of the publication><suffix>", as listen_in_directory makes them. An error says
-// why the publication cannot be there: no other socket of this host is ever connected to.
+// why the publication cannot be there: no other socket of this host is ever connected to. errc::timed_out: there was no
+// place in its queue.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
                                                              std::string_view scheme, std::string_view suffix,
                                                              int type);

@@ -227,7 +227,8 @@ class transport_kind {
   [[nodiscard]] virtual capabilities can() const noexcept = 0;
   // Opens the publication's end.
   [[nodiscard]] virtual link_or_error<publisher_link> advertise(const publication_spec& spec) const = 0;
-  // Opens the subscription's end towards `address`. An error means: cannot be reached this way, and why.
+  // Opens the subscription's end towards `address`. An error means: cannot be reached this way, and why;
+  // errc::timed_out: not at this moment.
   [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                                  const wire::endpoint& address) const = 0;
 };
