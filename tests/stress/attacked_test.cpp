@@ -150,11 +150,11 @@ TEST_CASE("attacked: streams lose nothing, nothing grows, and newcomers join", "
   std::sort(came.begin(), came.end(), [](const auto& a, const auto& b) { return a.linked_ms < b.linked_ms; });
   REQUIRE_FALSE(came.empty());
   const auto late = std::count_if(came.begin(), came.end(), [](const auto& each) { return each.linked_ms > 1000; });
-  std::printf("%zu newcomers: half of them joined within %ld ms, the slowest in %ld ms (published after %ld), "
-              "%ld took more than a second\n%s",
-              came.size(), static_cast<long>(came[came.size() / 2].linked_ms),
-              static_cast<long>(came.back().linked_ms), static_cast<long>(came.back().registered_ms),
-              static_cast<long>(late), attacker.read_all().c_str());
+  std::printf(
+      "%zu newcomers: half of them joined within %ld ms, the slowest in %ld ms (published after %ld), "
+      "%ld took more than a second\n%s",
+      came.size(), static_cast<long>(came[came.size() / 2].linked_ms), static_cast<long>(came.back().linked_ms),
+      static_cast<long>(came.back().registered_ms), static_cast<long>(late), attacker.read_all().c_str());
   CHECK(attacker.wait() == 0);
   honest.watch();
   honest.check();
