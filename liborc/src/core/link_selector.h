@@ -26,8 +26,8 @@ class link_selector {
   // TCP does, would find a path that is back much too late.
   static constexpr std::ptrdiff_t most_asked = 2;
 
-  // Where a crowd leaves no room in a publication's queue, places become free all the time, and who asks seldom gets
-  // none: so often, before the next way is tried.
+  // When a crowd fills the publication's queue, places become free all the time: retries this often before it tries the
+  // next way.
   static constexpr auto crowd_pause = std::chrono::milliseconds(5);
   static constexpr int most_crowded = 100;
 

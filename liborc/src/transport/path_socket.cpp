@@ -17,7 +17,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int backlog = 512;  // a crowd keeps a newcomer waiting for so many; who finds it full comes again
+constexpr int backlog = 512;  // more would only make newcomers wait longer behind a crowd; they retry when it is full
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 [[nodiscard]] sockaddr_un address_of(const std::string& path) noexcept {

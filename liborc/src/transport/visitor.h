@@ -24,8 +24,7 @@ class visitor {
   [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept {
     return now - said_.since() >= introduction;
   }
-  // Long enough here to have said hello over a local network, or to have begun to speak: one that comes later may have
-  // its place.
+  // It had time to say hello over a local network, or at least to introduce itself: its place may go to another.
   [[nodiscard]] bool may_be_replaced(monotonic::time_point now, bool introduced) const noexcept {
     return now - said_.since() >= (introduced ? grace : silence);
   }
