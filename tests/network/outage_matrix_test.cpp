@@ -112,7 +112,7 @@ TEST_CASE("1 and 7: streams and the map are back when the path is", "[network]")
   std::printf("back after (ms): cut off, how, for (s), stream, map\n");
   for (const auto& each : rows) {
     print(each);
-    INFO(each.who.name << ", " << to_string(each.how));
+    INFO(each.who.name << ", " << to_string(each.how) << ": " << each.failure);
     CHECK(each.failure.empty());
     CHECK(each.took.size() == each.lengths.size());
     for (const auto& took : each.took) {

@@ -1,5 +1,6 @@
 #include "network/three_hosts.h"
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -34,9 +35,11 @@ three_hosts::recovery three_hosts::after(const cut& what, std::chrono::milliseco
     hosts_.cut_between(what.host, *what.from, what.how);
   else
     hosts_.cut(what.host, what.how);
-  std::this_thread::sleep_for(length / 2);
+  // Late enough for the call to wait until the path is back.
+  const auto registers_before_end = std::min<std::chrono::milliseconds>(length / 2, std::chrono::seconds(10));
+  std::this_thread::sleep_for(length - registers_before_end);
   publisher_->tell("register " + later + " tcp");
-  std::this_thread::sleep_for(length - length / 2);
+  std::this_thread::sleep_for(registers_before_end);
   const auto before = received();
   hosts_.mend(what.host);
   const auto mended = std::chrono::steady_clock::now();
