@@ -3,6 +3,7 @@
 
 #include <regex>
 
+#include "support/fake_publication.h"
 #include "support/orc_tool.h"
 
 using namespace orc;
@@ -78,4 +79,16 @@ TEST_CASE("orc topic echo waits for a publisher that comes later") {
   REQUIRE(line);
   CHECK(line->find("text=sample ") != std::string::npos);
   CHECK(exit_code_of(echo) == 0);
+}
+
+TEST_CASE("orc topic echo on a terminal says what it waits for", "[integration]") {
+  const broker_process broker;
+  const tool orc(broker);
+  const std::string on_a_terminal = "timeout -s INT 3 script -qec 'exec $orc topic echo t' /dev/null";
+  CHECK(orc.run(on_a_terminal).out.find("waiting for a publisher of 't'") != std::string::npos);
+  const fake_publication silent(broker, "t");
+  const auto told = orc.run(on_a_terminal).out;
+  INFO(told);
+  CHECK(told.find("no link to the publisher of 't' yet: ") != std::string::npos);
+  CHECK(told.find("waiting for a publisher") == std::string::npos);
 }

@@ -67,8 +67,7 @@ class echo_command {
 
   int listen(subscriber from) {
     auto quiet_since = clock::now();
-    const auto hint_at = quiet_since + 500ms;
-    bool hinted = false;
+    auto hint_at = quiet_since + 500ms;
     while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
@@ -83,9 +82,9 @@ class echo_command {
       }
       if (out_.reader_gone()) return exit_code::ok;
       if (is_over(quiet_since)) return timed_out(from);
-      if (!hinted && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
-        out_.hint("waiting for a publisher of '" + options_.topic + "'");
-        hinted = true;
+      if (shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
+        hint(from);
+        hint_at = clock::now() + 2s;
       }
     }
     return ended();
@@ -110,6 +109,19 @@ class echo_command {
                                           : sample_line(sample, style, options_.full));
   }
 
+  [[nodiscard]] std::string no_link() const { return "no link to the publisher of '" + options_.topic + "'"; }
+
+  // What a person at the terminal waits for, when that changes.
+  void hint(const subscriber& from) {
+    broker_query broker(options_.common.broker, stop_);
+    const auto answer = broker.describe(options_.topic);
+    const auto* const state = std::get_if<wire::topic_state>(&answer);
+    std::string text = "waiting for a publisher of '" + options_.topic + "'";
+    if (state != nullptr && state->publication) text = no_link() + " yet: " + escaped(from.link().reason);
+    if (text != hinted_) out_.hint(text);
+    hinted_ = std::move(text);
+  }
+
   // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.
   int timed_out(const subscriber& from) {
     if (wanted_ == 0 && shown_ != 0) return exit_code::ok;
@@ -122,7 +134,7 @@ class echo_command {
     const auto answer = broker.describe(options_.topic);
     const auto* state = std::get_if<wire::topic_state>(&answer);
     if (state != nullptr && state->publication) {
-      out_.note("no link to the publisher of '" + options_.topic + "'" + waited + ": " + escaped(from.link().reason));
+      out_.note(no_link() + waited + ": " + escaped(from.link().reason));
       return exit_code::timed_out;
     }
     const auto* failure = std::get_if<query_failure>(&answer);
@@ -139,6 +151,7 @@ class echo_command {
   const echo_options& options_;
   const std::uint64_t wanted_;
   std::uint64_t shown_ = 0;
+  std::string hinted_;
   console out_;
   const stop_signal stop_;
   broker participant_;
