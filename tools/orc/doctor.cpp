@@ -10,6 +10,7 @@
 
 #include "benchmarks/support/json.h"
 #include "console.h"
+#include "doctor_conversation.h"
 #include "exit_code.h"
 #include "json_writer.h"
 #include "text.h"
@@ -23,11 +24,15 @@ struct doctor_options {
   std::string multicast;
   std::string json;
   bool huge_pages = false;
+  std::string to;
+  bool answer = false;
+  std::uint16_t port = doctor_port;
 };
 
 constexpr const char* footer =
     "One line for each check: ok; note: works, with the limits that it tells; FAIL: something will not work. Commands\n"
     "that mend it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
+    "Between two hosts: 'orc doctor --answer' on one of them, 'orc doctor --to HOST' on the other.\n\n"
     "Exit codes: 0 no FAIL, 1 at least one FAIL, 2 usage, 130 Ctrl-C.";
 
 const char* word(severity level) {
@@ -60,7 +65,8 @@ std::string json_of(const std::vector<finding>& findings, bool healthy) {
   return json.text() + "\n";
 }
 
-void check_network(const examine& add, const doctor_options& options) {
+// The network that programs use for multicast. Nothing: it is named wrongly, which has been told.
+std::optional<multicast_wish> wished_network(const examine& add, const doctor_options& options) {
   detail::multicast_url::setting source{options.multicast, {}};
   if (source.text.empty()) source = detail::multicast_url::from_environment();
   const auto parsed = detail::multicast_url::parse(source.text);
@@ -69,12 +75,23 @@ void check_network(const examine& add, const doctor_options& options) {
          "multicast URL",
          std::string(source.variable) + ": " + wrong->message(),
          {"unset " + std::string(source.variable)}});
-    return;
+    return std::nullopt;
   }
-  const multicast_wish wish{std::get<detail::multicast_url>(parsed),
-                            source.text.find("recv_buf_size=") != std::string::npos};
-  check_receive_buffer(add, wish);
-  check_multicast(add, wish);
+  return multicast_wish{std::get<detail::multicast_url>(parsed),
+                        source.text.find("recv_buf_size=") != std::string::npos};
+}
+
+void check_this_host(const examine& add, const doctor_options& options, const stop_signal& stop) {
+  check_versions(add);
+  const auto broker = check_broker(add, options.broker, stop);
+  if (stop.raised()) return;
+  check_run_directory(add, broker);
+  check_limits(add, options.huge_pages);
+  if (const auto wish = wished_network(add, options)) {
+    check_receive_buffer(add, *wish);
+    check_multicast(add, *wish);
+  }
+  check_clock(add);
 }
 
 // False: it could not be written, which has been told.
@@ -98,18 +115,27 @@ int run(const doctor_options& options) {
       out.write(text);
     findings.push_back(std::move(each));
   };
-  check_versions(add);
-  const auto broker = check_broker(add, options.broker, stop);
+  if (options.to.empty())
+    check_this_host(add, options, stop);
+  else if (const auto wish = wished_network(add, options))
+    check_other_host(add, options.to, options.port, wish->url, stop);
   if (stop.raised()) return exit_code::interrupted;
-  check_run_directory(add, broker);
-  check_limits(add, options.huge_pages);
-  check_network(add, options);
-  check_clock(add);
 
   const bool healthy =
       std::none_of(findings.begin(), findings.end(), [](const finding& f) { return f.level == severity::fail; });
   if (!write_json(out, options, json_of(findings, healthy)) || out.failed()) return exit_code::failed;
   return healthy ? exit_code::ok : exit_code::failed;
+}
+
+int answer(const doctor_options& options) {
+  bool wrong = false;
+  const auto wish = wished_network(
+      [&](const finding& each) {
+        wrong = true;
+        console().note(each.found);
+      },
+      options);
+  return wrong ? exit_code::failed : answer_doctors(wish->url, options.port);
 }
 
 }  // namespace
@@ -151,7 +177,16 @@ void add_doctor(CLI::App& app, int& exit_code) {
                     "Check huge pages as well (shared_memory_options::huge_pages)");
   command->add_option("--json", options->json, "Write JSON to FILE, - is stdout (the lines then go to stderr)")
       ->type_name("FILE|-");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  auto* const to = command
+                       ->add_option("--to", options->to,
+                                    "Check the network between this host and HOST, where 'orc doctor --answer' runs")
+                       ->type_name("HOST");
+  command->add_flag("--answer", options->answer, "Answer 'orc doctor --to' of other hosts, until Ctrl-C")->excludes(to);
+  command->add_option("--port", options->port, "Port of --answer, and of --to")
+      ->type_name("PORT")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65535));
+  command->callback([options, &exit_code] { exit_code = options->answer ? answer(*options) : run(*options); });
 }
 
 }  // namespace orc::cli

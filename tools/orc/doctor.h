@@ -49,6 +49,14 @@ struct multicast_wish {
 void check_receive_buffer(const examine& add, const multicast_wish& wish);
 void check_multicast(const examine& add, const multicast_wish& wish);
 
+// ---- between hosts ----
+
+// `orc doctor --answer`: answers check_other_host() of other hosts until Ctrl-C. The exit code.
+[[nodiscard]] int answer_doctors(const detail::multicast_url& url, std::uint16_t port);
+// `port`: where the other host answers.
+void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
+                      const stop_signal& stop);
+
 // ---- for fixes ----
 
 // The command with sudo in front, unless this is root.

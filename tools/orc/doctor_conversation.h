@@ -1,0 +1,64 @@
+// What `orc doctor --to` and `orc doctor --answer` say to each other: lines of text over tcp. Neither trusts the other:
+// lines are short, and every wait has an end.
+//
+//   asks                      answers
+//   orc doctor 1              orc doctor 1 <data port> <multicast URL> <host name>
+//   time                      <nanoseconds since 1970>
+//   connect <port>            ok | no <why>          connects to that port of who asks
+//   send <token>              ok | no <why>          sends it to its multicast group
+//   heard <token>             <address> | no         did it come by multicast, and from where?
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/unique_fd.h"
+#include "stop_signal.h"
+
+namespace orc::cli {
+
+inline constexpr std::uint16_t doctor_port = 5571;
+inline constexpr const char* doctor_greeting = "orc doctor 1";
+// For a connection between hosts: more than any network of robots takes. And for an answer, which may have to wait for
+// a connection.
+inline constexpr auto connection_patience = std::chrono::milliseconds(1500);
+inline constexpr auto answer_patience = std::chrono::seconds(3);
+
+// An IPv4 address and a port, in numbers.
+struct host_and_port {
+  std::string address;
+  std::uint16_t port = 0;
+  [[nodiscard]] std::string text() const { return address + ":" + std::to_string(port); }
+};
+// All IPv4 addresses of a name. Empty: there is no such host. May ask a name server.
+[[nodiscard]] std::vector<std::string> addresses_of_host(const std::string& name);
+
+// Non-blocking, listening on all interfaces; 0: any free port, which is then told. Or why not.
+[[nodiscard]] std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port);
+
+// One end of a connection.
+class doctor_line {
+ public:
+  explicit doctor_line(detail::unique_fd fd) : fd_(std::move(fd)) {}
+  // Or why nobody could be reached there, as it follows "10.0.0.2:5571: ".
+  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const host_and_port& to, const stop_signal& stop);
+
+  // False: the other end is gone, or does not read.
+  bool say(const std::string& line);
+  // The next line. Nothing: none came within answer_patience, it was too long, the other end is gone, or a signal came.
+  [[nodiscard]] std::optional<std::string> hear(const stop_signal& stop);
+  // Both: nothing when there was no answer.
+  [[nodiscard]] std::optional<std::string> ask(const std::string& line, const stop_signal& stop);
+  // The other end's address.
+  [[nodiscard]] std::string peer() const;
+
+ private:
+  detail::unique_fd fd_;
+  std::string heard_;
+};
+
+}  // namespace orc::cli

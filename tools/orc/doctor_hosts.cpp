@@ -1,0 +1,223 @@
+// orc doctor --to HOST: do samples get from this host to another one, and back?
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "doctor.h"
+#include "doctor_conversation.h"
+#include "group_probe.h"
+#include "orc/version.h"
+#include "text.h"
+
+namespace orc::cli {
+
+namespace {
+
+using clock = stop_signal::clock;
+
+constexpr int clock_questions = 10;
+constexpr double noticeable_ms = 5;  // a sample's age is wrong by as much
+constexpr auto multicast_patience = std::chrono::milliseconds(500);
+constexpr auto look_again = std::chrono::milliseconds(20);
+
+std::string new_word() {
+  std::array<unsigned char, 12> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return "word";
+  std::string word;
+  for (const unsigned char each : random) {
+    word += "0123456789abcdef"[each >> 4];
+    word += "0123456789abcdef"[each & 15];
+  }
+  return word;
+}
+
+double ms_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+std::string why_not(const std::optional<std::string>& answer) {
+  if (!answer) return "the other doctor does not answer any more";
+  return answer->starts_with("no ") ? answer->substr(3) : *answer;
+}
+
+const std::vector<std::string> look_at_firewalls = {as_root("nft list ruleset")};
+
+// What the other side says about itself.
+struct other_host {
+  host_and_port data;
+  std::string multicast;
+  std::string name;
+};
+
+std::optional<other_host> introduced(doctor_line& line, const std::string& address, const stop_signal& stop) {
+  const auto answer = line.ask(doctor_greeting, stop);
+  const std::string expected = std::string(doctor_greeting) + " ";
+  if (!answer || !answer->starts_with(expected)) return std::nullopt;
+  std::istringstream words(answer->substr(expected.size()));
+  other_host other{{address, 0}, {}, {}};
+  words >> other.data.port >> other.multicast;
+  std::getline(words >> std::ws, other.name);
+  if (!words && other.name.empty()) return std::nullopt;
+  return other;
+}
+
+void check_clocks(const examine& add, doctor_line& line, const stop_signal& stop) {
+  double best_ms = std::numeric_limits<double>::infinity();
+  double offset_ms = 0;
+  for (int n = 0; n < clock_questions; ++n) {
+    const auto before = clock::now();
+    const auto here = std::chrono::system_clock::now().time_since_epoch();
+    const auto answer = line.ask("time", stop);
+    const double trip_ms = ms_between(before, clock::now());
+    std::int64_t there_ns = 0;
+    if (!answer || std::from_chars(answer->data(), answer->data() + answer->size(), there_ns).ec != std::errc()) return;
+    if (trip_ms >= best_ms) continue;
+    best_ms = trip_ms;
+    const double here_ms = std::chrono::duration<double, std::milli>(here).count();
+    offset_ms = static_cast<double>(there_ns) / 1e6 - here_ms - trip_ms / 2;
+  }
+  const bool apart = std::abs(offset_ms) - best_ms / 2 > noticeable_ms;
+  finding clocks{apart ? severity::note : severity::ok,
+                 "clocks",
+                 fixed(std::abs(offset_ms), 1) + " ms apart, give or take " + fixed(best_ms / 2, 1) + " ms",
+                 {}};
+  if (apart) {
+    clocks.found += ": the ages of messages, and max_age_ms, are wrong by as much";
+    clocks.fixes = {as_root("apt install chrony")};
+  }
+  add(std::move(clocks));
+}
+
+void check_data_port_there(const examine& add, const other_host& other, const stop_signal& stop) {
+  const auto before = clock::now();
+  const auto made = doctor_line::connect(other.data, stop);
+  if (const auto* const why = std::get_if<std::string>(&made))
+    add({severity::fail, "data ports there", other.data.text() + ": " + *why, look_at_firewalls});
+  else
+    add({severity::ok,
+         "data ports there",
+         other.data.text() + " was reached in " + fixed(ms_between(before, clock::now()), 1) + " ms",
+         {}});
+}
+
+void check_data_port_here(const examine& add, doctor_line& line, const stop_signal& stop) {
+  std::uint16_t port = 0;
+  const auto door = listen_for_doctor(port);
+  if (const auto* const wrong = std::get_if<std::string>(&door))
+    return add({severity::fail, "data ports here", *wrong, {}});
+  const auto answer = line.ask("connect " + std::to_string(port), stop);
+  if (answer == "ok")
+    add({severity::ok, "data ports here", "port " + std::to_string(port) + " was reached from there", {}});
+  else
+    add({severity::fail, "data ports here", "from there, port " + std::to_string(port) + ": " + why_not(answer),
+         look_at_firewalls});
+}
+
+// Asks until it is so, or the time for a datagram is over.
+template <typename Condition>
+bool comes_true(const stop_signal& stop, Condition&& condition) {
+  const auto until = clock::now() + multicast_patience;
+  while (!condition()) {
+    if (clock::now() >= until || stop.wait_until(clock::now() + look_again)) return false;
+  }
+  return true;
+}
+
+void check_multicast_there(const examine& add, doctor_line& line, group_probe& group, const stop_signal& stop) {
+  const std::string word = new_word();
+  if (const auto why = group.send(word); !why.empty())
+    return add({severity::fail, "multicast there", "cannot send: " + why, {}});
+  std::optional<std::string> from;
+  const bool heard = comes_true(stop, [&] {
+    from = line.ask("heard " + word, stop);
+    return !from || *from != "no";
+  });
+  if (heard && from)
+    add({severity::ok, "multicast there", "what is sent here is heard there, from " + *from, {}});
+  else
+    add({severity::fail, "multicast there",
+         "what is sent here is not heard there: a firewall, a switch that does not pass it on (IGMP snooping), or a "
+         "router with a ttl that is too small",
+         look_at_firewalls});
+}
+
+void check_multicast_here(const examine& add, doctor_line& line, group_probe& group, const stop_signal& stop) {
+  const std::string word = new_word();
+  const auto sent = line.ask("send " + word, stop);
+  if (sent != "ok") return add({severity::fail, "multicast here", "cannot be sent there: " + why_not(sent), {}});
+  std::optional<std::string> from;
+  const bool heard = comes_true(stop, [&] { return (from = group.heard(word)).has_value(); });
+  if (heard)
+    add({severity::ok, "multicast here", "what is sent there is heard here, from " + *from, {}});
+  else
+    add({severity::fail, "multicast here", "what is sent there is not heard here: the same causes", look_at_firewalls});
+}
+
+void check_multicast_between(const examine& add, const detail::multicast_url& url, const other_host& other,
+                             doctor_line& line, const stop_signal& stop) {
+  if (url.ttl == 0)
+    return add({severity::note,
+                "multicast between",
+                "not tried: " + url.text() + " stays on this host",
+                {"export ORC_MULTICAST='udpm://239.255.76.67:7667?ttl=1'   # there as well"}});
+  const auto theirs = detail::multicast_url::parse(other.multicast);
+  const auto* const parsed = std::get_if<detail::multicast_url>(&theirs);
+  const bool same =
+      parsed != nullptr && parsed->ttl != 0 && parsed->port == url.port && parsed->group.s_addr == url.group.s_addr;
+  if (!same)
+    return add({severity::fail,
+                "multicast between",
+                "here " + url.text() + ", there " + other.multicast + ": they do not meet",
+                {"export ORC_MULTICAST=" + shell_word(url.text()) + "   # there"}});
+  auto opened = group_probe::open(url);
+  if (const auto* const wrong = std::get_if<std::string>(&opened))
+    return add({severity::fail, "multicast between", *wrong, {"orc doctor"}});
+  auto& group = std::get<group_probe>(opened);
+  check_multicast_there(add, line, group, stop);
+  check_multicast_here(add, line, group, stop);
+}
+
+}  // namespace
+
+void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
+                      const stop_signal& stop) {
+  const auto addresses = addresses_of_host(host);
+  if (addresses.empty())
+    return add({severity::fail, "other host", "there is no host '" + host + "'", {"getent hosts " + shell_word(host)}});
+  std::string failures;
+  for (const auto& address : addresses) {
+    const host_and_port at{address, port};
+    const auto before = clock::now();
+    auto made = doctor_line::connect(at, stop);
+    if (stop.raised()) return;
+    if (const auto* const why = std::get_if<std::string>(&made)) {
+      failures += (failures.empty() ? "" : "; ") + at.text() + ": " + *why;
+      continue;
+    }
+    auto& line = std::get<doctor_line>(made);
+    const auto other = introduced(line, address, stop);
+    if (!other) {
+      failures += (failures.empty() ? "" : "; ") + at.text() + ": something else answers there";
+      continue;
+    }
+    add({severity::ok,
+         "other host",
+         other->name + " (" + at.text() + ") answers after " + fixed(ms_between(before, clock::now()), 1) + " ms",
+         {}});
+    check_clocks(add, line, stop);
+    check_data_port_there(add, *other, stop);
+    check_data_port_here(add, line, stop);
+    check_multicast_between(add, url, *other, line, stop);
+    return;
+  }
+  add({severity::fail, "other host", failures, {"orc doctor --answer   # there"}});
+}
+
+}  // namespace orc::cli

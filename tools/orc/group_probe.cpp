@@ -1,0 +1,80 @@
+#include "group_probe.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "transport/multicast/multicast_socket.h"
+
+namespace orc::cli {
+
+namespace {
+
+namespace multicast = detail::multicast;
+
+constexpr const char* channel = "orc doctor";
+constexpr int copies = 3;
+constexpr std::size_t most_arrivals = 100;
+constexpr int most_at_once = 1000;  // datagrams: whoever sends more must not keep us here
+
+// What LCM's format has in front of a short message.
+std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
+
+std::string numeric(const sockaddr_in& address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  return ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr ? std::string() : text.data();
+}
+
+}  // namespace
+
+std::variant<group_probe, std::string> group_probe::open(const detail::multicast_url& url) {
+  auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
+  if (const auto* const failed = std::get_if<orc::error>(&in)) return failed->message();
+  if (url.ttl != 0 && !multicast::join_network(std::get<detail::unique_fd>(in).get(), url))
+    return std::string("the group cannot be joined: no interface has a route to it");
+  auto out = multicast::open_sender(url);
+  if (const auto* const failed = std::get_if<orc::error>(&out)) return failed->message();
+  return group_probe(std::move(std::get<detail::unique_fd>(in)), std::move(std::get<detail::unique_fd>(out)));
+}
+
+std::string group_probe::send(const std::string& word) {
+  const std::string datagram = head() + word;
+  const sockaddr_in to = multicast::address_of(in_.get());
+  for (int n = 0; n < copies; ++n) {
+    if (::sendto(out_.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) <
+        0)
+      return std::strerror(errno);
+  }
+  return {};
+}
+
+void group_probe::listen() {
+  std::array<char, 256> bytes{};
+  for (int n = 0; n < most_at_once; ++n) {
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    const auto count =
+        ::recvfrom(in_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &size);
+    if (count < 0) return;
+    const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
+    if (!datagram.starts_with(head())) continue;
+    arrivals_.push_back({std::string(datagram.substr(head().size())), numeric(from)});
+    if (arrivals_.size() > most_arrivals) arrivals_.pop_front();
+  }
+}
+
+std::optional<std::string> group_probe::heard(const std::string& word) {
+  listen();
+  const auto found =
+      std::find_if(arrivals_.begin(), arrivals_.end(), [&](const arrival& each) { return each.word == word; });
+  if (found == arrivals_.end()) return std::nullopt;
+  return found->from;
+}
+
+}  // namespace orc::cli

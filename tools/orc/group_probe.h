@@ -1,0 +1,40 @@
+// Words to and from a multicast group, on a channel of their own and with the sockets of the transport: what leaves
+// here and arrives on another host. For `orc doctor --to` and `--answer`.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/unique_fd.h"
+#include "transport/multicast/multicast_url.h"
+
+namespace orc::cli {
+
+class group_probe {
+ public:
+  // Or what stands in the way.
+  [[nodiscard]] static std::variant<group_probe, std::string> open(const detail::multicast_url& url);
+
+  // Sends it, more than once: datagrams may get lost. Empty, or why not.
+  [[nodiscard]] std::string send(const std::string& word);
+  // Where a word came from that arrived so far: the last hundred are remembered.
+  [[nodiscard]] std::optional<std::string> heard(const std::string& word);
+  // Readable when something has arrived.
+  [[nodiscard]] int fd() const noexcept { return in_.get(); }
+
+ private:
+  group_probe(detail::unique_fd in, detail::unique_fd out) : in_(std::move(in)), out_(std::move(out)) {}
+  void listen();
+
+  struct arrival {
+    std::string word;
+    std::string from;
+  };
+  detail::unique_fd in_;
+  detail::unique_fd out_;
+  std::deque<arrival> arrivals_;
+};
+
+}  // namespace orc::cli
