@@ -53,7 +53,8 @@ struct participant_options {
   std::string advertise = {};
   // For topics and requests that name none themselves. Empty: $ORC_TRANSPORTS (comma-separated), else as said above.
   transport_set transports = {};
-  // LCM's network for topics on multicast that name none themselves, as a URL (README, "Multicast"):
+  // LCM's network for topics on multicast that name none themselves, as a URL
+  // (liborc/doc/guide/multicast-and-lcm.md):
   // udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304&interface=lo&fec=20. Empty: $ORC_MULTICAST, else
   // $LCM_DEFAULT_URL, else udpm://239.255.76.67:7667?ttl=0, which does not leave this host.
   std::string multicast = {};
