@@ -60,8 +60,10 @@ void console::note(std::string_view text) {
   write_all(STDERR_FILENO, whole);
 }
 
+bool console::is_watched() { return isatty(STDERR_FILENO) == 1; }
+
 void console::hint(std::string_view text) {
-  if (isatty(STDERR_FILENO) == 1) note(text);
+  if (is_watched()) note(text);
 }
 
 }  // namespace orc::cli

@@ -23,7 +23,9 @@ class console {
 
   // "orc: text" to stderr.
   void note(std::string_view text);
-  // The same when a person is looking (stderr is a terminal), nothing otherwise.
+  // Is a person looking: is stderr a terminal?
+  [[nodiscard]] static bool is_watched();
+  // A note when it is, nothing otherwise.
   void hint(std::string_view text);
 
  private:

@@ -82,7 +82,7 @@ class echo_command {
       }
       if (out_.reader_gone()) return exit_code::ok;
       if (is_over(quiet_since)) return timed_out(from);
-      if (shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
+      if (console::is_watched() && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
         hint(from);
         hint_at = clock::now() + 2s;
       }
