@@ -12,17 +12,14 @@
 #include <cstring>
 #include <memory>
 
+#include "text.h"
+
 namespace orc::cli {
 
 namespace {
 
 constexpr std::size_t longest_line = 512;
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
-
-std::string numeric(const sockaddr_in& address) {
-  std::array<char, INET_ADDRSTRLEN> text{};
-  return ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr ? std::string() : text.data();
-}
 
 std::string why_unreachable(int error) {
   switch (error) {
@@ -60,7 +57,7 @@ std::vector<std::string> addresses_of_host(const std::string& name) {
   for (const auto* each = found; each != nullptr; each = each->ai_next) {
     sockaddr_in address{};
     std::memcpy(&address, each->ai_addr, sizeof address);
-    const auto text = numeric(address);
+    const auto text = text_of(address.sin_addr);
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
   return all;
@@ -122,7 +119,7 @@ std::string doctor_line::peer() const {
   sockaddr_in address{};
   socklen_t size = sizeof address;
   if (::getpeername(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return numeric(address);
+  return text_of(address.sin_addr);
 }
 
 }  // namespace orc::cli

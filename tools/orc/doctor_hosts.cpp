@@ -1,5 +1,4 @@
 // orc doctor --to HOST: do samples get from this host to another one, and back?
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "group_probe.h"
 #include "orc/version.h"
 #include "text.h"
+#include "wire/control.h"
 
 namespace orc::cli {
 
@@ -27,16 +27,7 @@ constexpr double noticeable_ms = 5;  // a sample's age is wrong by as much
 constexpr auto multicast_patience = std::chrono::milliseconds(500);
 constexpr auto look_again = std::chrono::milliseconds(20);
 
-std::string new_word() {
-  std::array<unsigned char, 12> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return "word";
-  std::string word;
-  for (const unsigned char each : random) {
-    word += "0123456789abcdef"[each >> 4];
-    word += "0123456789abcdef"[each & 15];
-  }
-  return word;
-}
+std::string new_word() { return wire::id::random().hex(); }
 
 double ms_between(clock::time_point from, clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
@@ -64,7 +55,7 @@ std::optional<other_host> introduced(doctor_line& line, const std::string& addre
   other_host other{{address, 0}, {}, {}};
   words >> other.data.port >> other.multicast;
   std::getline(words >> std::ws, other.name);
-  if (!words && other.name.empty()) return std::nullopt;
+  if (other.data.port == 0) return std::nullopt;
   return other;
 }
 

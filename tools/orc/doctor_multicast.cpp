@@ -1,8 +1,5 @@
 // orc doctor: does multicast reach the programs of this host?
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -13,12 +10,6 @@
 namespace orc::cli {
 
 namespace {
-
-std::string text_of(in_addr address) {
-  std::array<char, INET_ADDRSTRLEN> text{};
-  ::inet_ntop(AF_INET, &address, text.data(), text.size());
-  return text.data();
-}
 
 std::string what_happened(const probe_result& result) {
   const std::string why = result.error == 0 ? "" : std::string(": ") + std::strerror(result.error);

@@ -1,6 +1,5 @@
 #include "group_probe.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "text.h"
 #include "transport/multicast/multicast_socket.h"
 
 namespace orc::cli {
@@ -25,11 +25,6 @@ constexpr int most_at_once = 1000;  // datagrams: whoever sends more must not ke
 
 // What LCM's format has in front of a short message.
 std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
-
-std::string numeric(const sockaddr_in& address) {
-  std::array<char, INET_ADDRSTRLEN> text{};
-  return ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr ? std::string() : text.data();
-}
 
 }  // namespace
 
@@ -64,7 +59,7 @@ void group_probe::listen() {
     if (count < 0) return;
     const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
     if (!datagram.starts_with(head())) continue;
-    arrivals_.push_back({std::string(datagram.substr(head().size())), numeric(from)});
+    arrivals_.push_back({std::string(datagram.substr(head().size())), text_of(from.sin_addr)});
     if (arrivals_.size() > most_arrivals) arrivals_.pop_front();
   }
 }

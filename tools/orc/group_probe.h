@@ -21,8 +21,6 @@ class group_probe {
   [[nodiscard]] std::string send(const std::string& word);
   // Where a word came from that arrived so far: the last hundred are remembered.
   [[nodiscard]] std::optional<std::string> heard(const std::string& word);
-  // Readable when something has arrived.
-  [[nodiscard]] int fd() const noexcept { return in_.get(); }
 
  private:
   group_probe(detail::unique_fd in, detail::unique_fd out) : in_(std::move(in)), out_(std::move(out)) {}

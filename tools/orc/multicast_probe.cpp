@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <variant>
 
 #include "transport/multicast/multicast_socket.h"
+#include "wire/control.h"
 
 namespace orc::cli {
 
@@ -65,16 +65,7 @@ struct arrival {
 };
 
 // Of a channel that nobody else has: what LCM's format needs of a message.
-std::string new_channel() {
-  std::array<unsigned char, 16> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return {};
-  std::string name = "orc doctor ";
-  for (const unsigned char each : random) {
-    name += "0123456789abcdef"[each >> 4];
-    name += "0123456789abcdef"[each & 15];
-  }
-  return name;
-}
+std::string new_channel() { return "orc doctor " + wire::id::random().hex(); }
 std::string message_on(const std::string& channel) { return "LC02" + std::string(4, '\0') + channel + '\0'; }
 
 arrival receive(int fd, const std::string& expected) {

@@ -1,6 +1,9 @@
 #include "text.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -28,6 +31,11 @@ std::string hex(std::string_view bytes) {
     text += hex_digits[value & 15];
   }
   return text;
+}
+
+std::string text_of(in_addr address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  return ::inet_ntop(AF_INET, &address, text.data(), text.size()) == nullptr ? std::string() : text.data();
 }
 
 std::optional<std::string> from_hex(std::string_view digits) {

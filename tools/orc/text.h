@@ -1,6 +1,8 @@
 // Bytes and numbers as text for people and terminals.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,6 +27,7 @@ using wire::utf8_length;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+[[nodiscard]] std::string text_of(in_addr address);  // "192.0.2.1"
 [[nodiscard]] std::string fixed(double number, int decimals);
 [[nodiscard]] std::string duration_text(std::int64_t ns);  // "45.2 us", "3.1 s"
 [[nodiscard]] std::string size_text(double bytes);         // "980 B", "1.2 MB"
