@@ -61,10 +61,8 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
     if (auto found = finished()) return found;
     if (crowded_ != crowded_before || !candidates_.empty()) break;
   }
-  if (crowded_ != crowded_before)
-    look_again_ = now + crowd_pause;
-  else
-    look_again_ = now + (rounds_ < quick_rounds ? patience : pause);
+  const auto unanswered = rounds_ < quick_rounds ? patience : pause;
+  look_again_ = now + (crowded_ != crowded_before ? crowd_pause : unanswered);
   return std::nullopt;
 }
 
