@@ -40,8 +40,8 @@ class transport_set {
 
 struct participant_options {
   // Endpoint of the address broker, or several, separated by commas, tried in order. Empty: $ORC_BROKER, else the
-  // user's broker, the system's, tcp://127.0.0.1:5570. "none": do without one; then topics are on multicast only, and
-  // whoever sends on a topic's name is heard.
+  // user's broker, the system's, tcp://127.0.0.1:5570. "none": use no broker; then topics use multicast only, and
+  // a subscription receives every sender on its topic's name.
   std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
   std::string name = {};

@@ -24,7 +24,8 @@ class visitor {
   [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept {
     return now - said_.since() >= introduction;
   }
-  // It had time to say hello over a local network, or at least to introduce itself: its place may go to another.
+  // True once it had enough time to say hello over a local network, or to introduce itself: a newcomer may take its
+  // place.
   [[nodiscard]] bool may_be_replaced(monotonic::time_point now, bool introduced) const noexcept {
     return now - said_.since() >= (introduced ? grace : silence);
   }
