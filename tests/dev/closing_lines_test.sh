@@ -41,7 +41,7 @@ closes() {
   shift 2
   rm -f build/once
   said=$(test_main "$@" 2>&1) || got=$?
-  said=$(grep -E '^(skipped [0-9]+|flaky): |^[0-9]+ passed, ' <<<"$said" || true)
+  said=$(grep -E '^(skipped [0-9]+|flaky|failed): |^[0-9]+ passed, ' <<<"$said" || true)
   if [[ $got -ne $status || $said != "$lines" ]]; then
     printf 'tools/dev test %s: status %s, closing lines:\n%s\n--- instead of status %s and:\n%s\n' \
       "$*" "$got" "$said" "$status" "$lines"
@@ -55,11 +55,15 @@ skipped 1: one core
 skipped 1: no mypy
 skipped 1: disabled
 $flaky
+failed: unit/absent
+failed: unit/fails
 12 passed, 2 failed, 5 skipped"
 closes 0 "skipped 2: no namespace orcNa here
 skipped 1: one core
 $flaky
 1 passed, 0 failed, 3 skipped" release -- -R 'flaky|skip'
-closes 1 "0 passed, 1 failed" tsan -- -R flaky
+closes 1 "failed: unit/flaky
+0 passed, 1 failed" tsan -- -R flaky
 closes 1 "0 passed, 1 failed" -- -R 'no such test'
-closes 1 "0 passed, 1 failed" -- -R absent
+closes 1 "failed: unit/absent
+0 passed, 1 failed" -- -R absent

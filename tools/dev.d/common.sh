@@ -88,10 +88,12 @@ read_report() {
   "$(python_of_system)" "$ORC_ROOT/tools/dev.d/report.py" "$@"
 }
 
-# show_remarks REMARKS: each reason for skipping with its count, then the tests that passed only when repeated
+# show_remarks REMARKS: each reason for skipping with its count, the tests that passed only when repeated, those that
+# failed
 show_remarks() {
   [[ -e $1 ]] || return 0
   sed -n 's/^skipped //p' "$1" | LC_ALL=C sort | uniq -c | LC_ALL=C sort -rn |
     sed -E 's/^ *([0-9]+) (.*)/skipped \1: \2/'
   sed -n 's/^flaky //p' "$1" | sort -u | sed 's/.*/flaky: &: failed once, passed when repeated/'
+  sed -n 's/^failed //p' "$1" | sort -u | sed 's/^/failed: /'
 }

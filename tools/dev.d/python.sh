@@ -29,11 +29,21 @@ pypi_reachable() {
   return "$status"
 }
 
+# run_pytest REPORT PYTEST…
+run_pytest() {
+  local report=$1
+  shift
+  ORC_BIN_DIR=$ORC_ROOT/build/release/bin ORC_PYTHON_NATIVE=required \
+    timeout -k 10 1800 "$ORC_ROOT/build/python-venv/bin/pytest" -q -o cache_dir="$ORC_ROOT/build/pytest-cache" \
+    --junitxml "$report" "$@" bindings/python/tests >&2
+}
+
 # python_test REMARKS: the wheel in an empty virtual environment, and the tests against it and the programs of
 # build/release; all that they say goes to stderr. Says "passed failed skipped"; why it skipped goes to REMARKS.
 python_test() {
-  local remarks=$1 venv=$ORC_ROOT/build/python-venv report=$ORC_ROOT/build/python-tests.xml status=0
-  rm -f "$report"
+  local remarks=$1 venv=$ORC_ROOT/build/python-venv status=0
+  local report=$ORC_ROOT/build/python-tests.xml again=$ORC_ROOT/build/python-tests-again.xml
+  rm -f "$report" "$again"
   if new_venv "$venv" --no-index pip && ! pypi_reachable "$venv"; then
     say "PyPI cannot be reached: the tests of the Python package are skipped"
     echo "skipped PyPI cannot be reached: all tests of the Python package count as one" >>"$remarks"
@@ -47,12 +57,16 @@ python_test() {
     echo 0 1 0
     return
   fi
-  ORC_BIN_DIR=$ORC_ROOT/build/release/bin ORC_PYTHON_NATIVE=required \
-    timeout -k 10 1800 "$venv/bin/pytest" -q -p no:cacheprovider --junitxml "$report" bindings/python/tests >&2 ||
-    status=$?
+  run_pytest "$report" || status=$?
+  local reports=("$report") some_failed=1  # pytest's status
+  if [[ $status -eq $some_failed ]]; then
+    say "once again what failed"
+    run_pytest "$again" --last-failed --last-failed-no-failures none || true
+    [[ ! -e $again ]] || reports+=("$again")
+  fi
   local passed=0 failed=0 skipped=0
-  [[ ! -e $report ]] || read -r passed failed skipped < <(read_report "$remarks" "$report") || true
+  [[ ! -e $report ]] || read -r passed failed skipped < <(read_report "$remarks" "${reports[@]}") || true
   # an interrupted run has no report, or none of what it did not come to
-  [[ $status -eq 0 || $failed -ne 0 ]] || failed=1
+  [[ $status -eq 0 || $failed -ne 0 || ($status -eq $some_failed && -e $again) ]] || failed=1
   echo "$passed" "$failed" "$skipped"
 }

@@ -2,8 +2,8 @@
 
 usage: report.py REMARKS REPORT [RERUN]
 
-Prints "passed failed skipped". Appends to the file REMARKS a line `skipped REASON` per skipped test, and `flaky NAME`
-per test that failed in REPORT and passed in RERUN, which then counts as passed.
+Prints "passed failed skipped". Appends to the file REMARKS a line `skipped REASON` per skipped test, `flaky NAME` per
+test that failed in REPORT and passed in RERUN, which then counts as passed, and `failed NAME` per other that failed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,13 @@ def outcome(case: ElementTree.Element) -> Outcome:
     return Outcome("skipped", " ".join(reason.split()))
 
 
+def name_of(case: ElementTree.Element) -> str:
+    name, module = case.get("name", ""), case.get("classname", "")
+    return name if module in ("", name) else f"{module}.{name}"  # ctest gives the name twice
+
+
 def outcomes(report: str) -> List[Tuple[str, Outcome]]:
-    return [(case.get("name", ""), outcome(case)) for case in ElementTree.parse(report).iter("testcase")]
+    return [(name_of(case), outcome(case)) for case in ElementTree.parse(report).iter("testcase")]
 
 
 def main(remarks: str, report: str, rerun: str = "") -> None:
@@ -50,6 +55,8 @@ def main(remarks: str, report: str, rerun: str = "") -> None:
             if what == "failed" and name in repeated and repeated[name].what == "passed":
                 what = "passed"
                 out.write(f"flaky {name}\n")
+            elif what == "failed":
+                out.write(f"failed {name}\n")
             elif what == "skipped":
                 out.write(f"skipped {reason}\n")
             counts[what] += 1

@@ -13,8 +13,9 @@ an empty virtual environment (build/python-venv) and tested there. That needs Py
 PyPI cannot be reached, these tests and those that talk to its lcm are skipped.
 
 What failed runs once again, but not under tsan. Ends with a line `skipped N: REASON` per reason (what the machine does
-not allow), a line `flaky: TEST: …` per test that passed only when repeated, and a line `N passed, N failed` (with
-`, N skipped`). The status is other than 0 when anything failed. A preset that does not build counts as one failure.
+not allow), a line `flaky: TEST: …` per test that passed only when repeated, a line `failed: TEST` per test that did
+not, and a line `N passed, N failed` (with `, N skipped`). The status is other than 0 when anything failed. A preset
+that does not build counts as one failure.
 
   tools/dev test -- -L unit                 only one directory: unit, conformance, integration, interop, …
   tools/dev test asan -- -R 'newest'        by name
