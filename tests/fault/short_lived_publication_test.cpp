@@ -24,3 +24,19 @@ TEST_CASE("short-lived publication: its sample arrives, also when the broker's w
   subscriber.process().thaw();
   CHECK(subscriber.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 "));
 }
+
+TEST_CASE("short-lived publication: its sample arrives, also when the broker's word that it left overtakes it",
+          "[fault]") {
+  broker_process address_broker;
+  test_node subscriber;
+  subscriber.must("open " + address_broker.endpoint());
+  subscriber.must("request t ipc 1 1 0");
+  fake_publication publication(address_broker, "t");
+  const auto hello = publication.await_hello();
+  REQUIRE(hello);
+  publication.withdraw();
+  subscriber.must("request after ipc 1 1 0");  // the broker answers in order: the subscriber knows by now
+  CHECK(publication.say(link_frame(wire::link_kind::welcome, publication.id, hello->subscription)));
+  CHECK(publication.say(sample_frame(1, 5, "for you!")));
+  CHECK(subscriber.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 "));
+}

@@ -25,12 +25,6 @@ void link_selector::stop() noexcept {
   candidates_.clear();
 }
 
-std::optional<link_selector::choice> link_selector::last_look() {
-  auto found = finished();
-  stop();
-  return found;
-}
-
 void link_selector::begin() {
   candidates_.clear();
   notes_.clear();
@@ -43,9 +37,8 @@ void link_selector::begin() {
 }
 
 std::optional<link_selector::choice> link_selector::step(monotonic::time_point now) {
-  if (!aiming_) return std::nullopt;
   if (auto found = finished()) return found;
-  if (now < look_again_) return std::nullopt;
+  if (!aiming_ || now < look_again_) return std::nullopt;
   look_again_ = now + patience;
   if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
     return std::nullopt;

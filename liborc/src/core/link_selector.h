@@ -49,8 +49,10 @@ class link_selector {
   void aim(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
   void stop() noexcept;
-  // The same, when the publication left: a way that is found by now is still returned, for what came through it.
-  [[nodiscard]] std::optional<choice> last_look();
+  // The publication left, or so the broker says: tries no more ways, but one that was tried already may still be found.
+  void try_no_more() noexcept { aiming_ = false; }
+  // Does one that was tried wait for its answer?
+  [[nodiscard]] bool waits() const noexcept { return !candidates_.empty(); }
   [[nodiscard]] bool aiming() const noexcept { return aiming_; }
 
   // Moves on; once a way is found it is returned and the search is over.

@@ -215,8 +215,8 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
     gone_at_ = monotonic::now();
     received_when_gone_ = received_;
     sends_on_ = false;
-    if (auto chosen = selector_.last_look()) adopt(std::move(*chosen));
-    if (!link_) selector_.stop();
+    selector_.try_no_more();
+    if (auto chosen = selector_.step(*gone_at_)) adopt(std::move(*chosen));
     ring();
   }
   // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
@@ -266,11 +266,15 @@ void subscription::step(monotonic::time_point now) {
     gone_at_ = now;
   }
   const bool ended = !link_ || link_->state() == link_state::lost || link_->state() == link_state::refused;
-  if (gone_at_ && (ended || (!link_->keeps_samples() && now - *gone_at_ >= link_outlives_publication))) {
-    save_samples();
-    drop_link();
-    if (!open_address_.empty()) listen_openly();
-    return;
+  if (gone_at_) {
+    const bool overdue = now - *gone_at_ >= link_outlives_publication;
+    if (overdue) selector_.stop();
+    if (ended || (overdue && !link_->keeps_samples())) {
+      save_samples();
+      drop_link();
+      if (!open_address_.empty() && !selector_.waits()) listen_openly();
+      return;
+    }
   }
   if (!link_) return;
   if (ended) {
@@ -402,7 +406,8 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   sooner(listen_openly_at_);
   if (link_ && linked_to_.transport == wire::transport::tcp) sooner(next_look_at_path_);
-  if (link_ && gone_at_ && !link_->keeps_samples()) sooner(*gone_at_ + link_outlives_publication);
+  if (gone_at_ && (selector_.waits() || (link_ && !link_->keeps_samples())))
+    sooner(*gone_at_ + link_outlives_publication);
   if (link_ && link_->fd() >= 0 && !attendance_.user_is_away()) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }
