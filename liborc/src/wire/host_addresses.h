@@ -1,0 +1,29 @@
+// A host's name as addresses of both families.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/ip_address.h"
+
+namespace orc::wire {
+
+inline constexpr std::size_t max_addresses_of_host = 8;
+
+// In the order of getaddrinfo (RFC 6724), at most max_addresses_of_host. Empty: there is no such host. A name may ask
+// the resolver, which can take seconds; a number does not.
+[[nodiscard]] std::vector<ip_address> addresses_of_host(const std::string& name);
+
+// The address and port of "tcp://192.0.2.1:5570" or "tcp://[2001:db8::1]:5570"; nothing for names and other endpoints.
+[[nodiscard]] std::optional<ip_port> numbers_in(std::string_view endpoint);
+
+// "tcp://NAME:PORT" with a name to look up.
+[[nodiscard]] bool names_a_host(std::string_view endpoint);
+
+// "tcp://NAME:PORT" once for each address of the name, in numbers; empty: there is no such host. Any other endpoint as
+// it is. May ask the resolver.
+[[nodiscard]] std::vector<std::string> numeric_endpoints(const std::string& endpoint);
+
+}  // namespace orc::wire
