@@ -75,7 +75,10 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       "orc-broker");
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
-  app.add_option("--listen", config.listen, "ipc://PATH or tcp://ADDRESS:PORT; may be given several times")
+  app.add_option("--listen", config.listen,
+                 "ipc://PATH, tcp://ADDRESS:PORT or tcp://[ADDRESS]:PORT; * as ADDRESS: any of IPv4 and IPv6; may be "
+                 "given several "
+                 "times")
       ->type_name("ENDPOINT")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -1,8 +1,6 @@
 #include "broker_socket.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -18,6 +16,7 @@
 #include "client_table.h"
 #include "wire/control.h"
 #include "wire/fd_limit.h"
+#include "wire/ip_address.h"
 
 namespace orc {
 namespace {
@@ -63,21 +62,10 @@ fair_share::bounds places_for(std::size_t listeners) noexcept {
 
 // Does the connection come from this host? Then its two addresses are the same, or ours is a loopback address.
 bool from_this_host(int connection, const peer& who) {
-  union {
-    sockaddr any;
-    sockaddr_in v4;
-    sockaddr_in6 v6;
-  } own{};
-  socklen_t size = sizeof own;
-  if (::getsockname(connection, &own.any, &size) != 0) return false;
-  auto& six = own.v6.sin6_addr;
-  const bool is_four = own.any.sa_family == AF_INET || IN6_IS_ADDR_V4MAPPED(&six);
-  const void* bytes =
-      own.any.sa_family == AF_INET ? static_cast<const void*>(&own.v4.sin_addr) : &six.s6_addr[is_four ? 12 : 0];
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (::inet_ntop(is_four ? AF_INET : AF_INET6, bytes, text.data(), text.size()) == nullptr) return false;
-  const std::string address = text.data();
-  return address == who.address || address == "::1" || address.starts_with("127.");
+  wire::socket_address own;
+  if (::getsockname(connection, own.get(), own.room()) != 0) return false;
+  const auto here = own.value();
+  return here && (here->address.is_loopback() || here->address == wire::ip_address::parse(who.address));
 }
 
 // As its client is named, with all addresses of this host under one name.

@@ -1,26 +1,21 @@
 #include "client_table.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+
+#include "wire/ip_address.h"
 
 namespace orc {
 
 std::string client_table::name_of(const peer& who) {
   if (who.way == peer::via::ipc) return "user " + std::to_string(who.uid);
-  in6_addr six{};
-  auto address = who.address;
-  if (inet_pton(AF_INET6, address.c_str(), &six) == 1 && !IN6_IS_ADDR_LOOPBACK(&six)) {
-    char text[INET6_ADDRSTRLEN];
-    if (!IN6_IS_ADDR_V4MAPPED(&six)) {
-      std::fill(six.s6_addr + 8, six.s6_addr + 16, std::uint8_t{0});  // a host has all addresses of its /64
-      return "network " + std::string(inet_ntop(AF_INET6, &six, text, sizeof text)) + "/64";
-    }
-    address = inet_ntop(AF_INET, six.s6_addr + 12, text, sizeof text);
-  }
+  const auto address = wire::ip_address::parse(who.address);
+  if (!address) return "address " + who.address;
   // Any program of this host can use all loopback addresses.
-  const bool loopback = IN6_IS_ADDR_LOOPBACK(&six) || address.starts_with("127.");
-  return "address " + (loopback ? "127.0.0.1" : address);
+  if (address->is_loopback()) return "address " + wire::ip_address::loopback_v4().text();
+  if (address->is_v4()) return "address " + address->text();
+  auto network = *address;
+  std::fill(network.bytes.begin() + 8, network.bytes.end(), std::uint8_t{0});  // a host has all addresses of its /64
+  return "network " + network.text() + "/64";
 }
 
 client& client_table::of(const peer& who) {

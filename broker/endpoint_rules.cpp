@@ -1,11 +1,9 @@
 #include "endpoint_rules.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -14,29 +12,9 @@
 namespace orc {
 namespace {
 
+using wire::ip_address;
+
 constexpr auto asked_again_after = std::chrono::milliseconds(100);  // getifaddrs() takes a tenth of that at worst
-
-in6_addr mapped(const in_addr& from) {
-  in6_addr to{};
-  to.s6_addr[10] = to.s6_addr[11] = 0xff;
-  std::memcpy(to.s6_addr + 12, &from, sizeof from);
-  return to;
-}
-
-std::optional<in6_addr> parse_address(std::string_view text) {
-  const std::string copy(text);
-  in_addr short_one{};
-  if (inet_pton(AF_INET, copy.c_str(), &short_one) == 1) return mapped(short_one);
-  in6_addr long_one{};
-  if (inet_pton(AF_INET6, copy.c_str(), &long_one) == 1) return long_one;
-  return std::nullopt;
-}
-
-bool same(const in6_addr& a, const in6_addr& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-
-bool is_loopback(const in6_addr& address) {
-  return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127);
-}
 
 template <class Number>
 bool read(std::string_view text, Number& to) {
@@ -45,15 +23,9 @@ bool read(std::string_view text, Number& to) {
 }
 
 // "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port that can be connected to.
-std::optional<in6_addr> parse_host_and_port(std::string_view text) {
-  const auto colon = text.rfind(':');
-  std::uint16_t port = 0;
-  if (colon == std::string_view::npos || !read(text.substr(colon + 1), port) || port == 0) return std::nullopt;
-  auto host = text.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  if (bracketed != (host.find(':') != std::string_view::npos)) return std::nullopt;
-  return parse_address(host);
+std::optional<ip_address> parse_host_and_port(std::string_view text) {
+  const auto read = wire::ip_port::parse(text);
+  return read && read->port != 0 ? std::optional(read->address) : std::nullopt;
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -110,18 +82,18 @@ std::string problem_of_path(std::string_view path, std::string_view suffix, cons
 
 }  // namespace
 
-bool address_range::contains(const in6_addr& address) const noexcept {
+bool address_range::contains(const ip_address& address) const noexcept {
   const auto whole = static_cast<std::size_t>(bits / 8);
-  if (std::memcmp(&network, &address, whole) != 0) return false;
+  if (!std::equal(address.bytes.begin(), address.bytes.begin() + bits / 8, network.bytes.begin())) return false;
   const int rest = bits % 8;
-  return rest == 0 || ((network.s6_addr[whole] ^ address.s6_addr[whole]) >> (8 - rest)) == 0;
+  return rest == 0 || ((network.bytes[whole] ^ address.bytes[whole]) >> (8 - rest)) == 0;
 }
 
 std::optional<address_range> address_range::parse(std::string_view text) {
   const auto slash = std::min(text.find('/'), text.size());
-  const auto network = parse_address(text.substr(0, slash));
+  const auto network = ip_address::parse(text.substr(0, slash));
   if (!network) return std::nullopt;
-  const int most = IN6_IS_ADDR_V4MAPPED(&*network) && text.find(':') == std::string_view::npos ? 32 : 128;
+  const int most = network->is_v4() && text.find(':') == std::string_view::npos ? 32 : 128;
   int bits = most;
   if (slash != text.size() && (!read(text.substr(slash + 1), bits) || bits < 0 || bits > most)) return std::nullopt;
   return address_range{*network, 128 - most + bits};
@@ -170,7 +142,7 @@ std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::
       if (!take_prefix(rest, "udpm://")) return "it must begin with udpm://";
       const auto mark = std::min(rest.find('?'), rest.size());
       const auto group = parse_host_and_port(rest.substr(0, mark));
-      if (!group || !IN6_IS_ADDR_V4MAPPED(&*group) || (group->s6_addr[12] & 0xf0) != 0xe0) {
+      if (!group || !group->is_v4() || !group->is_multicast()) {
         return "it must name a multicast address (224.0.0.0 to 239.255.255.255) and a port";
       }
       rest.remove_prefix(mark);
@@ -194,9 +166,9 @@ std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::
 std::string endpoint_rules::problem_of_address(std::string_view address_and_port, const peer& by, time now) {
   const auto address = parse_host_and_port(address_and_port);
   if (!address) return "it must be a numeric address and a port from 1 to 65535";
-  const auto from = by.way == peer::via::tcp ? parse_address(by.address) : std::nullopt;
+  const auto from = by.way == peer::via::tcp ? ip_address::parse(by.address) : std::nullopt;
   const bool local = by.way == peer::via::ipc || (from && is_of_this_host(*from, now));
-  if (from && same(*from, *address)) return {};
+  if (from == address) return {};
   if (local && is_of_this_host(*address, now)) return {};
   if (std::any_of(allowed_.begin(), allowed_.end(), [&](const auto& each) { return each.contains(*address); }))
     return {};
@@ -207,11 +179,9 @@ std::string endpoint_rules::problem_of_address(std::string_view address_and_port
                      "--allow-endpoints";
 }
 
-bool endpoint_rules::is_of_this_host(const in6_addr& address, time now) {
-  if (is_loopback(address)) return true;
-  const auto known = [&] {
-    return std::any_of(own_.begin(), own_.end(), [&](const auto& each) { return same(each, address); });
-  };
+bool endpoint_rules::is_of_this_host(const ip_address& address, time now) {
+  if (address.is_loopback()) return true;
+  const auto known = [&] { return std::find(own_.begin(), own_.end(), address) != own_.end(); };
   if (known()) return true;
   if (!own_.empty() && now - asked_ < asked_again_after) return false;
   ifaddrs* list = nullptr;
@@ -221,11 +191,7 @@ bool endpoint_rules::is_of_this_host(const in6_addr& address, time now) {
   own_.clear();
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr) continue;
-    if (each->ifa_addr->sa_family == AF_INET) {
-      own_.push_back(mapped(reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr));
-    } else if (each->ifa_addr->sa_family == AF_INET6) {
-      own_.push_back(reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr);
-    }
+    if (const auto here = wire::ip_port::of(*each->ifa_addr)) own_.push_back(here->address);
   }
   return known();
 }

@@ -2,8 +2,6 @@
 // that a made-up one would make every subscriber knock at somebody else's door.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -13,14 +11,14 @@
 
 #include "peer.h"
 #include "wire/control.h"
+#include "wire/ip_address.h"
 
 namespace orc {
 
-// A range of addresses, IPv4 as ::ffff:a.b.c.d.
 struct address_range {
-  in6_addr network{};
-  int bits = 128;
-  [[nodiscard]] bool contains(const in6_addr& address) const noexcept;
+  wire::ip_address network;
+  int bits = 128;  // of 128, also of IPv4
+  [[nodiscard]] bool contains(const wire::ip_address& address) const noexcept;
   // "192.0.2.0/24", "192.0.2.1", "2001:db8::/32"; nothing: not that.
   [[nodiscard]] static std::optional<address_range> parse(std::string_view text);
 };
@@ -41,10 +39,10 @@ class endpoint_rules {
   [[nodiscard]] std::string problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
                                        time now);
   [[nodiscard]] std::string problem_of_address(std::string_view address_and_port, const peer& by, time now);
-  [[nodiscard]] bool is_of_this_host(const in6_addr& address, time now);
+  [[nodiscard]] bool is_of_this_host(const wire::ip_address& address, time now);
 
   const std::vector<address_range> allowed_;
-  std::vector<in6_addr> own_;  // of this host, when it was last asked
+  std::vector<wire::ip_address> own_;  // of this host, when it was last asked
   time asked_{};
 };
 

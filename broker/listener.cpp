@@ -1,9 +1,6 @@
 #include "listener.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "wire/ip_address.h"
 #include "wire/run_dir.h"
 #include "wire/stray_descriptors.h"
 
@@ -22,9 +20,13 @@ namespace orc {
 namespace {
 
 using detail::unique_fd;
+using wire::ip_address;
+using wire::ip_port;
+using wire::socket_address;
 
 constexpr std::string_view ipc_scheme = "ipc://";
 constexpr std::string_view tcp_scheme = "tcp://";
+constexpr std::string_view any_host = "*";
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 constexpr int backlog = 4096;
 
@@ -33,13 +35,6 @@ constexpr int idle_s = 10;
 constexpr int interval_s = 5;
 constexpr int probes = 3;
 constexpr int unanswered_ms = (idle_s + probes * interval_s) * 1000;
-
-union any_address {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-  sockaddr_storage largest;
-};
 
 void set_option(int fd, int level, int name, int value) noexcept {
   (void)::setsockopt(fd, level, name, &value, sizeof value);
@@ -66,62 +61,38 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
   return port;
 }
 
-std::optional<in_addr> address_of_interface(const std::string& name) {
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return std::nullopt;
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(found, ::freeifaddrs);
-  for (const auto* one = found; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || name != one->ifa_name) continue;
-    return reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr;
+// Of several the one that most hosts can use: IPv4 before IPv6, link-local addresses last.
+std::optional<ip_address> address_of_interface(const std::string& name) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return std::nullopt;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  const auto rank = [](const ip_address& a) { return (a.is_link_local() ? 2 : 0) + (a.is_v4() ? 0 : 1); };
+  std::optional<ip_address> best;
+  for (const auto* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || name != each->ifa_name) continue;
+    const auto found = ip_port::of(*each->ifa_addr);
+    if (found && (!best || rank(found->address) < rank(*best))) best = found->address;
   }
-  return std::nullopt;
+  return best;
 }
 
-// 0, or the error.
-int resolve(const std::string& host, std::uint16_t port, any_address& to, socklen_t& size) {
-  to = {};
-  to.v4.sin_family = AF_INET;
-  to.v4.sin_port = htons(port);
-  size = sizeof to.v4;
-  if (host.empty()) return EINVAL;
-  if (host == "*") return 0;  // INADDR_ANY
+// Nothing: there is no such address or interface.
+std::optional<ip_address> address_of(const std::string& host) {
+  if (host == any_host) return ip_address{};  // ::, which is both families
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  addrinfo hints{};
-  hints.ai_family = bracketed ? AF_INET6 : AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const auto text = bracketed ? host.substr(1, host.size() - 2) : host;
-  if (::getaddrinfo(text.c_str(), nullptr, &hints, &found) != 0) {
-    const auto address = address_of_interface(host);
-    if (!address) return ENODEV;
-    to.v4.sin_addr = *address;
-    return 0;
-  }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  size = found->ai_addrlen;
-  std::memcpy(&to, found->ai_addr, size);
-  (bracketed ? to.v6.sin6_port : to.v4.sin_port) = htons(port);
-  return 0;
+  const auto number = ip_address::parse(bracketed ? std::string_view(host).substr(1, host.size() - 2) : host);
+  if (!number) return address_of_interface(host);
+  return bracketed == (host.find(':') != std::string::npos) ? number : std::nullopt;
 }
 
-// An IPv4 address that came by an IPv6 socket is one all the same.
-std::string numeric(const any_address& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes = &address.v4.sin_addr;
-  int family = AF_INET;
-  if (address.any.sa_family == AF_INET6) {
-    const auto* const six = &address.v6.sin6_addr;
-    const bool mapped = IN6_IS_ADDR_V4MAPPED(six);
-    family = mapped ? AF_INET : AF_INET6;
-    bytes = mapped ? six->s6_addr + 12 : six->s6_addr;
-  }
-  return ::inet_ntop(family, bytes, text.data(), text.size()) == nullptr ? std::string() : text.data();
-}
-
-bool loopback(const any_address& address) {
-  const auto text = numeric(address);
-  return text == "::1" || text.starts_with("127.");
+// 0, or the error. `at` is then where it listens.
+int listen_at(unique_fd& fd, socket_address& at) {
+  fd = unique_fd(::socket(at.family(), stream_type, 0));
+  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // a broker that is started again must not wait for TIME_WAIT
+  if (at.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  const bool listens = fd && ::bind(fd.get(), at.get(), at.size()) == 0 && ::listen(fd.get(), backlog) == 0 &&
+                       ::getsockname(fd.get(), at.get(), at.room()) == 0;
+  return listens ? 0 : errno;
 }
 
 }  // namespace
@@ -155,21 +126,22 @@ std::variant<listener, std::string> listener::open_port(const std::string& where
   const auto colon = where.rfind(':');
   const auto port = colon == std::string::npos ? std::nullopt : port_of(std::string_view(where).substr(colon + 1));
   if (!port) return "no port from 1 to 65535, or * for any: write it as tcp://ADDRESS:PORT";
-  any_address address;
-  socklen_t size = 0;
-  if (const int error = resolve(where.substr(0, colon), *port, address, size); error != 0) return tcp_advice(error);
-  unique_fd fd(::socket(address.any.sa_family, stream_type, 0));
-  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // a broker that is started again must not wait for TIME_WAIT
-  if (address.any.sa_family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  if (!fd || ::bind(fd.get(), &address.any, size) != 0 || ::listen(fd.get(), backlog) != 0 ||
-      ::getsockname(fd.get(), &address.any, &size) != 0) {
-    return tcp_advice(errno);
+  const auto host = where.substr(0, colon);
+  if (host.empty()) return tcp_advice(EINVAL);
+  const auto address = address_of(host);
+  if (!address) return tcp_advice(ENODEV);
+  unique_fd fd;
+  socket_address at(ip_port{*address, *port});
+  int error = listen_at(fd, at);
+  if (error == EAFNOSUPPORT && host == any_host) {
+    at = socket_address(ip_port{ip_address::any_v4(), *port});
+    error = listen_at(fd, at);
   }
-  const bool six = address.any.sa_family == AF_INET6;
-  const auto host = six ? "[" + where.substr(1, colon - 2) + "]" : numeric(address);
-  listener made(std::move(fd), std::string(tcp_scheme) + host + ":" +
-                                   std::to_string(ntohs(six ? address.v6.sin6_port : address.v4.sin_port)));
-  made.remote_ = !loopback(address);
+  if (error != 0) return tcp_advice(error);
+  const auto bound = *at.value();
+  const auto shown = host == any_host ? "*:" + std::to_string(bound.port) : bound.text();
+  listener made(std::move(fd), std::string(tcp_scheme) + shown);
+  made.remote_ = !address->is_loopback();
   return made;
 }
 
@@ -204,10 +176,10 @@ peer listener::peer_of(int connection) const {
     who.directory = detail::directory_beside(endpoint_);
     return who;
   }
-  any_address address{};
-  socklen_t size = sizeof address;
+  socket_address address;
   who.way = peer::via::tcp;
-  if (::getpeername(connection, &address.any, &size) == 0) who.address = numeric(address);
+  if (::getpeername(connection, address.get(), address.room()) != 0) return who;
+  if (const auto there = address.value()) who.address = there->address.text();
   return who;
 }
 

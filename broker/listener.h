@@ -13,9 +13,9 @@ namespace orc {
 
 class listener {
  public:
-  // ipc://PATH, tcp://ADDRESS:PORT, tcp://[ADDRESS]:PORT or tcp://INTERFACE:PORT; the address * is any (IPv4), the port
-  // * a free one. The listener, or one line to follow "cannot listen at <endpoint>: ". Does not block, looks up no
-  // names.
+  // ipc://PATH, tcp://ADDRESS:PORT, tcp://[ADDRESS]:PORT or tcp://INTERFACE:PORT; the address * is any of both families
+  // (of IPv4 only where the kernel has no IPv6), the port * a free one. The listener, or one line to follow "cannot
+  // listen at <endpoint>: ". Does not block, looks up no names.
   [[nodiscard]] static std::variant<listener, std::string> open(const std::string& endpoint);
   listener(listener&&) noexcept = default;
   listener& operator=(listener&&) = delete;
@@ -23,7 +23,7 @@ class listener {
   ~listener();
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  // As it was bound, in numbers.
+  // As it was bound, in numbers; any address as *.
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
   // Can other hosts connect?
   [[nodiscard]] bool remote() const noexcept { return remote_; }
