@@ -38,7 +38,11 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
     return;
   }
   const std::string port = where_.address.substr(where_.address.rfind(':'));
-  for (const auto& each : addresses) to.push_back({where_.transport, "tcp://" + each + port});
+  for (const auto& each : addresses) {
+    if (each.find('%') != std::string::npos) continue;  // a link-local one means something else on each host
+    const bool is_v6 = each.find(':') != std::string::npos;
+    to.push_back({where_.transport, "tcp://" + (is_v6 ? '[' + each + ']' : each) + port});
+  }
 }
 
 // ---- out ----

@@ -1,7 +1,6 @@
 #include "transport/stream/stream_socket.h"
 
 #include <linux/sockios.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -11,7 +10,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <memory>
+
+#include "wire/host_addresses.h"
+#include "wire/ip_address.h"
+#include "wire/printable.h"
 
 namespace orc::detail {
 
@@ -47,9 +49,9 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 [[nodiscard]] error unreachable(const std::string& why) { return {errc::refused, "cannot connect: " + why}; }
 
-[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const sockaddr* to, socklen_t size) {
+[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const wire::socket_address& to) {
   if (!fd) return failed("cannot open a socket");
-  if (::connect(fd.get(), to, size) != 0 && errno != EINPROGRESS && errno != EINTR)
+  if (::connect(fd.get(), to.get(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR)
     return unreachable(std::strerror(errno));
   return fd;
 }
@@ -58,34 +60,29 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 std::variant<unique_fd, error> connect_to_host(const std::string& address) {
   if (!address.starts_with(tcp_scheme)) return unreachable("not an address of this kind");
-  const std::string where = address.substr(tcp_scheme.size());
-  const auto colon = where.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == where.size())
-    return unreachable("no address and port in " + where);
-  std::string host = where.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (const int rc = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); rc != 0)
-    return unreachable(host + ": " + ::gai_strerror(rc));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  auto made = connected(unique_fd(::socket(found->ai_family, stream_type, 0)), found->ai_addr, found->ai_addrlen);
+  const auto there = wire::numbers_in(address);
+  if (!there || there->port == 0)
+    return unreachable("no address and port in " + wire::escaped(address.substr(tcp_scheme.size())));
+  const wire::socket_address to(*there);
+  auto made = connected(unique_fd(::socket(to.family(), stream_type, 0)), to);
   if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), wire::transport::tcp);
   return made;
 }
 
 std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port) {
-  unique_fd fd(::socket(AF_INET, stream_type, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(all_interfaces ? INADDR_ANY : INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd.get(), backlog) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+  // IPv4's loopback is enough for this host, however its broker is reached: each Linux has it.
+  wire::socket_address address({wire::ip_address::loopback_v4(), 0});
+  if (all_interfaces) address = wire::socket_address({wire::ip_address{}, 0});  // ::, which is both families
+  unique_fd fd(::socket(address.family(), stream_type, 0));
+  if (!fd && all_interfaces && errno == EAFNOSUPPORT) {
+    address = wire::socket_address({wire::ip_address::any_v4(), 0});
+    fd.reset(::socket(address.family(), stream_type, 0));
+  }
+  if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 || ::listen(fd.get(), backlog) != 0 ||
+      ::getsockname(fd.get(), address.get(), address.room()) != 0)
     return failed("cannot listen on a tcp port");
-  port = ntohs(address.sin_port);
+  port = address.value()->port;
   return fd;
 }
 
@@ -107,13 +104,13 @@ peer_id peer_of(int fd, wire::transport kind) noexcept {
       peer.bits[0] = static_cast<std::uint64_t>(process.pid);
     return peer;
   }
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return peer;
-  if (address.ss_family == AF_INET6)
-    std::memcpy(peer.bits.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, sizeof peer.bits);
-  else
-    peer.bits[0] = reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr;
+  wire::socket_address address;
+  if (::getpeername(fd, address.get(), address.room()) != 0) return peer;
+  const auto there = address.value();
+  if (!there) return peer;
+  const auto host = there->address.is_loopback() ? wire::ip_address::loopback_v4() : there->address;
+  std::memcpy(peer.bits.data(), host.bytes.data(), sizeof peer.bits);
+  if (!host.is_v4()) peer.bits[1] = 0;  // a host has all addresses of its /64
   return peer;
 }
 

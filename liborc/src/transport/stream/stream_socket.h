@@ -24,13 +24,15 @@ inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
 // non-blocking and may still be connecting.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
 
-// Non-blocking, listening, on any free port; `port` tells which.
+// Non-blocking, listening, on any free port; `port` tells which. `all_interfaces`: at the addresses of both families,
+// else at 127.0.0.1 only.
 [[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port);
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.
 void prepare_stream(int fd, wire::transport kind) noexcept;
-// Who is at the other end: the process (ipc; all that cannot be seen from here count as one) or the address (tcp).
+// Who is at the other end: the process (ipc; all that cannot be seen from here count as one) or the address (tcp; of
+// IPv6 its /64 network).
 struct peer_id {
   std::array<std::uint64_t, 2> bits{};
   friend bool operator==(const peer_id&, const peer_id&) = default;
