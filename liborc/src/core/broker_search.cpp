@@ -1,10 +1,17 @@
 #include "core/broker_search.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "core/route.h"
+#include "core/unique_fd.h"
 #include "wire/broker_trust.h"
 #include "wire/control.h"
 #include "wire/fd_limit.h"
+#include "wire/host_addresses.h"
 #include "wire/run_dir.h"
 
 namespace orc::detail {
@@ -18,8 +25,23 @@ constexpr int connect_within_ms = 750;
 constexpr int acknowledged_within_ms = 1500;
 constexpr int introduced_within_ms = 3000;  // of a broker that thousands come back to
 
+constexpr std::chrono::milliseconds until_looked_up{10};
+constexpr std::chrono::seconds looked_up_again_after{1};
+constexpr const char* no_such_host = "no such host";
+
+// This host's own ports answer at once. Other hosts are not asked.
+[[nodiscard]] bool is_closed(const wire::ip_port& here) noexcept {
+  const wire::socket_address address(here);
+  const unique_fd probe(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return probe && ::connect(probe.get(), address.get(), address.size()) != 0 && errno == ECONNREFUSED;
+}
+
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
-  return endpoint.starts_with(ipc_scheme) && ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
+  if (endpoint.starts_with(ipc_scheme)) return ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
+  const auto there = wire::numbers_in(endpoint);
+  if (!there) return false;
+  const auto way = route_to(endpoint);
+  return !way || (!way->leaves_host && is_closed(*there));
 }
 
 }  // namespace
@@ -27,25 +49,57 @@ constexpr int introduced_within_ms = 3000;  // of a broker that thousands come b
 broker_search::broker_search(zmq::context_t& context, const std::string& endpoint)
     : context_(context), named_(broker_is_named(endpoint)) {
   for (const auto& each : broker_candidates(endpoint)) places_.push_back({each, {}});
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (!wire::names_a_host(places_[i].endpoint)) ways_.push_back({i, places_[i].endpoint});
+  }
 }
 
 void broker_search::step(monotonic::time_point now) {
+  take_addresses();
   if (now < until_) return;
-  until_ = now + patience;
-  if (places_.size() == 1 && socket_) return;  // libzmq keeps trying by itself
-  for (std::size_t tried = 0; tried < places_.size(); ++tried) {
-    place& which = places_[next_];
-    next_ = (next_ + 1) % places_.size();
+  if (next_ == 0) look_up(now);
+  until_ = now + (ways_.empty() && names_.is_under_way() ? monotonic::duration(until_looked_up) : patience);
+  if (!has_choice() && socket_ && !ways_.empty() && endpoint_ == ways_[0].endpoint)
+    return;  // libzmq keeps trying by itself
+  for (std::size_t tried = 0; tried < ways_.size(); ++tried) {
+    const way& which = ways_[next_];
+    next_ = (next_ + 1) % ways_.size();
     if (leave_out(which)) continue;
     connect(which.endpoint);
     return;
   }
 }
 
-bool broker_search::leave_out(place& which) const {
-  if (named_) return false;
-  which.distrusted = why_distrusted(which.endpoint);
-  return !which.distrusted.empty() || nothing_there(which.endpoint);
+// Names anew in each round: their addresses change.
+void broker_search::look_up(monotonic::time_point now) {
+  if (names_.is_under_way() || (asked_ != monotonic::time_point{} && now - asked_ < looked_up_again_after)) return;
+  const auto is_name = [](const place& each) { return wire::names_a_host(each.endpoint); };
+  if (std::none_of(places_.begin(), places_.end(), is_name)) return;
+  std::vector<std::string> all;
+  for (const auto& each : places_) all.push_back(each.endpoint);
+  asked_ = now;
+  names_.ask(std::move(all));
+}
+
+void broker_search::take_addresses() {
+  const auto found = names_.try_take();
+  if (!found) return;
+  std::vector<way> ways;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (const auto& each : (*found)[i]) ways.push_back({i, each});
+    places_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
+  }
+  if (ways == ways_) return;
+  if (ways_.empty()) until_ = {};
+  ways_ = std::move(ways);
+  next_ = 0;
+}
+
+bool broker_search::leave_out(const way& which) {
+  auto& why = places_[which.place].problem;
+  why = named_ ? std::string() : why_distrusted(which.endpoint);
+  if (!why.empty()) why += ": ignored";
+  return !why.empty() || (has_choice() && nothing_there(which.endpoint));
 }
 
 void broker_search::connect(const std::string& endpoint) {
@@ -86,9 +140,11 @@ void broker_search::reconnect(monotonic::time_point now) {
 }
 
 void broker_search::restart() noexcept {
-  if (places_.size() > 1) socket_.close();
+  if (has_choice()) socket_.close();
   next_ = 0;
   until_ = {};
+  asked_ = {};
+  (void)names_.try_take();  // from when it was last sought
 }
 
 int broker_search::fd() noexcept try {
@@ -132,7 +188,7 @@ std::string broker_search::places() const {
   for (const auto& each : places_) {
     if (!all.empty()) all += ", ";
     all += each.endpoint;
-    if (!each.distrusted.empty()) all += " (" + each.distrusted + ": ignored)";
+    if (!each.problem.empty()) all += " (" + each.problem + ")";
   }
   return all;
 }

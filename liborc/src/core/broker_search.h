@@ -7,6 +7,7 @@
 #include <zmq.hpp>
 
 #include "core/clock.h"
+#include "core/name_lookup.h"
 
 namespace orc::detail {
 
@@ -15,14 +16,15 @@ class broker_search {
  public:
   static constexpr auto patience = std::chrono::milliseconds(300);  // for one place, when there are others
 
-  // `endpoint`: the only place; empty: broker_candidates(), those of them that another user could have made left out.
+  // `endpoint`: the only places; empty: broker_candidates(), those of them that another user could have made left out.
+  // A host's name stands for all of its addresses, which are looked up beside this thread.
   broker_search(zmq::context_t& context, const std::string& endpoint);
 
   // Connects to the next place when the present one had its time. Harmless once something answered.
   void step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
-  // There are other places to go to.
-  [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1; }
+  // There are other places or addresses to go to.
+  [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1 || ways_.size() > 1; }
   // The connection is up. False also while libzmq makes it anew.
   [[nodiscard]] bool is_connected() noexcept;
   // Somebody answers at the present place: it has at least until then.
@@ -33,6 +35,7 @@ class broker_search {
   void restart() noexcept;
 
   // ---- the connection that is being tried, or that answered ----
+  // In numbers.
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
   // The user named it; else it was found.
   [[nodiscard]] bool is_named() const noexcept { return named_; }
@@ -53,15 +56,25 @@ class broker_search {
  private:
   struct place {
     std::string endpoint;
-    std::string distrusted;  // why it was left out when its turn came last
+    std::string problem;  // why it was left out when its turn came last
   };
-  [[nodiscard]] bool leave_out(place& which) const;
+  struct way {
+    std::size_t place = 0;
+    std::string endpoint;  // in numbers
+    bool operator==(const way&) const = default;
+  };
+  void look_up(monotonic::time_point now);
+  void take_addresses();
+  [[nodiscard]] bool leave_out(const way& which);
   void connect(const std::string& endpoint);
 
   zmq::context_t& context_;
   const bool named_;
   std::vector<place> places_;
-  std::size_t next_ = 0;
+  std::vector<way> ways_;  // of all places, in their order
+  std::size_t next_ = 0;   // of them
+  name_lookup names_;
+  monotonic::time_point asked_;  // for the addresses of names
   std::string endpoint_;
   std::string problem_;
   zmq::socket_t socket_;  // without a handle: none

@@ -1,8 +1,5 @@
 #include "core/broker_session.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -149,13 +146,16 @@ void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
   const bool known = place_ && endpoint() == search_.endpoint();
-  if (!known) broker_address_ = numeric_endpoint(search_.endpoint());
   const auto way = way_to_broker();
   if (!known)
     place_ = place_beside_broker(welcome.remote || (way && way->leaves_host));
   else if (is_cut_off(way))
     return;
   way_begins_at_ = way ? way->address : std::string();
+  if (way && way->leaves_host && options_.advertise.empty() && way_begins_at_.find('%') != std::string::npos)
+    log(log_level::warning, "the broker is reached from the link-local address " + way_begins_at_ +
+                                ", which other hosts cannot use: no topic is offered over tcp; name another address "
+                                "of the broker in ORC_BROKER");
   place_->addresses = own_addresses(way);
 }
 
@@ -173,9 +173,7 @@ network_place broker_session::place_beside_broker(bool remote) {
   return place;
 }
 
-std::optional<route> broker_session::way_to_broker() const {
-  return broker_address_ ? route_to(*broker_address_) : std::nullopt;
-}
+std::optional<route> broker_session::way_to_broker() const { return route_to(search_.endpoint()); }
 
 // From another host the broker accepts only the address that the connection comes from.
 std::vector<std::string> broker_session::own_addresses(const std::optional<route>& way) const {

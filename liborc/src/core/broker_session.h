@@ -78,7 +78,9 @@ class broker_session {
   void learn(const wire::welcome& welcome);
   [[nodiscard]] network_place place_beside_broker(bool remote);
   [[nodiscard]] std::optional<route> way_to_broker() const;
-  [[nodiscard]] bool is_cut_off(const std::optional<route>& way) const noexcept { return broker_address_ && !way; }
+  [[nodiscard]] bool is_cut_off(const std::optional<route>& way) const noexcept {
+    return !way && search_.endpoint().starts_with("tcp://");
+  }
   [[nodiscard]] std::vector<std::string> own_addresses(const std::optional<route>& way) const;
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
@@ -103,14 +105,13 @@ class broker_session {
   broker_search search_;
   wire::hello hello_;
   std::optional<network_place> place_;
-  std::optional<std::string> broker_address_;  // numeric; none: it is not on tcp
-  std::string way_begins_at_;                  // our address on the way there, when we looked last
-  std::string run_directory_;                  // of the broker's users
-  bool joined_ = false;                        // the broker took our Hello
-  std::optional<error> refusal_;               // or did not, and why
-  std::string logged_refusal_;                 // so that it is logged once
-  std::uint64_t hello_request_ = 1;            // changes with our id
-  std::chrono::milliseconds hello_delay_{0};   // grows while Hellos fail, or the sessions they begin
+  std::string way_begins_at_;                 // our address on the way there, when we looked last
+  std::string run_directory_;                 // of the broker's users
+  bool joined_ = false;                       // the broker took our Hello
+  std::optional<error> refusal_;              // or did not, and why
+  std::string logged_refusal_;                // so that it is logged once
+  std::uint64_t hello_request_ = 1;           // changes with our id
+  std::chrono::milliseconds hello_delay_{0};  // grows while Hellos fail, or the sessions they begin
   monotonic::time_point joined_at_;
   std::uint64_t epoch_ = 0;  // of the broker we joined last; 0: none
   monotonic::time_point last_heard_;

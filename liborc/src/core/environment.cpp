@@ -1,12 +1,10 @@
 #include "core/environment.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
-
 #include "transport/multicast/multicast_url.h"
 #include "wire/comma_list.h"
 #include "wire/control.h"
 #include "wire/environment.h"
+#include "wire/host_addresses.h"
 #include "wire/run_dir.h"
 
 namespace orc::detail {
@@ -26,15 +24,8 @@ namespace {
 
 // Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. Empty: unknown.
 [[nodiscard]] std::string number_of(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
-  char text[NI_MAXHOST] = "";
-  ::getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-  ::freeaddrinfo(found);
-  return text;
+  const auto known = wire::addresses_of_host(host);
+  return known.empty() ? std::string() : known.front().text();
 }
 
 }  // namespace
@@ -62,8 +53,9 @@ std::variant<participant_options, error> with_environment(participant_options op
   if (options.advertise.empty()) return options;
   auto number = number_of(options.advertise);
   if (number.empty())
-    return error(errc::bad_argument, "the address to advertise, " + options.advertise +
-                                         " (ORC_ADVERTISE), is no IPv4 address or known host: no scheme, no port");
+    return error(errc::bad_argument,
+                 "the address to advertise, " + options.advertise +
+                     " (ORC_ADVERTISE), is no address or known host: no scheme, no port, no brackets");
   options.advertise = std::move(number);
   return options;
 }

@@ -1,12 +1,9 @@
 #include "core/route.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -15,54 +12,39 @@
 #include <climits>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/unique_fd.h"
+#include "wire/host_addresses.h"
+#include "wire/ip_address.h"
 
 namespace orc::detail {
 
 namespace {
 
-constexpr std::string_view scheme = "tcp://";
-
-using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
-[[nodiscard]] std::string text_of(const in_addr& address) {
-  char text[INET_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET, &address, text, sizeof text);
-  return text;
-}
-
-[[nodiscard]] bool is_loopback(const in_addr& address) noexcept { return (ntohl(address.s_addr) >> 24) == 127; }
-[[nodiscard]] bool is_link_local(const in_addr& address) noexcept { return (ntohl(address.s_addr) >> 16) == 0xa9fe; }
-
-[[nodiscard]] address_list look_up(const std::string& tcp_endpoint, int flags) {
-  addrinfo* found = nullptr;
-  const auto colon = tcp_endpoint.rfind(':');
-  if (tcp_endpoint.starts_with(scheme) && colon >= scheme.size()) {
-    const std::string host = tcp_endpoint.substr(scheme.size(), colon - scheme.size());
-    addrinfo hints{};
-    hints.ai_family = AF_INET;
-    hints.ai_socktype = SOCK_DGRAM;
-    hints.ai_flags = flags;
-    if (getaddrinfo(host.c_str(), tcp_endpoint.substr(colon + 1).c_str(), &hints, &found) != 0) found = nullptr;
-  }
-  return {found, freeaddrinfo};
-}
-
-[[nodiscard]] in_addr address_in(const addrinfo& found) noexcept {
-  return reinterpret_cast<const sockaddr_in*>(found.ai_addr)->sin_addr;
-}
+using wire::ip_address;
+using wire::ip_port;
+using wire::socket_address;
 
 // Connecting a datagram socket sends nothing; it only asks the kernel for the route.
-[[nodiscard]] std::optional<in_addr> source_towards(const addrinfo& there) noexcept {
-  const unique_fd probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_in own{};
-  socklen_t size = sizeof own;
-  if (!probe || ::connect(probe.get(), there.ai_addr, there.ai_addrlen) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0)
+[[nodiscard]] std::optional<ip_address> source_towards(const ip_port& there) noexcept {
+  const socket_address to(there);
+  const unique_fd probe(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  socket_address own;
+  if (!probe || ::connect(probe.get(), to.get(), to.size()) != 0 ||
+      ::getsockname(probe.get(), own.get(), own.room()) != 0)
     return std::nullopt;
-  return own.sin_addr;
+  const auto from = own.value();
+  return from ? std::optional(from->address) : std::nullopt;
+}
+
+// An address of IPv6 cannot be used while another host may have it as well (RFC 4862): nothing can be bound to it.
+[[nodiscard]] bool is_usable(const ip_address& own) noexcept {
+  if (own.is_v4()) return true;
+  const socket_address here(ip_port{own, 0});
+  const unique_fd probe(::socket(here.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return probe && ::bind(probe.get(), here.get(), here.size()) == 0;
 }
 
 // The driver's name, for /sys may show the interfaces of another network namespace.
@@ -76,54 +58,67 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
   return socket && ::ioctl(socket.get(), SIOCETHTOOL, &request) == 0 && std::strcmp(driver.driver, "bridge") == 0;
 }
 
-[[nodiscard]] int rank_of(const ifaddrs& which, const in_addr& address) noexcept {
-  if (is_link_local(address)) return 2;
+[[nodiscard]] int rank_of(const ifaddrs& which, const ip_address& address) noexcept {
+  if (address.is_link_local()) return 2;
   return (which.ifa_flags & IFF_RUNNING) == 0 || is_bridge(which.ifa_name) ? 1 : 0;
 }
 
+[[nodiscard]] int bits_in_common(const ip_address& a, const ip_address& b) noexcept {
+  int bits = 0;
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) {
+    const auto differing = static_cast<std::uint8_t>(a.bytes[i] ^ b.bytes[i]);
+    bits += std::countl_zero(differing);
+    if (differing != 0) break;
+  }
+  return bits;
+}
+
 // The smaller, the sooner an endpoint is tried.
-[[nodiscard]] int distance_to(const std::string& endpoint) {
-  constexpr int bits = 32;
-  const auto there = look_up(endpoint, AI_NUMERICHOST | AI_NUMERICSERV);
+[[nodiscard]] int distance_to(const std::string& endpoint) noexcept {
+  constexpr int most = 32;
+  const auto there = wire::numbers_in(endpoint);
   const auto own = there ? source_towards(*there) : std::nullopt;
-  if (!own) return 2 * bits;
-  const in_addr address = address_in(*there);
-  if (is_link_local(address)) return 3 * bits;
-  if (address.s_addr == own->s_addr) return bits + 1;
-  return bits - std::countl_zero(ntohl(address.s_addr ^ own->s_addr));
+  if (!own) return 2 * most;
+  if (there->address.is_link_local()) return 3 * most;
+  if (there->address == *own) return most + 1;
+  const int apart = 128 - bits_in_common(there->address, *own);
+  return there->address.is_v4() ? apart : apart / 4;
 }
 
 }  // namespace
 
-std::optional<std::string> numeric_endpoint(const std::string& tcp_endpoint) {
-  const auto found = look_up(tcp_endpoint, 0);
-  if (!found) return std::nullopt;
-  return std::string(scheme) + text_of(address_in(*found)) + tcp_endpoint.substr(tcp_endpoint.rfind(':'));
-}
-
 std::optional<route> route_to(const std::string& numeric_tcp_endpoint) {
-  const auto there = look_up(numeric_tcp_endpoint, AI_NUMERICHOST | AI_NUMERICSERV);
+  const auto there = wire::numbers_in(numeric_tcp_endpoint);
   const auto own = there ? source_towards(*there) : std::nullopt;
   if (!own) return std::nullopt;
-  return route{text_of(*own), !is_loopback(*own) && own->s_addr != address_in(*there).s_addr};
+  return route{own->text(), !own->is_loopback() && *own != there->address};
 }
 
 std::vector<std::string> outside_addresses() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
-  std::vector<std::pair<int, std::string>> found;
+  struct candidate {
+    int rank = 0;
+    int turn = 0;  // how many of its family are better
+    ip_address address;
+  };
+  std::vector<candidate> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || (each->ifa_flags & IFF_UP) == 0) continue;
-    const auto& address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr;
-    if (!is_loopback(address)) found.emplace_back(rank_of(*each, address), text_of(address));
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const auto here = ip_port::of(*each->ifa_addr);
+    if (!here || here->address.is_loopback() || (!here->address.is_v4() && here->address.is_link_local())) continue;
+    const auto is_same = [&](const candidate& other) { return other.address == here->address; };
+    if (std::none_of(found.begin(), found.end(), is_same) && is_usable(here->address))
+      found.push_back({rank_of(*each, here->address), 0, here->address});
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  int turns[2] = {};
+  for (auto& each : found) each.turn = turns[each.address.is_v4()]++;
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.turn < b.turn; });
+  found.resize(std::min(found.size(), wire::max_tcp_endpoints));
   std::vector<std::string> best;
-  for (auto& [rank, address] : found) {
-    if (best.size() == wire::max_tcp_endpoints) break;
-    if (std::find(best.begin(), best.end(), address) == best.end()) best.push_back(std::move(address));
-  }
+  for (const auto& each : found) best.push_back(each.address.text());
   return best;
 }
 

@@ -1,0 +1,40 @@
+#include "core/name_lookup.h"
+
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "wire/host_addresses.h"
+
+namespace orc::detail {
+
+name_lookup::~name_lookup() {
+  if (thread_.joinable()) thread_.join();
+}
+
+bool name_lookup::ask(std::vector<std::string> endpoints) {
+  if (thread_.joinable()) return false;
+  found_.clear();
+  found_.resize(endpoints.size());
+  done_ = false;
+  try {
+    thread_ = std::thread([this, asked = std::move(endpoints)] {
+      try {
+        for (std::size_t i = 0; i < asked.size(); ++i) found_[i] = wire::numeric_endpoints(asked[i]);
+      } catch (const std::bad_alloc&) {  // those that are left count as unknown until they are asked for again
+      }
+      done_ = true;
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<std::vector<std::string>>> name_lookup::try_take() {
+  if (!thread_.joinable() || !done_) return std::nullopt;
+  thread_.join();
+  return std::move(found_);
+}
+
+}  // namespace orc::detail

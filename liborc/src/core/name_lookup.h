@@ -1,0 +1,32 @@
+// Looks up names beside the thread that asks, for the resolver may take seconds.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace orc::detail {
+
+// For one thread. One lookup at a time. The destructor waits for the resolver.
+class name_lookup {
+ public:
+  name_lookup() noexcept = default;
+  name_lookup(const name_lookup&) = delete;
+  name_lookup& operator=(const name_lookup&) = delete;
+  ~name_lookup();
+
+  // False: one is under way, or there is no thread to be had.
+  bool ask(std::vector<std::string> endpoints);
+  [[nodiscard]] bool is_under_way() const noexcept { return thread_.joinable(); }
+  // wire::numeric_endpoints() of each endpoint that was asked for, once. Nothing: not yet.
+  [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> try_take();
+
+ private:
+  std::vector<std::vector<std::string>> found_;  // the thread's until done_
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace orc::detail
