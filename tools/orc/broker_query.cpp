@@ -29,6 +29,7 @@ constexpr auto one_attempt = 1s;
 struct broker_query::connection {
   explicit connection(const std::string& endpoint) : socket(context, zmq::socket_type::dealer) {
     socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::ipv6, true);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::max_control_bytes));
     socket.connect(endpoint);
   }
@@ -73,17 +74,23 @@ broker_query::broker_query(const std::string& endpoint, const stop_signal& stop)
 
 broker_query::~broker_query() = default;
 
+// The next of them where somebody listens.
 bool broker_query::connect() {
-  findings_.clear();
-  for (const std::string& candidate : candidates_) {
-    std::string silent = why_silent(candidate);
-    if (silent.empty() && searches_) silent = why_ignored(candidate);
+  if (next_ == ways_.size()) {
+    ways_ = ways_to(candidates_);
+    next_ = 0;
+    findings_.clear();
+  }
+  while (next_ < ways_.size()) {
+    const std::string& way = ways_[next_++];
+    std::string silent = why_silent(way);
+    if (silent.empty() && searches_) silent = why_ignored(way);
     if (!findings_.empty()) findings_ += ", ";
-    findings_ += escaped(candidate) + (silent.empty() ? "" : " (" + silent + ")");
+    findings_ += escaped(way) + (silent.empty() ? "" : " (" + silent + ")");
     if (!silent.empty()) continue;
     try {
-      connection_ = std::make_unique<connection>(candidate);
-      endpoint_ = candidate;
+      connection_ = std::make_unique<connection>(way);
+      endpoint_ = way;
       return true;
     } catch (const zmq::error_t& error) {
       findings_ += std::string(" (") + error.what() + ")";
@@ -114,10 +121,11 @@ query_result<wire::body> broker_query::ask(const std::string& frame, std::uint64
       stop_.wait_until(clock::now() + 50ms);
       continue;
     }
-    if (waited > patience_with_listener) return nobody_answers();
+    if (waited > std::max<clock::duration>(patience_with_listener, static_cast<int>(ways_.size()) * 1200ms))
+      return nobody_answers();
     auto reply = connection_->answer(frame, request, clock::now() + one_attempt, stop_);
     if (!reply) {
-      connection_.reset();
+      connection_.reset();  // the next one's turn
     } else if (const auto* refusal = std::get_if<wire::error>(&*reply)) {
       const bool unknown = refusal->code == wire::error_code::unknown_topic;
       return query_failure{unknown ? exit_code::no_topic : exit_code::failed, escaped(refusal->text)};

@@ -21,7 +21,8 @@ template <typename T>
 using query_result = std::variant<T, query_failure>;
 
 // For one thread. Finds the broker at the first question, and again whenever it does not answer: a broker that is
-// restarted in between is no error. Every question ends within a few seconds, or at once when `stop` is raised.
+// restarted in between is no error. A host's name stands for all of its addresses. Every question ends within 3 s, with
+// more than two places that do not answer within 1.2 s for each, or at once when `stop` is raised.
 class broker_query {
  public:
   // Empty endpoint: where participants look for it (ORC_BROKER, ...).
@@ -55,7 +56,9 @@ class broker_query {
   const stop_signal& stop_;
   const bool searches_;  // else the broker was named
   std::vector<std::string> candidates_;
-  std::string findings_;  // what the last connect() found at each candidate
+  std::vector<std::string> ways_;  // to them; sought anew in each round
+  std::size_t next_ = 0;           // of them
+  std::string findings_;           // what the last connect() found at each candidate
   std::string endpoint_;
   std::unique_ptr<connection> connection_;
   std::uint64_t last_request_ = 0;

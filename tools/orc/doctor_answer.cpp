@@ -56,12 +56,13 @@ class answerer {
     const auto until = clock::now() + longest_conversation;
     for (int n = 0; n < most_questions && clock::now() < until; ++n) {
       const auto question = with.hear(stop_);
-      if (!question || !with.say(answer(*question, with.peer()))) return;
+      const auto peer = with.peer();
+      if (!question || !peer || !with.say(answer(*question, *peer))) return;
     }
   }
 
  private:
-  [[nodiscard]] std::string answer(const std::string& question, const std::string& peer) {
+  [[nodiscard]] std::string answer(const std::string& question, const wire::ip_address& peer) {
     if (question == doctor_greeting)
       return std::string(doctor_greeting) + " " + std::to_string(data_port_) + " " + url_.text() + " " + host_name();
     if (question == "time") return now_ns();
@@ -77,7 +78,7 @@ class answerer {
   }
 
   // Only to whoever asks.
-  [[nodiscard]] std::string connect(const host_and_port& to) const {
+  [[nodiscard]] std::string connect(const wire::ip_port& to) const {
     auto made = doctor_line::connect(to, stop_);
     const auto* const why = std::get_if<std::string>(&made);
     return why == nullptr ? "ok" : "no " + *why;
@@ -121,7 +122,9 @@ int answer_doctors(const detail::multicast_url& url, std::uint16_t port) {
   out.line("answers 'orc doctor --to " + host_name() + "' at port " + std::to_string(port) + ", until Ctrl-C");
   while (stop.wait_readable(doctors.get(), clock::time_point::max())) {
     doctor_line with(accepted(doctors));
-    out.line(with.peer() + " asks");
+    const auto peer = with.peer();
+    if (!peer) continue;
+    out.line(peer->text() + " asks");
     answers.converse(std::move(with));
     while (accepted(visitors)) {  // that they could connect is all there is to it
     }

@@ -71,7 +71,7 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
   }
   const bool searches = !detail::broker_is_named(endpoint);
   std::string findings;
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : ways_to(candidates)) {
     if (stop.raised()) return std::nullopt;
     findings += (findings.empty() ? "" : ", ") + candidate;
     std::string silent = why_silent(candidate);

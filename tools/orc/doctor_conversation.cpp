@@ -1,18 +1,12 @@
 #include "doctor_conversation.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-
-#include "text.h"
 
 namespace orc::cli {
 
@@ -30,8 +24,8 @@ std::string why_unreachable(int error) {
 }
 
 // 0 or errno.
-int connect_in_time(int fd, const sockaddr_in& to, const stop_signal& stop) {
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return 0;
+int connect_in_time(int fd, const wire::socket_address& to, const stop_signal& stop) {
+  if (::connect(fd, to.get(), to.size()) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   const auto until = stop_signal::clock::now() + connection_patience;
   while (!stop.raised() && stop_signal::clock::now() < until) {
@@ -46,44 +40,27 @@ int connect_in_time(int fd, const sockaddr_in& to, const stop_signal& stop) {
 
 }  // namespace
 
-std::vector<std::string> addresses_of_host(const std::string& name) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  std::vector<std::string> all;
-  for (const auto* each = found; each != nullptr; each = each->ai_next) {
-    sockaddr_in address{};
-    std::memcpy(&address, each->ai_addr, sizeof address);
-    const auto text = text_of(address.sin_addr);
-    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
-  }
-  return all;
-}
-
 std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port) {
-  detail::unique_fd fd(::socket(AF_INET, stream_type, 0));
+  wire::socket_address at({wire::ip_address{}, port});  // ::, which is both families
+  detail::unique_fd fd(::socket(at.family(), stream_type, 0));
+  if (!fd && errno == EAFNOSUPPORT) {
+    at = wire::socket_address({wire::ip_address::any_v4(), port});
+    fd.reset(::socket(at.family(), stream_type, 0));
+  }
   const int on = 1;
+  const int off = 0;
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(port);
-  socklen_t size = sizeof at;
-  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 || ::listen(fd.get(), 16) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+  (void)::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), 16) != 0 ||
+      ::getsockname(fd.get(), at.get(), at.room()) != 0)
     return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
-  port = ntohs(at.sin_port);
+  port = at.value()->port;
   return fd;
 }
 
-std::variant<doctor_line, std::string> doctor_line::connect(const host_and_port& to, const stop_signal& stop) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(to.port);
-  if (::inet_pton(AF_INET, to.address.c_str(), &address.sin_addr) != 1) return "not an IPv4 address";
-  detail::unique_fd fd(::socket(AF_INET, stream_type, 0));
+std::variant<doctor_line, std::string> doctor_line::connect(const wire::ip_port& to, const stop_signal& stop) {
+  const wire::socket_address address(to);
+  detail::unique_fd fd(::socket(address.family(), stream_type, 0));
   if (!fd) return std::string(std::strerror(errno));
   if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return why_unreachable(problem);
   return doctor_line(std::move(fd));
@@ -115,11 +92,11 @@ std::optional<std::string> doctor_line::ask(const std::string& line, const stop_
   return say(line) ? hear(stop) : std::nullopt;
 }
 
-std::string doctor_line::peer() const {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return text_of(address.sin_addr);
+std::optional<wire::ip_address> doctor_line::peer() const {
+  wire::socket_address address;
+  if (::getpeername(fd_.get(), address.get(), address.room()) != 0) return std::nullopt;
+  const auto there = address.value();
+  return there ? std::optional(there->address) : std::nullopt;
 }
 
 }  // namespace orc::cli

@@ -14,10 +14,10 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "core/unique_fd.h"
 #include "stop_signal.h"
+#include "wire/ip_address.h"
 
 namespace orc::cli {
 
@@ -28,16 +28,7 @@ inline constexpr const char* doctor_greeting = "orc doctor 1";
 inline constexpr auto connection_patience = std::chrono::milliseconds(1500);
 inline constexpr auto answer_patience = std::chrono::seconds(3);
 
-// An IPv4 address and a port, in numbers.
-struct host_and_port {
-  std::string address;
-  std::uint16_t port = 0;
-  [[nodiscard]] std::string text() const { return address + ":" + std::to_string(port); }
-};
-// All IPv4 addresses of a name. Empty: there is no such host. May ask a name server.
-[[nodiscard]] std::vector<std::string> addresses_of_host(const std::string& name);
-
-// Non-blocking, listening on all interfaces; 0: any free port, which is then told. Or why not.
+// Non-blocking, listening on all interfaces, for both families; 0: any free port, which is then told. Or why not.
 [[nodiscard]] std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port);
 
 // One end of a connection.
@@ -45,7 +36,7 @@ class doctor_line {
  public:
   explicit doctor_line(detail::unique_fd fd) : fd_(std::move(fd)) {}
   // Or why nobody could be reached there, as it follows "10.0.0.2:5571: ".
-  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const host_and_port& to, const stop_signal& stop);
+  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const wire::ip_port& to, const stop_signal& stop);
 
   // False: the other end is gone, or does not read.
   bool say(const std::string& line);
@@ -53,8 +44,8 @@ class doctor_line {
   [[nodiscard]] std::optional<std::string> hear(const stop_signal& stop);
   // Both: nothing when there was no answer.
   [[nodiscard]] std::optional<std::string> ask(const std::string& line, const stop_signal& stop);
-  // The other end's address.
-  [[nodiscard]] std::string peer() const;
+  // The other end's address. Nothing: it is gone.
+  [[nodiscard]] std::optional<wire::ip_address> peer() const;
 
  private:
   detail::unique_fd fd_;

@@ -15,6 +15,7 @@
 #include "orc/version.h"
 #include "text.h"
 #include "wire/control.h"
+#include "wire/host_addresses.h"
 
 namespace orc::cli {
 
@@ -33,6 +34,10 @@ double ms_between(clock::time_point from, clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
+std::string without_brackets(const std::string& host) {
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
 std::string why_not(const std::optional<std::string>& answer) {
   if (!answer) return "the other doctor does not answer any more";
   return answer->starts_with("no ") ? answer->substr(3) : *answer;
@@ -42,12 +47,12 @@ const std::vector<std::string> look_at_firewalls = {as_root("nft list ruleset")}
 
 // What the other side says about itself.
 struct other_host {
-  host_and_port data;
+  wire::ip_port data;
   std::string multicast;
   std::string name;
 };
 
-std::optional<other_host> introduced(doctor_line& line, const std::string& address, const stop_signal& stop) {
+std::optional<other_host> introduced(doctor_line& line, const wire::ip_address& address, const stop_signal& stop) {
   const auto answer = line.ask(doctor_greeting, stop);
   const std::string expected = std::string(doctor_greeting) + " ";
   if (!answer || !answer->starts_with(expected)) return std::nullopt;
@@ -179,12 +184,12 @@ void check_multicast_between(const examine& add, const detail::multicast_url& ur
 
 void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
                       const stop_signal& stop) {
-  const auto addresses = addresses_of_host(host);
+  const auto addresses = wire::addresses_of_host(without_brackets(host));
   if (addresses.empty())
     return add({severity::fail, "other host", "there is no host '" + host + "'", {"getent hosts " + shell_word(host)}});
   std::string failures;
   for (const auto& address : addresses) {
-    const host_and_port at{address, port};
+    const wire::ip_port at{address, port};
     const auto before = clock::now();
     auto made = doctor_line::connect(at, stop);
     if (stop.raised()) return;

@@ -1,6 +1,5 @@
 #include "endpoint_check.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -8,9 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "wire/broker_trust.h"
+#include "wire/host_addresses.h"
 
 namespace orc::cli {
 
@@ -38,29 +37,26 @@ int try_ipc(const std::string& path) {
   return try_connect(reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-// Numeric addresses only: a name may take long to look up, libzmq does that on its own thread.
-int try_tcp(const std::string& host_and_port) {
-  const std::size_t colon = host_and_port.rfind(':');
-  if (colon == std::string::npos) return 0;
-  std::string host = host_and_port.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), host_and_port.c_str() + colon + 1, &hints, &found) != 0) return 0;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-  return try_connect(found->ai_addr, found->ai_addrlen);
-}
-
 }  // namespace
 
+std::vector<std::string> ways_to(const std::vector<std::string>& endpoints) {
+  std::vector<std::string> ways;
+  for (const auto& each : endpoints) {
+    auto numbers = wire::numeric_endpoints(each);
+    if (numbers.empty()) numbers.push_back(each);
+    ways.insert(ways.end(), numbers.begin(), numbers.end());
+  }
+  return ways;
+}
+
 std::string why_silent(const std::string& endpoint) {
+  if (wire::names_a_host(endpoint)) return "no such host";
   int failure = 0;
   if (endpoint.starts_with("ipc://")) {
     failure = try_ipc(endpoint.substr(6));
-  } else if (endpoint.starts_with("tcp://")) {
-    failure = try_tcp(endpoint.substr(6));
+  } else if (const auto there = wire::numbers_in(endpoint)) {
+    const wire::socket_address address(*there);
+    failure = try_connect(address.get(), address.size());
   }
   switch (failure) {
     case ENOENT:
@@ -69,7 +65,8 @@ std::string why_silent(const std::string& endpoint) {
     case EACCES:
     case EPERM: return "no permission";
     case EHOSTUNREACH:
-    case ENETUNREACH: return "no route";
+    case ENETUNREACH:
+    case EADDRNOTAVAIL: return "no route";
     default: return {};
   }
 }

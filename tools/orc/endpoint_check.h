@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace orc::cli {
 
-// Empty when something listens at the ZeroMQ endpoint, or when that cannot be told; otherwise why not:
-// "nothing there", "nobody listens", "no permission". Takes at most 200 ms.
+// The endpoints to try, in this order: each name of a host once for each of its addresses, in numbers. A name that no
+// host has stays. May ask the resolver.
+[[nodiscard]] std::vector<std::string> ways_to(const std::vector<std::string>& endpoints);
+
+// Empty when something listens at the ZeroMQ endpoint, or when that cannot be told; otherwise why not: "nothing there",
+// "nobody listens", "no such host" for a name. Takes at most 200 ms.
 [[nodiscard]] std::string why_silent(const std::string& endpoint);
 
 // For endpoints that were found by searching: why participants ignore this one, because another user could have made

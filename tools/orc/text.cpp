@@ -1,11 +1,11 @@
 #include "text.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+
+#include "wire/ip_address.h"
 
 namespace orc::cli {
 
@@ -33,10 +33,7 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-std::string text_of(in_addr address) {
-  std::array<char, INET_ADDRSTRLEN> text{};
-  return ::inet_ntop(AF_INET, &address, text.data(), text.size()) == nullptr ? std::string() : text.data();
-}
+std::string text_of(in_addr address) { return orc::wire::ip_address::of(address).text(); }
 
 std::optional<std::string> from_hex(std::string_view digits) {
   std::string bytes;
