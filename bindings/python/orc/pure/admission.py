@@ -6,6 +6,7 @@ when ZMQ_HANDSHAKE_IVL has passed. ZAP shows the peer's address, over ipc none; 
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Dict, Optional, Tuple
 
 import zmq
@@ -20,13 +21,24 @@ _MOST_ADDRESSES = 1024
 _ADDRESS = "inproc://zeromq.zap.01"
 
 
+def client_of(address: str) -> str:
+    """Who counts as one: an IPv4 address, also one that came over IPv6; of IPv6 the /64 network, which a host has."""
+    if ":" not in address:
+        return address
+    try:
+        number = ipaddress.IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(number.ipv4_mapped or ipaddress.IPv6Network((number, 64), strict=False))
+
+
 class Admission:
     """Belongs to the I/O thread. One for a reactor. Its allowances are those of an address at a ROUTER."""
 
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
         self._socket: Optional[zmq.Socket[bytes]] = None
-        self._allowances: Dict[Tuple[bytes, bytes], Allowance] = {}
+        self._allowances: Dict[Tuple[bytes, str], Allowance] = {}
 
     def guard(self, router: zmq.Socket[bytes], name: str) -> None:
         """Before the router is bound. `name` is its own."""
@@ -38,7 +50,7 @@ class Admission:
 
     def withhold(self, name: str, address: str) -> None:
         """That address does not connect to that router for a few seconds."""
-        allowance = self._allowance(name.encode(), address.encode())
+        allowance = self._allowance(name.encode(), address)
         if allowance is not None:
             allowance.withhold(_WITHHELD_S)
 
@@ -51,12 +63,13 @@ class Admission:
             if len(request) < 6:
                 continue
             peer, _, version, number, name, address = request[:6]
-            allowance = self._allowance(name, address)
+            allowance = self._allowance(name, address.decode("ascii", "replace"))
             if allowance is not None and allowance.take():
                 self._socket.send_multipart([peer, b"", version, number, b"200", b"OK", b"", b""], zmq.NOBLOCK)
 
-    def _allowance(self, name: bytes, address: bytes) -> Optional[Allowance]:
+    def _allowance(self, name: bytes, address: str) -> Optional[Allowance]:
         """None: there are too many addresses."""
+        address = client_of(address)
         known = self._allowances.get((name, address))
         if known is None:
             if len(self._allowances) >= _MOST_ADDRESSES:

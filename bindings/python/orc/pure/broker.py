@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from .. import _errors as errors
 from .._types import LinkInfo, TypeInfo
 from .._waiting import Waiting
-from . import options
+from . import options, places
 from .message import Loan, Message
 from .options import Transports
 from .participant import Owner, Participant
@@ -333,7 +332,8 @@ def _check_size(size: int) -> None:
 
 def _numeric(advertise: str) -> str:
     """Looked up once, here."""
-    try:
-        return socket.gethostbyname(advertise) if advertise else ""
-    except OSError as error:
-        raise errors.BadArgument(f"advertise: no address for {advertise}: {error}") from None
+    if not advertise:
+        return ""
+    if known := places.addresses_of(advertise):
+        return known[0]
+    raise errors.BadArgument(f"advertise: {advertise} is no address or known host")

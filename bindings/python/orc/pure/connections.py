@@ -32,7 +32,7 @@ from typing import Callable, Deque, Dict, List, Optional, Set, TypeVar, Union
 
 import zmq
 
-from .admission import Admission
+from .admission import Admission, client_of
 from .monitor import Monitor
 from .reactor import Reactor, receive
 
@@ -71,7 +71,9 @@ class Connections:
             raise
 
     def listen(self, where: str) -> str:
-        """Its endpoint, which ends with the port that was drawn for `tcp://…:*`. zmq.ZMQError."""
+        """Its endpoint, which ends with the port that was drawn for `tcp://…:*`. tcp://*: of both families, or of IPv4
+        where the kernel has no other. zmq.ZMQError."""
+        self.router.setsockopt(zmq.IPV6, where.startswith("tcp://*"))
         self.router.bind(where)
         endpoint = self.router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
         self._places.add(endpoint[6:] if endpoint.startswith("ipc://") else int(endpoint.rpartition(":")[2]))
@@ -145,7 +147,7 @@ class Connections:
 
         def look(its: socket.socket) -> str:
             if its.family != socket.AF_UNIX:
-                return str(its.getpeername()[0])
+                return client_of(str(its.getpeername()[0]))
             pid, uid, _ = struct.unpack("3i", its.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             return f"{uid}:{pid}"
 
@@ -158,8 +160,9 @@ class Connections:
         except OSError:
             return None
         try:
-            local = its.getsockname() if its.family in (socket.AF_UNIX, socket.AF_INET) else ""
-            return what(its) if (local[1] if its.family == socket.AF_INET else local) in self._places else None
+            over_tcp = its.family in (socket.AF_INET, socket.AF_INET6)
+            local = its.getsockname() if over_tcp or its.family == socket.AF_UNIX else ""
+            return what(its) if (local[1] if over_tcp else local) in self._places else None
         except OSError:
             return None
         finally:

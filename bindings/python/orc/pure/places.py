@@ -17,6 +17,7 @@ from typing import List, Optional, Tuple
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
 _LONGEST_PATH = 107
 _STALE_AFTER_S = 10
+_MOST_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # below root's /run: its owner is the broker's user
 _NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # a name may take seconds
 _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
@@ -28,6 +29,43 @@ def broker_candidates(named: str) -> List[str]:
         if listed := [word.strip() for word in text.split(",") if word.strip()]:
             return listed
     return [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
+
+
+def is_name(endpoint: str) -> bool:
+    """Whether its host is a name to look up."""
+    kind, _, where = endpoint.partition("://")
+    host, _, port = where.rpartition(":")
+    return kind == "tcp" and bool(port) and bool(host) and not set("[]:*") & set(host) and not _is_v4(host)
+
+
+def _is_v4(host: str) -> bool:
+    try:
+        socket.inet_pton(socket.AF_INET, host)
+        return True
+    except OSError:
+        return False
+
+
+def in_url(address: str) -> str:
+    """As it stands in an endpoint."""
+    return f"[{address}]" if ":" in address else address
+
+
+def addresses_of(host: str) -> List[str]:
+    """At most 8 of both families; [] for an unknown host. A name may take seconds."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(each[4][0]) for each in found))[:_MOST_ADDRESSES]
+
+
+def numeric_endpoints(endpoint: str) -> List[str]:
+    """A host's name as each of its addresses; any other endpoint as it is. May take seconds."""
+    if not is_name(endpoint):
+        return [endpoint]
+    host, _, port = endpoint[len("tcp://") :].rpartition(":")
+    return [f"tcp://{in_url(address)}:{port}" for address in addresses_of(host)]
 
 
 def _run_directories() -> List[str]:
@@ -42,7 +80,7 @@ def answers(endpoint: str) -> bool:
     local = kind == "ipc"
     if local and not trusted(os.path.dirname(where)):
         return False
-    with socket.socket(socket.AF_UNIX if local else socket.AF_INET) as probe:
+    with socket.socket(socket.AF_UNIX if local else _family(where)) as probe:
         probe.settimeout(0.05)
         try:
             probe.connect(where if local else split_tcp(where))
@@ -51,6 +89,10 @@ def answers(endpoint: str) -> bool:
             return True  # its queue is full
         except (OSError, ValueError):
             return False
+
+
+def _family(where: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if where.startswith("[") else socket.AF_INET
 
 
 def trusted(directory: str) -> bool:
@@ -170,15 +212,23 @@ def fits(path: pathlib.Path) -> bool:
     return len(os.fsencode(path)) <= _LONGEST_PATH
 
 
-def own_address(broker: str, advertise: str) -> str:
-    """The IPv4 address that other hosts reach this one at; "127.0.0.1" when there is no other."""
+def own_addresses(broker: str, advertise: str) -> List[str]:
+    """The addresses that other hosts reach this one at, as in an endpoint; 127.0.0.1 when there is no other.
+
+    From another host the broker accepts only the address that the connection comes from.
+    """
     if advertise:
-        return advertise
+        return [in_url(advertise)]
     kind, _, where = broker.partition("://")
-    target = split_tcp(where)[0] if kind == "tcp" else "192.0.2.1"  # any: the address of the default route
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    # Any of the networks for documentation: the address of the default route.
+    targets = [split_tcp(where)[0]] if kind == "tcp" else ["192.0.2.1", "2001:db8::1"]
+    return [in_url(found) for each in targets if (found := _source_towards(each))] or ["127.0.0.1"]
+
+
+def _source_towards(host: str) -> str:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect((target, 9))
+            probe.connect((host, 9))
             return str(probe.getsockname()[0])
         except OSError:
-            return "127.0.0.1"
+            return ""

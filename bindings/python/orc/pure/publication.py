@@ -14,7 +14,7 @@ import collections
 import contextlib
 import os
 import time
-from typing import Callable, Deque, Dict, List, Optional, Tuple
+from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
 import zmq
 
@@ -162,9 +162,11 @@ class Publication:
     def _listen_tcp(self, broker: str) -> List[messages.Endpoint]:
         if not self._session.remote:
             return self._listen(TCP, "tcp://127.0.0.1:*")
-        return self._listen(TCP, "tcp://0.0.0.0:*", address=places.own_address(broker, self._advertise))
+        return self._listen(TCP, "tcp://*:*", addresses=places.own_addresses(broker, self._advertise))
 
-    def _listen(self, transport: int, where: str, path: str = "", address: str = "") -> List[messages.Endpoint]:
+    def _listen(
+        self, transport: int, where: str, path: str = "", addresses: Sequence[str] = ()
+    ) -> List[messages.Endpoint]:
         try:
             if where not in self._bound:
                 self._bound[where] = self._make_router().listen(where)
@@ -175,7 +177,8 @@ class Publication:
             self._log("warning", f"{self.topic}: cannot listen at {where}: {error}")
             return []
         found = self._bound[where]
-        return [messages.Endpoint(transport, f"tcp://{address}:{found.rpartition(':')[2]}" if address else found)]
+        port = found.rpartition(":")[2]
+        return [messages.Endpoint(transport, each) for each in [f"tcp://{a}:{port}" for a in addresses] or [found]]
 
     def _make_router(self) -> Connections:
         if self._connections is None:

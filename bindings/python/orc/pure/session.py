@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 import time
 from typing import Callable, Dict, List, Optional, Protocol, Tuple, TypeVar
 
@@ -21,6 +22,7 @@ from .reactor import Reactor, receive
 Log = Callable[[str, str], object]
 _ANSWER_S = 1.0
 _TICK_S = 0.1
+_LOOK_UP_S = 1.0
 _PER_HEARTBEAT = 64  # counters in one frame: with their texts it stays far below the longest frame
 _BATCH = 256
 _UNKNOWN_PARTICIPANT = 3
@@ -56,6 +58,10 @@ class Session:
         self._log = log
         self._name = name
         self._candidates = places.broker_candidates(broker)
+        self._has_names = any(places.is_name(each) for each in self._candidates)
+        self._ways = [] if self._has_names else self._candidates  # in numbers
+        self._looking_up = False
+        self._look_up_at = 0.0
         self._participant, self._secret = identity.draw_id(), identity.draw_id()
         self._requests = itertools.count(1)
         self._open: Dict[int, Tuple[float, Announcement]] = {}
@@ -137,8 +143,9 @@ class Session:
         self._send_all()
 
     def _look_for_broker(self, now: float) -> None:
-        alone = len(self._candidates) == 1
-        found = next((e for e in self._candidates if alone or places.answers(e)), None)
+        self._look_up(now)
+        alone = len(self._ways) == 1
+        found = next((e for e in self._ways if alone or places.answers(e)), None)
         if found is None:
             return
         socket = self._reactor.socket(zmq.DEALER)
@@ -156,6 +163,26 @@ class Session:
             return
         self._socket, self._trying, self._heard = socket, found, now
         self._reactor.watch(socket, self._serve)
+
+    def _look_up(self, now: float) -> None:
+        """What the names stand for, again and again, for that changes. On a thread: it may take seconds."""
+        if not self._has_names or self._looking_up or now < self._look_up_at:
+            return
+        self._looking_up, self._look_up_at = True, now + _LOOK_UP_S
+
+        def look_up() -> None:
+            ways = [way for each in self._candidates for way in places.numeric_endpoints(each)]
+            self._reactor.post(lambda: self._looked_up(ways))
+
+        try:
+            threading.Thread(target=look_up, name="orc names", daemon=True).start()
+        except RuntimeError:  # no thread is to be had
+            self._looking_up = False
+
+    def _looked_up(self, ways: List[str]) -> None:
+        self._looking_up, self._ways = False, ways
+        if not self._closed and self._socket is None:
+            self._look_for_broker(time.monotonic())
 
     def _disconnect(self) -> None:
         assert self._socket is not None
