@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "support/wait_until.h"
 
@@ -87,13 +88,22 @@ std::unique_ptr<lab> lab::make(std::size_t hosts, std::string& why) try {
                      why))
       return nullptr;
     made->switch_->sh("ip link set " + port(i) + " master br0 up");
+    // nodad: usable at once. Without IPv6 in the kernel the tests of IPv6 say so.
     host->sh("ip addr add " + host->address() + "/24 dev eth0 && ip link set eth0 up && " +
-             "ip route add 224.0.0.0/4 dev eth0");
+             "ip route add 224.0.0.0/4 dev eth0 && (ip addr add " + host->address_v6() + "/64 dev eth0 nodad || true)");
   }
   return made;
 } catch (const std::runtime_error& e) {
   why = e.what();
   return nullptr;
+}
+
+void lab::drop_v4() const {
+  for (const auto& each : hosts_) each->sh("ip -4 addr flush dev eth0");
+}
+
+void lab::set_names(std::size_t host, const std::string& lines) const {
+  hosts_.at(host)->sh("printf '%s\\n' '" + lines + "' > /run/hosts; mount --bind /run/hosts /etc/hosts");
 }
 
 void lab::cut(std::size_t host, outage how) const {
@@ -116,12 +126,15 @@ void lab::mend(std::size_t host) const {
   hosts_.at(host)->sh("nft flush ruleset");
 }
 
-lab_broker::lab_broker(const lab_host& on) : on_(on), endpoint_("tcp://" + on.address() + ":5570") { start(); }
+lab_broker::lab_broker(const lab_host& on, std::string listen)
+    : on_(on), listen_(std::move(listen)), endpoint_("tcp://" + on.address() + ":5570") {
+  start();
+}
 
 void lab_broker::start() {
   auto words = on_.here();
   words.push_back(program("orc-broker"));
-  words.insert(words.end(), {"--listen", "ipc:///run/user/orc/broker", "--listen", "tcp://*:5570"});
+  words.insert(words.end(), {"--listen", "ipc:///run/user/orc/broker", "--listen", listen_});
   process_ = std::make_unique<child_process>(std::move(words));
   if (!process_->wait_for_output("5570")) throw std::runtime_error("orc-broker did not come up: " + process_->output());
 }

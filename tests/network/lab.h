@@ -29,6 +29,7 @@ class lab_host {
   lab_host(std::size_t number, std::string address);
 
   [[nodiscard]] const std::string& address() const { return address_; }  // IPv4
+  [[nodiscard]] std::string address_v6() const { return "fd78::" + std::to_string(number_ + 1); }
   [[nodiscard]] std::size_t number() const { return number_; }
   [[nodiscard]] int pid() const { return pid_; }
   // What to put in front of a command line to run it there. It ends with the test.
@@ -45,13 +46,18 @@ class lab_host {
 
 class lab {
  public:
-  // Hosts 0, 1, … with 10.78.0.1/24, 10.78.0.2/24, …; multicast goes by eth0. Nothing, with the reason in `why`, where
-  // the machine does not allow it.
+  // Hosts 0, 1, … with 10.78.0.1/24 and fd78::1/64, 10.78.0.2/24 and fd78::2/64, …; multicast goes by eth0. Nothing,
+  // with the reason in `why`, where the machine does not allow it.
   [[nodiscard]] static std::unique_ptr<lab> make(std::size_t hosts, std::string& why);
   lab(const lab&) = delete;
   lab& operator=(const lab&) = delete;
 
   [[nodiscard]] lab_host& operator[](std::size_t number) { return *hosts_.at(number); }
+
+  // Takes IPv4 from the cables of all hosts.
+  void drop_v4() const;
+  // What the hosts file of a host says from now on, instead of what it said: "ADDRESS NAME" lines.
+  void set_names(std::size_t host, const std::string& lines) const;
 
   // Cuts a host off from all others, until mend().
   void cut(std::size_t host, outage how) const;
@@ -69,14 +75,16 @@ class lab {
 // orc-broker on one host, reachable from all: tcp://ADDRESS:5570 beside its usual places there.
 class lab_broker {
  public:
-  explicit lab_broker(const lab_host& on);
+  explicit lab_broker(const lab_host& on, std::string listen = "tcp://*:5570");
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+  [[nodiscard]] std::string endpoint_v6() const { return "tcp://[" + on_.address_v6() + "]:5570"; }
   void start();
   void kill() { process_->kill(); }
   [[nodiscard]] const child_process& process() const { return *process_; }
 
  private:
   const lab_host& on_;
+  std::string listen_;
   std::string endpoint_;
   std::unique_ptr<child_process> process_;
 };

@@ -36,6 +36,7 @@ class raw_client {
       : context_(1), socket_(context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::immediate, true);
+    socket_.set(zmq::sockopt::ipv6, true);
     if (greet) zmq_setsockopt(socket_.handle(), ZMQ_PROBE_ROUTER, &yes, sizeof yes);
     socket_.connect(endpoint);
   }

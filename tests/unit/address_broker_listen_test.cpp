@@ -44,6 +44,25 @@ TEST_CASE("broker listen: endpoints that are none") {
   CHECK_THAT(why_not({"tcp://203.0.113.7:5570"}), contains("no such address"));
 }
 
+TEST_CASE("broker listen: * is both families, and stays * in what is printed") {
+  auto broker = std::move(std::get<0>(start({"tcp://*:*"})));
+  const auto endpoint = broker->endpoints()[0];
+  CHECK_THAT(endpoint, contains("tcp://*:"));
+  const auto port = endpoint.substr(endpoint.rfind(':'));
+  for (const std::string address : {"127.0.0.1", "[::1]"}) {
+    if (address == "[::1]" && !std::holds_alternative<std::unique_ptr<address_broker>>(start({"tcp://[::1]:*"})))
+      return test::skip("this host has no IPv6");
+    test::raw_client client("tcp://" + address + port);
+    CHECK(std::holds_alternative<wire::topic_list>(client.ask(wire::list_topics{})));
+  }
+  CHECK_THAT(std::get<0>(start({"tcp://[::1]:*"}))->endpoints()[0], contains("tcp://[::1]:"));
+  CHECK_THAT(std::get<0>(start({"tcp://[::]:*"}))->endpoints()[0], contains("tcp://[::]:"));
+  CHECK_THAT(std::get<0>(start({"tcp://0.0.0.0:*"}))->endpoints()[0], contains("tcp://0.0.0.0:"));
+  CHECK_THAT(std::get<0>(start({"tcp://lo:*"}))->endpoints()[0], contains("tcp://127.0.0.1:"));
+  CHECK_THAT(why_not({"tcp://::1:5570"}), contains("no such address"));
+  CHECK_THAT(why_not({"tcp://[127.0.0.1]:5570"}), contains("no such address"));
+}
+
 TEST_CASE("broker listen: a second broker on the same path is refused and told the first one's pid") {
   const private_endpoint place;
   const auto first = start({place.endpoint()});

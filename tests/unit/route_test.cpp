@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "wire/ip_address.h"
 
 using namespace orc;
 using namespace orc::detail;
@@ -37,11 +38,34 @@ TEST_CASE("route: what cannot be reached and link-local addresses are tried last
 }
 
 TEST_CASE("route: a way to this host itself does not leave it", "[unit]") {
-  CHECK(numeric_endpoint("tcp://127.0.0.2:5570") == "tcp://127.0.0.2:5570");
-  CHECK_FALSE(numeric_endpoint("ipc:///run/orc/broker"));
-  CHECK_FALSE(numeric_endpoint("tcp://5570"));
+  CHECK_FALSE(route_to("ipc:///run/orc/broker"));
+  CHECK_FALSE(route_to("tcp://5570"));
   const auto way = route_to("tcp://127.0.0.2:5570");
   REQUIRE(way);
   CHECK_FALSE(way->leaves_host);
   CHECK_FALSE(route_to("tcp://a.name.is.not.looked.up:1"));
+}
+
+TEST_CASE("route: ways of both families are compared", "[unit]") {
+  if (!route_to("tcp://[::1]:1")) return test::skip("this host has no IPv6");
+  CHECK_FALSE(route_to("tcp://[::1]:1")->leaves_host);
+  CHECK(route_to("tcp://[::1]:1")->address == "::1");
+  CHECK(route_to("tcp://[::ffff:127.0.0.1]:1")->address == "127.0.0.1");
+  CHECK(in_order({{wire::transport::tcp, "tcp://[fe80::1]:1"},
+                  {wire::transport::tcp, "tcp://169.254.1.1:1"},
+                  {wire::transport::tcp, "tcp://127.0.0.1:1"},
+                  {wire::transport::tcp, "tcp://[::1]:1"},
+                  {wire::transport::tcp, "tcp://127.0.0.2:1"}})[0] == "tcp://127.0.0.2:1");
+}
+
+TEST_CASE("route: what is offered is neither loopback nor IPv6 link-local, and can be bound", "[unit]") {
+  const auto all = outside_addresses();
+  CHECK(all.size() <= wire::max_tcp_endpoints);
+  for (const auto& each : all) {
+    INFO(each);
+    const auto address = wire::ip_address::parse(each);
+    REQUIRE(address);
+    CHECK_FALSE(address->is_loopback());
+    CHECK((address->is_v4() || !address->is_link_local()));
+  }
 }
