@@ -39,15 +39,15 @@ class transport_set {
 };
 
 struct participant_options {
-  // Endpoint of the address broker, or several, separated by commas, tried in order. Empty: $ORC_BROKER, else the
-  // user's broker, the system's, tcp://127.0.0.1:5570. "none": use no broker; then topics use multicast only, and
-  // a subscription receives every sender on its topic's name.
+  // Endpoints of the address broker, separated by commas, tried in order; a host's name is each of its addresses (8 at
+  // most). Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570. "none": use no broker; then
+  // topics use multicast only, and a subscription receives every sender on its topic's name.
   std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
   std::string name = {};
   // How long a set-up call waits for a broker that does not answer, in ms; -1: for ever.
   int broker_timeout_ms = 2000;
-  // Address that other hosts should connect to: an IPv4 address, or a host name that is looked up once, when the
+  // Address that other hosts should connect to: of IPv4 or IPv6, or a host name that is looked up once, when the
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker, or on the broker's own host
   // each of its addresses; these follow the changes of the host's addresses.
   std::string advertise = {};
