@@ -60,5 +60,5 @@ TEST_CASE("link selector: a full queue is asked again and again before the next 
   CHECK(now - start <= link_selector::patience);
   CHECK_FALSE(selector.step(now));
   CHECK(over_tcp == 1);
-  CHECK(selector.notes().find("too many others wait") != std::string::npos);
+  CHECK(selector.notes(now).find("too many others wait") != std::string::npos);
 }

@@ -8,20 +8,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "text.h"
+#include "wire/network_error.h"
+
 namespace orc::cli {
 
 namespace {
 
 constexpr std::size_t longest_line = 512;
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
-
-std::string why_unreachable(int error) {
-  switch (error) {
-    case ECONNREFUSED: return "refused: nobody listens there, or a firewall says so";
-    case ETIMEDOUT: return "no answer: is it switched on, or does a firewall drop what comes?";
-    default: return std::strerror(error);
-  }
-}
 
 // 0 or errno.
 int connect_in_time(int fd, const wire::socket_address& to, const stop_signal& stop) {
@@ -62,7 +57,7 @@ std::variant<doctor_line, std::string> doctor_line::connect(const wire::ip_port&
   const wire::socket_address address(to);
   detail::unique_fd fd(::socket(address.family(), stream_type, 0));
   if (!fd) return std::string(std::strerror(errno));
-  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return why_unreachable(problem);
+  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return wire::why_unreachable(problem);
   return doctor_line(std::move(fd));
 }
 

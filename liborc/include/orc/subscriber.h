@@ -20,8 +20,12 @@ class subscription;
 struct link_info {
   bool connected = false;
   orc::transport transport{};  // when connected
-  std::string reason;          // why this transport, and why none of those preferred to it
-  std::uint64_t stale = 0;     // samples dropped because they were older than request_options::max_age_ms
+  // For people; the wording may change. Connected: why this transport, and why none of those preferred to it.
+  // Otherwise each way to the publisher with its address, its state now and the likely cause, as in "tcp
+  // 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?"; or "no publisher"
+  // (liborc/doc/guide/two-hosts.md).
+  std::string reason;
+  std::uint64_t stale = 0;  // samples dropped because they were older than request_options::max_age_ms
 };
 
 // Cheap to copy; all copies are the same subscription. Safe from any thread; of several threads that wait on one

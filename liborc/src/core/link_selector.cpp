@@ -1,7 +1,6 @@
 #include "core/link_selector.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "core/route.h"
@@ -13,11 +12,29 @@ void link_selector::aim(const wire::id& publication, const std::vector<wire::end
   if (publication != wanted_.publication) wanted_.secret = wire::id::random().lo;
   wanted_.publication = publication;
   wanted_.newest = newest;
-  endpoints_ = in_order_of_route(endpoints);
+  list_ways(in_order_of_route(endpoints));
   aiming_ = true;
   rounds_ = 0;
   begin();
   look_again_ = from;
+}
+
+void link_selector::list_ways(const std::vector<wire::endpoint>& endpoints) {
+  candidates_.clear();
+  ways_.clear();
+  for (const auto& kind : *transports_) {
+    if (!allowed_.empty() && !allowed_.contains(static_cast<transport>(kind->name()))) {
+      ways_.push_back({.where = {kind->name(), {}}, .stands = way::standing::not_asked_for});
+      continue;
+    }
+    // Over tcp each address of the publication's host is a way of its own.
+    const auto listed = ways_.size();
+    for (const auto& each : endpoints) {
+      const bool known = std::any_of(ways_.begin(), ways_.end(), [&](const auto& one) { return one.where == each; });
+      if (each.transport == kind->name() && !known) ways_.push_back({.where = each, .kind = kind.get()});
+    }
+    if (ways_.size() == listed) ways_.push_back({.where = {kind->name(), {}}, .stands = way::standing::not_offered});
+  }
 }
 
 void link_selector::stop() noexcept {
@@ -27,11 +44,8 @@ void link_selector::stop() noexcept {
 
 void link_selector::begin() {
   candidates_.clear();
-  notes_.clear();
-  public_notes_.clear();
   failure_.reset();
-  next_kind_ = 0;
-  next_endpoint_ = 0;
+  next_way_ = 0;
   crowded_ = 0;
   look_again_ = {};
 }
@@ -42,15 +56,15 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   look_again_ = now + patience;
   if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
     return std::nullopt;
-  if (next_kind_ == transports_->size()) {
+  if (next_way_ == ways_.size()) {
     if (candidates_.empty())
       begin();
     else
-      ask_again();
+      ask_again(now);
     rounds_ = std::min(rounds_ + 1, quick_rounds);
   }
   const int crowded_before = crowded_;
-  while (start_next()) {
+  while (start_next(now)) {
     if (auto found = finished()) return found;
     if (crowded_ != crowded_before || !candidates_.empty()) break;
   }
@@ -60,63 +74,47 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
 }
 
 // Tries the next endpoint that the publication offers. False: there is none left.
-bool link_selector::start_next() {
-  while (next_kind_ < transports_->size()) {
-    const auto this_one = std::pair(next_kind_, next_endpoint_);
-    const transport_kind& kind = *(*transports_)[next_kind_];
-    const auto of_kind = [&](const auto& each) { return each.transport == kind.name(); };
-    const auto first = endpoints_.begin() + static_cast<std::ptrdiff_t>(next_endpoint_);
-    const auto offered = std::find_if(first, endpoints_.end(), of_kind);
-    const bool allowed = allowed_.empty() || allowed_.contains(static_cast<transport>(kind.name()));
-    // Over tcp each address of the publication's host is a way of its own.
-    if (allowed && offered != endpoints_.end() && std::any_of(offered + 1, endpoints_.end(), of_kind)) {
-      next_endpoint_ = static_cast<std::size_t>(offered + 1 - endpoints_.begin());
-    } else {
-      next_endpoint_ = 0;
-      ++next_kind_;
-    }
-    if (!allowed) {
-      note(kind.name(), "not asked for");
-      continue;
-    }
-    if (offered == endpoints_.end()) {
-      note(kind.name(), "not offered");
-      continue;
-    }
-    auto made = kind.subscribe(wanted_, *offered);
+bool link_selector::start_next(monotonic::time_point now) {
+  while (next_way_ < ways_.size()) {
+    const std::size_t this_one = next_way_++;
+    way& next = ways_[this_one];
+    if (next.kind == nullptr) continue;
+    auto made = next.kind->subscribe(wanted_, next.where);
     if (const auto* const failed = std::get_if<error>(&made)) {
+      next.fail(failed->message());
       if (failed->code() == errc::timed_out && crowded_ < most_crowded) {
         ++crowded_;
-        std::tie(next_kind_, next_endpoint_) = this_one;
+        next_way_ = this_one;
         return true;
       }
-      note_failure(kind.name(), failed->message());
       failure_ = *failed;
       return true;
     }
-    candidates_.push_back({*offered, std::move(std::get<std::unique_ptr<subscriber_link>>(made)), &kind});
+    next.ask(now);
+    candidates_.push_back({this_one, std::move(std::get<std::unique_ptr<subscriber_link>>(made))});
     return true;
   }
   return false;
 }
 
 // Over a network what was sent first may be lost, and come again much later than the path does.
-void link_selector::ask_again() {
-  std::vector<std::pair<wire::endpoint, const transport_kind*>> silent;
+void link_selector::ask_again(monotonic::time_point now) {
+  std::vector<std::size_t> silent;
   for (const auto& each : candidates_) {
-    const bool repeats = each.kind->can().cross_host && !each.kind->can().lossy;
-    const std::pair asked(each.where, each.kind);
-    const bool known = std::find(silent.begin(), silent.end(), asked) != silent.end();
-    if (repeats && each.link->state() == link_state::connecting && !known) silent.push_back(asked);
+    const auto can = ways_[each.way].kind->can();
+    const bool known = std::find(silent.begin(), silent.end(), each.way) != silent.end();
+    if (can.cross_host && !can.lossy && each.link->state() == link_state::connecting && !known)
+      silent.push_back(each.way);
   }
-  for (const auto& [where, kind] : silent) {
-    auto made = kind->subscribe(wanted_, where);
+  for (const std::size_t which : silent) {
+    auto made = ways_[which].kind->subscribe(wanted_, ways_[which].where);
     auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
     if (link == nullptr) continue;
-    const auto is_there = [&there = where](const auto& each) { return each.where == there; };
+    const auto is_there = [which](const auto& each) { return each.way == which; };
     if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= most_asked)
       candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
-    candidates_.push_back({where, std::move(*link), kind});
+    ways_[which].ask(now);
+    candidates_.push_back({which, std::move(*link)});
   }
 }
 
@@ -124,8 +122,8 @@ void link_selector::ask_again() {
 std::vector<link_selector::candidate>::iterator link_selector::drop_others_there(
     std::vector<candidate>::iterator keep) {
   const auto kept = keep->link;
-  const auto there = keep->where;
-  std::erase_if(candidates_, [&](const auto& each) { return each.where == there && each.link != kept; });
+  const auto there = keep->way;
+  std::erase_if(candidates_, [&](const auto& each) { return each.way == there && each.link != kept; });
   return std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.link == kept; });
 }
 
@@ -137,26 +135,15 @@ std::optional<link_selector::choice> link_selector::finished() {
     if (!was_introduced && each->link->is_introduced()) each = drop_others_there(each);
     const auto state = each->link->state();
     if (state == link_state::refused || (state == link_state::lost && !has_first)) {
-      note_failure(each->where.transport, state == link_state::lost
-                                              ? "nobody answers there"
-                                              : "another publication answered there, or it has no room");
+      ways_[each->way].fail(each->link->why_ended());
       each = candidates_.erase(each);
-      if (next_kind_ < transports_->size()) look_again_ = {};  // the next one at once, but no second round
+      if (next_way_ < ways_.size()) look_again_ = {};  // the next one at once, but no second round
       continue;
     }
     // Worth waiting for: what comes later in the list is not better.
     if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
-      for (auto before = candidates_.begin(); before != each; ++before) {
-        if (before->where != each->where) note_failure(before->where.transport, "no answer");
-      }
-      note(each->where.transport, "the publication answered");
-      if (const auto remark = each->link->remark(); !remark.empty()) {
-        notes_ += " (" + remark + ")";
-        public_notes_ += " (" + remark + ")";
-      }
-      choice chosen{nullptr, each->where, notes_, public_notes_, std::nullopt};
-      chosen.link = std::move(each->link);  // last: the copies may fail for want of memory
+      auto chosen = take(*each);
       if (has_first) chosen.first = std::move(first);
       stop();
       return chosen;
@@ -164,6 +151,43 @@ std::optional<link_selector::choice> link_selector::finished() {
     ++each;
   }
   return std::nullopt;
+}
+
+link_selector::choice link_selector::take(candidate& found) {
+  ways_[found.way].stands = way::standing::answered;
+  const auto remark = found.link->remark();
+  const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
+  const std::size_t count = found.way + 1;  // why none of those after it was taken is no question
+  choice chosen{nullptr, ways_[found.way].where, notes_of_first(count, monotonic::now()) + remarked,
+                public_notes_of_first(count) + remarked, std::nullopt};
+  chosen.link = std::move(found.link);  // last: the copies may fail for want of memory
+  return chosen;
+}
+
+bool link_selector::is_reached(std::size_t which) const noexcept {
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [which](const auto& each) { return each.way == which && each.link->is_reached(); });
+}
+
+std::string link_selector::notes_of_first(std::size_t count, monotonic::time_point now) const {
+  std::string all;
+  for (std::size_t which = 0; which < count; ++which) {
+    if (which != 0) all += "; ";
+    all += ways_[which].text(now, is_reached(which));
+  }
+  return all;
+}
+
+// One note for each transport: not even the number of addresses is others' business.
+std::string link_selector::public_notes_of_first(std::size_t count) const {
+  std::string all;
+  for (std::size_t which = 0; which < count; ++which) {
+    const bool is_last = which + 1 == count || ways_[which + 1].where.transport != ways_[which].where.transport;
+    if (!is_last) continue;
+    if (!all.empty()) all += "; ";
+    all += ways_[which].public_text();
+  }
+  return all;
 }
 
 void link_selector::append_fds(std::vector<int>& to) const {
@@ -177,21 +201,6 @@ void link_selector::append_fds(std::vector<int>& to) const {
 std::optional<monotonic::time_point> link_selector::next_step() const noexcept {
   if (!aiming_) return std::nullopt;
   return look_again_;
-}
-
-void link_selector::note(wire::transport t, std::string_view why, std::string_view for_others) {
-  const auto append = [t](std::string& to, std::string_view what) {
-    if (!to.empty()) to += "; ";
-    to += wire::name_of(t);
-    to += ": ";
-    to += what;
-  };
-  append(notes_, why);
-  append(public_notes_, for_others);
-}
-
-void link_selector::note_failure(wire::transport t, std::string_view why) {
-  note(t, why, t == wire::transport::inproc ? why : "not reachable");
 }
 
 }  // namespace orc::detail

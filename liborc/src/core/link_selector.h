@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/publication.h"
+#include "core/way.h"
 #include "orc/options.h"
 #include "transport/transport.h"
 
@@ -60,42 +61,40 @@ class link_selector {
 
   void append_fds(std::vector<int>& to) const;
   [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
-  // What was found so far about ways that were not taken.
-  [[nodiscard]] const std::string& notes() const noexcept { return notes_; }
-  // The same for others, to whom it must not say what is open, closed or there on this host.
-  [[nodiscard]] const std::string& public_notes() const noexcept { return public_notes_; }
+  // How each way is now, best first: its address, its state and, for a silent one, the likely cause.
+  [[nodiscard]] std::string notes(monotonic::time_point now) const { return notes_of_first(ways_.size(), now); }
+  // The same for others, to whom it must not say what is open, closed or there on any host.
+  [[nodiscard]] std::string public_notes() const { return public_notes_of_first(ways_.size()); }
   // Why the way that was tried last could not even be begun.
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
  private:
   struct candidate {
-    wire::endpoint where;
+    std::size_t way;  // in ways_
     std::shared_ptr<subscriber_link> link;
-    const transport_kind* kind;
   };
 
+  void list_ways(const std::vector<wire::endpoint>& endpoints);
   void begin();
-  bool start_next();
-  void ask_again();
+  bool start_next(monotonic::time_point now);
+  void ask_again(monotonic::time_point now);
+  [[nodiscard]] choice take(candidate& found);
+  [[nodiscard]] std::string notes_of_first(std::size_t count, monotonic::time_point now) const;
+  [[nodiscard]] std::string public_notes_of_first(std::size_t count) const;
   [[nodiscard]] std::vector<candidate>::iterator drop_others_there(std::vector<candidate>::iterator keep);
-  void note(wire::transport t, std::string_view why) { note(t, why, why); }
-  void note(wire::transport t, std::string_view why, std::string_view for_others);
-  void note_failure(wire::transport t, std::string_view why);
+  [[nodiscard]] bool is_reached(std::size_t which) const noexcept;
   [[nodiscard]] std::optional<choice> finished();
 
   subscription_spec wanted_;
   transport_set allowed_;
   std::shared_ptr<const transport_list> transports_;
   bool aiming_ = false;
-  std::vector<wire::endpoint> endpoints_;
-  std::size_t next_kind_ = 0;      // in transports_
-  std::size_t next_endpoint_ = 0;  // of that kind, in endpoints_
+  std::vector<way> ways_;  // best first
+  std::size_t next_way_ = 0;
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
   int rounds_ = 0;   // in which no way was found
   int crowded_ = 0;  // attempts of this round that found a queue full
-  std::string notes_;
-  std::string public_notes_;
   std::optional<error> failure_;
 };
 

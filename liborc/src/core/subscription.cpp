@@ -232,6 +232,7 @@ void subscription::follow(const wire::id& publication, const std::vector<wire::e
   if (!same) {
     save_samples();
     drop_link();
+    last_end_.clear();
     gone_at_.reset();
     ++era_;
     newest_ = 0;
@@ -279,6 +280,7 @@ void subscription::step(monotonic::time_point now) {
   if (!link_) return;
   if (ended) {
     save_samples();
+    last_end_ = "the link (" + address_text(linked_to_) + ") ended: " + end_text(link_->why_ended());
     drop_link();
     // One that ends as soon as it is there must not keep both sides busy.
     const bool short_lived = now - linked_at_ < link_selector::patience;
@@ -334,6 +336,7 @@ void subscription::adopt(link_selector::choice&& chosen) {
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
   public_reason_ = std::move(chosen.public_reason);
+  last_end_.clear();
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
   if (user_fd_) link_->want_alerts();
@@ -374,10 +377,16 @@ bool subscription::connected() const noexcept {
   return has_link();
 }
 
-std::string subscription::why_no_link(const std::string& notes) const {
-  if (selector_.aiming() && selector_.failure()) return notes;
-  if (gone_at_ || publication_ == wire::id{}) return "nobody publishes it";
-  return selector_.aiming() ? notes : "the link ended";
+std::string subscription::why_no_link() const {
+  if (!has_publisher() && !(selector_.aiming() && selector_.failure())) return "no publisher";
+  if (!selector_.aiming()) return link_ ? "the link ended: " + end_text(link_->why_ended()) : "the link ended";
+  const auto ways = selector_.notes(monotonic::now());
+  return last_end_.empty() ? ways : last_end_ + "; " + ways;
+}
+
+std::string subscription::public_why_no_link() const {
+  if (!has_publisher() && !(selector_.aiming() && selector_.failure())) return "no publisher";
+  return selector_.aiming() ? selector_.public_notes() : "the link ended";
 }
 
 std::optional<error> subscription::why_deaf() const {
@@ -388,8 +397,7 @@ std::optional<error> subscription::why_deaf() const {
 link_info subscription::link() const {
   if (generation_ != fork_generation()) return {};
   const std::lock_guard lock(mutex_);
-  if (!has_link())
-    return {.connected = false, .transport = {}, .reason = why_no_link(selector_.notes()), .stale = stale_};
+  if (!has_link()) return {.connected = false, .transport = {}, .reason = why_no_link(), .stale = stale_};
   return {
       .connected = true, .transport = static_cast<transport>(linked_to_.transport), .reason = reason_, .stale = stale_};
 }
@@ -425,7 +433,7 @@ wire::subscription_counters subscription::counters() {
           .malformed = malformed_ + (link_ ? link_->malformed() : 0),
           .age_ns = age_ns_,
           .transport = has_link() ? linked_to_.transport : wire::transport::none,
-          .reason = has_link() ? public_reason_ : why_no_link(selector_.public_notes()),
+          .reason = has_link() ? public_reason_ : public_why_no_link(),
           .stale = stale_};
 }
 

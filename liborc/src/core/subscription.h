@@ -89,7 +89,9 @@ class subscription {
   void watch_path(monotonic::time_point now);
   void look_for_link(monotonic::time_point from);
   [[nodiscard]] bool has_link() const noexcept;
-  [[nodiscard]] std::string why_no_link(const std::string& notes) const;
+  [[nodiscard]] std::string why_no_link() const;
+  [[nodiscard]] std::string public_why_no_link() const;
+  [[nodiscard]] bool has_publisher() const noexcept { return !gone_at_ && publication_; }
   void watch_for_user(int descriptor, bool watch) noexcept;
 
   const std::string topic_;
@@ -113,6 +115,7 @@ class subscription {
   wire::endpoint linked_to_;
   std::string reason_;
   std::string public_reason_;  // for the broker, who shows it to everybody
+  std::string last_end_;       // why the last link to this publication ended; empty: there was none
   attempt_pace pace_;
   monotonic::time_point linked_at_;
   monotonic::time_point next_look_at_path_;

@@ -162,6 +162,21 @@ enum class link_state : std::uint8_t {
   lost        // nobody is there, or not any more
 };
 
+// Why a link ended, or was refused, as far as the subscription's end can tell.
+struct link_end {
+  enum class cause : std::uint8_t {
+    unknown,
+    network,            // `error` says how
+    closed,             // by the other end
+    no_room,            // the publication has as many subscribers as it takes
+    other_publication,  // another one answered
+    not_orc,            // what came was not ORC's protocol
+    unusable            // this process cannot use what the publication offers
+  };
+  cause why = cause::unknown;
+  int error = 0;  // errno
+};
+
 // The subscription's end.
 class subscriber_link {
  public:
@@ -213,6 +228,10 @@ class subscriber_link {
   [[nodiscard]] virtual bool is_introduced() const noexcept { return false; }
   // While connecting: the publication answered, and makes room for this end. Other ways need not be tried.
   [[nodiscard]] virtual bool is_expected() const noexcept { return false; }
+  // While connecting: the other end's host took the connection. May ask the kernel.
+  [[nodiscard]] virtual bool is_reached() const noexcept { return false; }
+  // Once it is lost or refused.
+  [[nodiscard]] virtual link_end why_ended() const noexcept { return {}; }
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
 

@@ -107,7 +107,7 @@ void multicast_subscriber_link::read_direct() noexcept {
     for (std::size_t i = 0; i < count; ++i)
       channel_.on_direct(direct_batch_[i].bytes, multicast::source_of(direct_batch_[i].from), monotonic::now());
     if (direct_batch_.was_refused()) {  // the publisher is gone; but what it sent before may be there
-      if (!channel_.is_open()) state_.store(link_state::lost, std::memory_order_relaxed);
+      if (!channel_.is_open()) lose(ECONNREFUSED);
       continue;
     }
     if (count < multicast::receiving_batch::most) break;
@@ -135,13 +135,18 @@ void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcep
     joined_network_ = multicast::join_network(group_.get(), url_);
     next_join_ = now + join_interval;
   }
-  if (channel_.is_silent(now)) state_.store(link_state::lost, std::memory_order_relaxed);
+  if (channel_.is_silent(now)) lose(ETIMEDOUT);
   const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
   channel_.remind(now, retry);
   if (!retry) return;
   retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, longest_retry);
   next_retry_ = now + retry_;
   events_.wake_at(next_retry_);
+}
+
+void multicast_subscriber_link::lose(int error) noexcept {
+  end_ = error;
+  state_.store(link_state::lost, std::memory_order_relaxed);
 }
 
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {

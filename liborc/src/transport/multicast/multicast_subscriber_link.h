@@ -28,6 +28,7 @@ class multicast_subscriber_link final : public subscriber_link {
   void service() noexcept override;
   [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
+  [[nodiscard]] link_end why_ended() const noexcept override { return {link_end::cause::network, end_}; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
@@ -39,6 +40,7 @@ class multicast_subscriber_link final : public subscriber_link {
   void answer() noexcept;
   void keep_in_touch(monotonic::time_point now) noexcept;
   void send(const multicast::source& to, const multicast::orc_datagram& d) noexcept;
+  void lose(int error) noexcept;
   void tell_malformed() noexcept;
 
   const bool in_order_;
@@ -56,6 +58,7 @@ class multicast_subscriber_link final : public subscriber_link {
   bool emptied_ = true;  // the group's socket, when it was read last
   monotonic::duration retry_{};
   monotonic::time_point next_retry_;
+  int end_ = 0;  // errno
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
 };

@@ -140,14 +140,15 @@ void shm_subscriber_link::service() noexcept {
       case received::packet: handle(p); break;
       case received::malformed: count_malformed(); break;
       case received::nothing: return;
-      case received::closed: lose(link_state::lost); return;
+      case received::closed: lose(link_state::lost, link_end::cause::closed); return;
     }
   }
 }
 
 void shm_subscriber_link::handle(received_packet& p) noexcept {
   if (p.packet.subscription != subscription_) return count_malformed();
-  if (p.packet.publication != publication_ || p.packet.kind == packet_kind::refused) return lose(link_state::refused);
+  if (p.packet.publication != publication_) return lose(link_state::refused, link_end::cause::other_publication);
+  if (p.packet.kind == packet_kind::refused) return lose(link_state::refused, link_end::cause::no_room);
   switch (p.packet.kind) {
     case packet_kind::welcome: return welcome(p);
     case packet_kind::preparing: expected_at_ = monotonic::now(); return;
@@ -173,13 +174,13 @@ bool shm_subscriber_link::is_expected() const noexcept {
 void shm_subscriber_link::welcome(const received_packet& p) noexcept {
   if (view_) return count_malformed();
   mapping page = map_writable(p.fds[1].get(), sizeof(reader_page));
-  if (!page) return lose(link_state::refused);
+  if (!page) return lose(link_state::refused, link_end::cause::unusable);
   try {
     auto mine = std::make_shared<attachment>(socket_, std::move(page), pins_);
     page_ = &mine->page();
-    if (!use(p, std::move(mine))) return lose(link_state::refused);
+    if (!use(p, std::move(mine))) return lose(link_state::refused, link_end::cause::unusable);
   } catch (const std::bad_alloc&) {
-    return lose(link_state::refused);
+    return lose(link_state::refused, link_end::cause::unusable);
   }
   newest_at_join_ = p.packet.newest;
   if (newest_at_join_ != 0 && (seen_ == 0 || p.packet.starts_at_newest)) seen_ = newest_at_join_ - 1;

@@ -33,6 +33,8 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_expected() const noexcept override;
+  [[nodiscard]] bool is_reached() const noexcept override { return true; }  // the socket was connected at once
+  [[nodiscard]] link_end why_ended() const noexcept override { return {end_}; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
@@ -52,9 +54,13 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   void rest_alert() noexcept;
   [[nodiscard]] bool has_moved() const noexcept { return view_->in->header().moved.load() != 0; }
   [[nodiscard]] bool is_news() const noexcept;
-  void lose(link_state how) noexcept { state_.store(how, std::memory_order_release); }
+  void lose(link_state how, link_end::cause why = link_end::cause::unknown) noexcept {
+    end_ = why;
+    state_.store(how, std::memory_order_release);
+  }
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
+  link_end::cause end_ = link_end::cause::unknown;
   const std::shared_ptr<const shared_socket> socket_;
   const wire::id publication_;
   const wire::id subscription_;

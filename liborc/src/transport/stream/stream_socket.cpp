@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "wire/host_addresses.h"
 #include "wire/ip_address.h"
+#include "wire/network_error.h"
 #include "wire/printable.h"
 
 namespace orc::detail {
@@ -47,12 +49,12 @@ void set_option(int fd, int level, int name, int value) noexcept {
           std::string(what) + ": " + std::strerror(errno)};
 }
 
-[[nodiscard]] error unreachable(const std::string& why) { return {errc::refused, "cannot connect: " + why}; }
+[[nodiscard]] error unreachable(std::string why) { return {errc::refused, std::move(why)}; }
 
 [[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const wire::socket_address& to) {
   if (!fd) return failed("cannot open a socket");
   if (::connect(fd.get(), to.get(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR)
-    return unreachable(std::strerror(errno));
+    return unreachable(wire::why_unreachable(errno));
   return fd;
 }
 

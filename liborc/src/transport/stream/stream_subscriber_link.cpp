@@ -1,5 +1,7 @@
 #include "transport/stream/stream_subscriber_link.h"
 
+#include <sys/socket.h>
+
 #include <cstring>
 
 #include "transport/stream/stream_socket.h"
@@ -52,14 +54,18 @@ bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
       break;
     }
     if (event != zmtp_connection::event::frame) {
-      if (event == zmtp_connection::event::broken) count_malformed();
-      state_.store(link_state::lost, std::memory_order_release);
+      const bool broken = event == zmtp_connection::event::broken;
+      if (broken) count_malformed();
+      lose({broken                 ? link_end::cause::not_orc
+            : line_.failure() != 0 ? link_end::cause::network
+                                   : link_end::cause::closed,
+            line_.failure()});
       break;
     }
     const auto what = accept(frame, out);
     if (what == accepted::nothing && noise_.exceeded_by(1)) {
       count_malformed();
-      state_.store(link_state::lost, std::memory_order_release);
+      lose({link_end::cause::not_orc});
     }
     if (what != accepted::sample) continue;
     found = true;
@@ -103,12 +109,30 @@ stream_subscriber_link::accepted stream_subscriber_link::accept(zmtp_connection:
 
 void stream_subscriber_link::handle(const wire::link_message& message) noexcept {
   if (message.subscription != subscription_) return;
-  if (message.publication != publication_ || message.kind == wire::link_kind::refused)
-    state_.store(link_state::refused, std::memory_order_release);
+  if (message.publication != publication_)
+    refuse(link_end::cause::other_publication);
+  else if (message.kind == wire::link_kind::refused)
+    refuse(link_end::cause::no_room);
   if (message.kind != wire::link_kind::welcome || state() != link_state::connecting) return;
   newest_at_join_ = message.last_sequence;
   line_.allow(wire::sample_header::bytes + largest_stream_sample);
   state_.store(link_state::connected, std::memory_order_release);
+}
+
+void stream_subscriber_link::lose(link_end why) noexcept {
+  end_ = why;
+  state_.store(link_state::lost, std::memory_order_release);
+}
+
+void stream_subscriber_link::refuse(link_end::cause why) noexcept {
+  end_ = {why};
+  state_.store(link_state::refused, std::memory_order_release);
+}
+
+bool stream_subscriber_link::is_reached() const noexcept {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  return ::getpeername(line_.fd(), reinterpret_cast<sockaddr*>(&peer), &size) == 0;
 }
 
 // How often the kernel has tried says little: how long it waits each time depends on the network.

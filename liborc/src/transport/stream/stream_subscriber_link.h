@@ -23,6 +23,8 @@ class stream_subscriber_link final : public subscriber_link {
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_introduced() const noexcept override { return greeted_; }
+  [[nodiscard]] bool is_reached() const noexcept override;
+  [[nodiscard]] link_end why_ended() const noexcept override { return end_; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
@@ -30,6 +32,8 @@ class stream_subscriber_link final : public subscriber_link {
   accepted accept(zmtp_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
   void say(wire::link_kind kind) noexcept;
+  void lose(link_end why) noexcept;
+  void refuse(link_end::cause why) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
   const wire::transport kind_;
@@ -44,6 +48,7 @@ class stream_subscriber_link final : public subscriber_link {
   bool greeted_ = false;
   bool cut_short_ = false;                             // the last try_recv stopped before the socket was empty
   monotonic::time_point asked_at_ = monotonic::now();  // what is not acknowledged yet, or later
+  link_end end_;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
 };

@@ -78,8 +78,14 @@ ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t&
     const ssize_t n = take(at, std::min(room, budget));
     if (n < 0 && errno == EINTR) continue;
     if (n > 0) budget -= static_cast<std::size_t>(n);
+    if (n < 0) note_failure();
     return n;
   }
+}
+
+// Of errno; the kernel tells of each failure once.
+void zmtp_connection::note_failure() noexcept {
+  if (failure_ == 0 && errno != EAGAIN && errno != ENOTCONN) failure_ = errno;
 }
 
 // Frame: some bytes came.
@@ -230,6 +236,7 @@ zmtp_connection::written zmtp_connection::write_out(const std::byte* head, std::
       return done == size ? written::all : written::some;
     }
     if (errno == EINTR) continue;
+    note_failure();
     if (errno != EAGAIN && errno != ENOTCONN) return written::failed;
     return done == 0 ? written::none : written::some;
   }

@@ -32,6 +32,8 @@ class zmtp_connection {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   // The peer has introduced itself: frames may be sent.
   [[nodiscard]] bool ready() const noexcept { return state_ == state::ready; }
+  // errno of the first failure in either direction; 0: none.
+  [[nodiscard]] int failure() const noexcept { return failure_; }
 
   // ---- in ----
   struct incoming {
@@ -76,6 +78,7 @@ class zmtp_connection {
   [[nodiscard]] event read_large(incoming& out, std::size_t& budget) noexcept;
   [[nodiscard]] event read_more(std::size_t& budget) noexcept;
   [[nodiscard]] ssize_t take(std::byte* at, std::size_t room) noexcept;
+  void note_failure() noexcept;
   [[nodiscard]] ssize_t read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept;
   [[nodiscard]] bool begin_large(std::size_t size) noexcept;
   [[nodiscard]] bool grow_large() noexcept;
@@ -97,6 +100,7 @@ class zmtp_connection {
   const bool plain_;  // nothing but bytes can come
   std::size_t largest_;
   state state_ = state::greeting;
+  int failure_ = 0;
 
   // In.
   const std::size_t capacity_;
