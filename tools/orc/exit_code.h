@@ -15,7 +15,7 @@ inline constexpr const char* help =
     "  0    done (also: ended by Ctrl-C where nothing else ends it, or the reader of the pipe left)\n"
     "  1    error: no broker, topic taken by another publisher, ...\n"
     "  2    usage\n"
-    "  3    no such topic, or nobody publishes it\n"
+    "  3    no such topic, or no publisher of it\n"
     "  4    timed out\n"
     "  130  Ctrl-C before what was asked for (-n, --once) was complete";
 

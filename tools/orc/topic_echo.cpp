@@ -142,7 +142,7 @@ class echo_command {
       out_.note(failure->text);
       return exit_code::failed;
     }
-    out_.note("nobody publishes '" + options_.topic + "' (waited " + fixed(options_.timeout_s, 1) + " s)");
+    out_.note("no publisher of '" + options_.topic + "' (waited " + fixed(options_.timeout_s, 1) + " s)");
     return exit_code::no_topic;
   }
 
@@ -170,7 +170,7 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--once", options->once, "End after one sample")->excludes(count);
   add_seconds(*command, "--timeout", options->timeout_s,
-              "End when no sample came for SEC seconds: exit code 4, or 3 if nobody publishes; 0 if samples came "
+              "End when no sample came for SEC seconds: exit code 4, or 3 without a publisher; 0 if samples came "
               "and no number of them was asked for");
   auto* hex = command->add_flag("--hex", options->hex,
                                 "Payload as hexadecimal digits (default: text if it is printable UTF-8)");

@@ -86,7 +86,7 @@ class hz_command {
         if (!out_.line(options_.common.json ? json_line(options_.topic, *found) : text_line(*found))) break;
         if (++printed == options_.count) return exit_code::ok;
       } else if (!measured_) {
-        out_.note("nobody publishes '" + options_.topic + "'");
+        out_.note("no publisher of '" + options_.topic + "'");
         return exit_code::no_topic;
       }
       if (out_.reader_gone() || stop_.wait_until(stop_signal::clock::now() + query_period)) break;
@@ -104,7 +104,7 @@ class hz_command {
 
   std::optional<rate> look(const wire::topic_state& state) {
     if (!state.publication) {
-      if (measured_) pause("nobody publishes '" + options_.topic + "' now");
+      if (measured_) pause("no publisher of '" + options_.topic + "' now");
       return std::nullopt;
     }
     measured_ = true;

@@ -102,7 +102,7 @@ int run(const info_options& options) {
   }
   if (out.failed()) return exit_code::failed;
   if (state.publication) return exit_code::ok;
-  out.hint("nobody publishes '" + options.topic + "'");
+  out.hint("no publisher of '" + options.topic + "'");
   return exit_code::no_topic;
 }
 
