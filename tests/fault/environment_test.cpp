@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "orc.h"
 #include "support/broker_process.h"
@@ -87,6 +88,24 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
     CHECK(!alone.request_topic("t"));
     CHECK(alone.broker_endpoint().empty());
   }
+}
+
+TEST_CASE("settings: a broker without scheme or port is refused at once, with what to write", "[fault]") {
+  const std::pair<const char*, const char*> meant[] = {{"10.0.0.2:5570", "write tcp://10.0.0.2:5570"},
+                                                       {"robot", "write tcp://robot:5570"},
+                                                       {"tcp://robot", "write tcp://robot:5570"},
+                                                       {"tcp://a:5570, b:5570", "write tcp://b:5570"},
+                                                       {"/run/orc/broker", "write ipc:///run/orc/broker"}};
+  for (const auto& [wrong, advice] : meant) {
+    INFO(wrong);
+    ::setenv("ORC_BROKER", wrong, 1);
+    orc::broker alone(orc::participant_options{.broker_timeout_ms = -1});  // at once
+    const auto registered = alone.register_topic("t");
+    CHECK(registered.code() == orc::errc::bad_argument);
+    CHECK(registered.error().message().find(advice) != std::string::npos);
+    CHECK(alone.request_topic("t").code() == orc::errc::bad_argument);
+  }
+  ::unsetenv("ORC_BROKER");
 }
 
 TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm", "[fault]") {

@@ -9,6 +9,7 @@
 #include "endpoint_check.h"
 #include "exit_code.h"
 #include "text.h"
+#include "wire/broker_endpoint.h"
 #include "wire/run_dir.h"
 
 namespace orc::cli {
@@ -113,6 +114,10 @@ query_result<wire::body> broker_query::ask(const std::string& frame, std::uint64
   if (candidates_.front() == detail::without_broker)
     return query_failure{exit_code::failed,
                          "only a broker knows that, and ORC_BROKER=none or --broker none says to do without one"};
+  for (const auto& each : candidates_) {
+    if (const auto problem = wire::problem_of_broker_endpoint(each))
+      return query_failure{exit_code::failed, "the broker's endpoint " + problem->text};
+  }
   const auto start = clock::now();
   while (!stop_.raised()) {
     const auto waited = clock::now() - start;

@@ -9,6 +9,7 @@
 #include "endpoint_check.h"
 #include "orc/version.h"
 #include "text.h"
+#include "wire/broker_endpoint.h"
 #include "wire/fd_limit.h"
 #include "wire/run_dir.h"
 
@@ -62,6 +63,14 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
   const auto candidates = detail::broker_candidates(endpoint);
   if (candidates.front() == detail::without_broker) {
     add({severity::ok, "broker", "none is wanted (ORC_BROKER=none): programs meet by multicast only", {}});
+    return std::nullopt;
+  }
+  for (const auto& each : candidates) {
+    const auto problem = wire::problem_of_broker_endpoint(each);
+    if (!problem) continue;
+    std::vector<std::string> fixes;
+    if (!problem->instead.empty()) fixes.push_back("export ORC_BROKER=" + shell_word(problem->instead));
+    add({severity::fail, "broker", problem->text, std::move(fixes)});
     return std::nullopt;
   }
   // libzmq ends the process when it has too few.

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "text.h"
 #include "wire/network_error.h"
 
 namespace orc::cli {

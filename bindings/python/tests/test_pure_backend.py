@@ -81,9 +81,26 @@ def test_other_transports_need_the_native_backend(broker: BrokerProcess, name: s
 
 @pytest.mark.parametrize("endpoint", ["nonsense", "udp://1.2.3.4:5", "tcp://127.0.0.1:notaport"])
 def test_a_broker_that_cannot_be(run_dir: pathlib.Path, endpoint: str) -> None:
-    with pytest.raises((orc.BadArgument, orc.Refused), match="no endpoint of a broker"):
+    with pytest.raises((orc.BadArgument, orc.Refused), match="no endpoint of a broker|a broker's endpoint|write tcp://"):
         with orc.Broker(endpoint, broker_timeout_ms=1000, log=lambda *_: None) as participant:
             participant.register_topic("t")
+
+
+@pytest.mark.parametrize(
+    "endpoint, meant",
+    [
+        ("10.0.0.2:5570", "tcp://10.0.0.2:5570"),
+        ("robot", "tcp://robot:5570"),
+        ("tcp://robot", "tcp://robot:5570"),
+        ("tcp://::1", r"tcp://\[::1\]:5570"),
+        ("tcp://a:5570, b:5570", "tcp://b:5570"),
+        ("/run/orc/broker", "ipc:///run/orc/broker"),
+    ],
+)
+def test_a_broker_without_scheme_or_port(monkeypatch: pytest.MonkeyPatch, endpoint: str, meant: str) -> None:
+    monkeypatch.setenv("ORC_BROKER", endpoint)
+    with pytest.raises(orc.BadArgument, match=f"write {meant}$"):
+        orc.Broker()
 
 
 def test_the_environment_may_name_what_only_others_have(

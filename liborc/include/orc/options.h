@@ -40,8 +40,9 @@ class transport_set {
 
 struct participant_options {
   // Endpoints of the address broker, separated by commas, tried in order; a host's name is each of its addresses (8 at
-  // most). Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570. "none": use no broker; then
-  // topics use multicast only, and a subscription receives every sender on its topic's name.
+  // most). Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570. Without scheme or port every
+  // set-up call returns bad_argument. "none": use no broker; then topics use multicast only, and a subscription
+  // receives every sender on its topic's name.
   std::string broker = {};
   // For people, shown by `orc topic list`. Empty: the program's name.
   std::string name = {};

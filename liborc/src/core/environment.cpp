@@ -1,6 +1,9 @@
 #include "core/environment.h"
 
+#include <optional>
+
 #include "transport/multicast/multicast_url.h"
+#include "wire/broker_endpoint.h"
 #include "wire/comma_list.h"
 #include "wire/control.h"
 #include "wire/environment.h"
@@ -22,6 +25,15 @@ namespace {
   return set;
 }
 
+[[nodiscard]] std::optional<error> problem_of_broker(const std::string& named) {
+  if (named == without_broker || !broker_is_named(named)) return std::nullopt;
+  for (const auto& each : broker_candidates(named)) {
+    if (const auto problem = wire::problem_of_broker_endpoint(each))
+      return error(errc::bad_argument, "the broker's endpoint " + problem->text);
+  }
+  return std::nullopt;
+}
+
 // Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. Empty: unknown.
 [[nodiscard]] std::string number_of(const std::string& host) {
   const auto known = wire::addresses_of_host(host);
@@ -39,6 +51,7 @@ std::variant<participant_options, error> with_environment(participant_options op
     options.transports = std::get<transport_set>(named);
   }
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
+  if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();
   if (options.multicast.empty()) options.multicast = multicast_url::from_environment().text;
   auto url = multicast_url::parse(options.multicast);

@@ -153,9 +153,9 @@ class Broker:
             raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
         if (options.text("broker", broker) or os.environ.get("ORC_BROKER")) == "none":
             raise errors.BadArgument("doing without a broker needs the native backend")
-        named = broker or os.environ.get("ORC_BROKER", "")
-        if named and not named.startswith(("ipc://", "tcp://")):
-            raise errors.BadArgument(f"{named} is no endpoint of a broker: ipc://PATH or tcp://ADDRESS:PORT")
+        for endpoint in places.named_brokers(broker):
+            if problem := places.endpoint_problem(endpoint):
+                raise errors.BadArgument(f"the broker's endpoint {problem}")
         if log is not None and not callable(log):
             raise TypeError(f"log is called with level and text; this is {type(log).__name__}")
         self._transports = options.transports(transports) or options.transports_of_environment()

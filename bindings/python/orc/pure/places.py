@@ -16,6 +16,7 @@ from typing import List, Optional, Tuple
 
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
 _LONGEST_PATH = 107
+_LONGEST_SHOWN = 120  # of an endpoint, in a message
 _STALE_AFTER_S = 10
 _MOST_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # below root's /run: its owner is the broker's user
@@ -25,10 +26,64 @@ _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
 
 def broker_candidates(named: str) -> List[str]:
     """Endpoints to try in this order; only those, separated by commas, that the program or the environment names."""
+    return named_brokers(named) or [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
+
+
+def named_brokers(named: str) -> List[str]:
+    """Those that the program or the environment names; none: there is a search."""
     for text in (named, os.environ.get("ORC_BROKER", "")):
         if listed := [word.strip() for word in text.split(",") if word.strip()]:
             return listed
-    return [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
+    return []
+
+
+def endpoint_problem(endpoint: str) -> str:
+    """Why this cannot be a broker's endpoint, and what to write. Empty: it has the form of one.
+
+    The same texts as liborc's (wire/broker_endpoint.h).
+    """
+    shown = ascii(endpoint[:_LONGEST_SHOWN])[1:-1] + ("..." if len(endpoint) > _LONGEST_SHOWN else "")
+    unclear = "a broker's endpoint is tcp://HOST:PORT or ipc:///PATH"
+    kind, separator, where = endpoint.partition("://")
+    if endpoint == "none":
+        return f"{shown} beside other endpoints has no meaning: {unclear}"
+    if separator and kind == "tcp":
+        if _is_v6(where):
+            what = "needs brackets and a port"
+        elif not where or where.startswith(":"):
+            return f"{shown} names no host: {unclear}"
+        elif _has_port(where):
+            return ""
+        else:
+            what = "has no port"
+        instead = _as_tcp(where)
+    elif separator and kind == "ipc":
+        return "" if where else f"{shown} names no path: {unclear}"
+    elif separator:
+        return f"{shown} has another scheme: {unclear}"
+    else:
+        what = "has no scheme"
+        instead = f"ipc://{endpoint}" if endpoint.startswith("/") else _as_tcp(endpoint)
+    advice = unclear if len(endpoint) > _LONGEST_SHOWN else f"write {ascii(instead)[1:-1]}"
+    return f"{shown} {what}: {advice}"
+
+
+def _as_tcp(where: str) -> str:
+    """ "10.0.0.2", "robot:5570", "fe80::1": with scheme and port."""
+    host = (f"[{where}]" if _is_v6(where) else where).rstrip(":")
+    return f"tcp://{host}" if _has_port(host) else f"tcp://{host}:5570"
+
+
+def _is_v6(text: str) -> bool:
+    try:
+        socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
+    except OSError:
+        return False
+    return True
+
+
+def _has_port(host_and_port: str) -> bool:
+    return not host_and_port.endswith("]") and host_and_port.rpartition(":")[2] not in ("", host_and_port)
 
 
 def is_name(endpoint: str) -> bool:

@@ -1,0 +1,60 @@
+#include "wire/broker_endpoint.h"
+
+#include <string_view>
+
+#include "wire/ip_address.h"
+#include "wire/printable.h"
+#include "wire/run_dir.h"
+
+namespace orc::wire {
+
+namespace {
+
+constexpr std::string_view tcp_scheme = "tcp://";
+constexpr std::string_view ipc_scheme = "ipc://";
+constexpr std::string_view usual_port = ":5570";
+constexpr std::size_t longest_shown = 120;
+
+[[nodiscard]] bool has_port(std::string_view host_and_port) {
+  if (host_and_port.ends_with(']')) return false;
+  const auto colon = host_and_port.rfind(':');
+  return colon != std::string_view::npos && colon + 1 < host_and_port.size();
+}
+
+// "10.0.0.2", "robot:5570", "fe80::1" -> with scheme and port.
+[[nodiscard]] std::string as_tcp(std::string_view where) {
+  std::string host_and_port(where);
+  const auto number = ip_address::parse(where);
+  if (number && !number->is_v4()) host_and_port = "[" + host_and_port + "]";
+  while (host_and_port.ends_with(':')) host_and_port.pop_back();
+  if (!has_port(host_and_port)) host_and_port += usual_port;
+  return std::string(tcp_scheme) + host_and_port;
+}
+
+[[nodiscard]] endpoint_problem problem(std::string_view endpoint, const char* what, const std::string& instead) {
+  const bool is_short = endpoint.size() <= longest_shown;
+  std::string text = escaped(endpoint.substr(0, longest_shown)) + (is_short ? " " : "... ") + what;
+  if (instead.empty() || !is_short) return {text + ": a broker's endpoint is tcp://HOST:PORT or ipc:///PATH", {}};
+  return {text + ": write " + escaped(instead), instead};
+}
+
+}  // namespace
+
+std::optional<endpoint_problem> problem_of_broker_endpoint(const std::string& endpoint) {
+  const std::string_view all = endpoint;
+  if (all == detail::without_broker) return problem(all, "beside other endpoints has no meaning", {});
+  if (all.starts_with(tcp_scheme)) {
+    const auto where = all.substr(tcp_scheme.size());
+    const auto number = ip_address::parse(where);
+    if (number && !number->is_v4()) return problem(all, "needs brackets and a port", as_tcp(where));
+    if (where.empty() || where.front() == ':') return problem(all, "names no host", {});
+    return has_port(where) ? std::nullopt : std::optional(problem(all, "has no port", as_tcp(where)));
+  }
+  if (all.starts_with(ipc_scheme))
+    return all.size() > ipc_scheme.size() ? std::nullopt : std::optional(problem(all, "names no path", {}));
+  if (all.find("://") != std::string_view::npos) return problem(all, "has another scheme", {});
+  if (all.starts_with('/')) return problem(all, "has no scheme", std::string(ipc_scheme) + endpoint);
+  return problem(all, "has no scheme", as_tcp(all));
+}
+
+}  // namespace orc::wire
