@@ -108,6 +108,24 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
   ::unsetenv("ORC_BROKER");
 }
 
+TEST_CASE("no broker: the error names each place with its state", "[fault]") {
+  const temp_dir directory;
+  orc::participant_options options;
+  options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
+  options.broker_timeout_ms = 300;
+  orc::broker alone(options);
+  REQUIRE(alone.register_topic("t").code() == orc::errc::no_broker);
+  // The resolver may take longer than a call waits.
+  std::string text;
+  CHECK(wait_until([&] {
+    text = alone.register_topic("t").error().message();
+    return text.find("the host name no-such-host.invalid is not known here") != std::string::npos;
+  }));
+  INFO(text);
+  CHECK(text.find("tcp://127.0.0.1:1 (connection refused: ") != std::string::npos);
+  CHECK(text.find(directory.file("broker") + " (nothing there)") != std::string::npos);
+}
+
 TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm", "[fault]") {
   broker_process address_broker;
   for (const char* text : {"nonsense", ",,,", "ipc,nonsense", "ipc,,tcp", " "}) {

@@ -67,7 +67,8 @@ TEST_CASE("orc doctor: who listens where the broker should be, and is none, is t
   ::close(fd);
   INFO(found.out);
   CHECK(found["broker"].level == "FAIL");
-  CHECK_THAT(found["broker"].found, contains(broker.endpoint() + " (no broker answers there)"));
+  CHECK_THAT(found["broker"].found,
+             contains(broker.endpoint() + " (a program listens there, but no ORC broker answers)"));
 }
 
 TEST_CASE("orc doctor: a run directory that cannot be used, and the command that mends it") {

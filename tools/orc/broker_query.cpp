@@ -101,8 +101,10 @@ bool broker_query::connect() {
 }
 
 query_failure broker_query::nobody_answers() const {
+  // A search leaves out what is not there, or not to be trusted; what was named is looked at more closely.
+  const std::string findings = searches_ ? findings_ : why_none_answers(candidates_, stop_);
   return {exit_code::failed,
-          "no broker answers at " + findings_ + ": start one with orc-broker, or name it with --broker or ORC_BROKER"};
+          "no broker answers at " + findings + ": start one with orc-broker, or name it with --broker or ORC_BROKER"};
 }
 
 query_result<wire::body> broker_query::ask(const wire::body& question) {

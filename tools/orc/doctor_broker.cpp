@@ -10,6 +10,7 @@
 #include "orc/version.h"
 #include "text.h"
 #include "wire/broker_endpoint.h"
+#include "wire/endpoint_check.h"
 #include "wire/fd_limit.h"
 #include "wire/run_dir.h"
 
@@ -91,7 +92,8 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
       add_answer(add, findings, *from);
       return candidate;
     } else {
-      findings += " (no broker answers there)";
+      const auto found = wire::look_at_endpoint(candidate, wire::endpoint_check::patience, wire::names_are::looked_up);
+      findings += " (" + (found.text.empty() ? "no broker answers there" : found.text) + ")";
     }
   }
   add({severity::fail, "broker", "none answers: " + findings, {how_to_start(candidates)}});

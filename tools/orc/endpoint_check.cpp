@@ -1,41 +1,22 @@
 #include "endpoint_check.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <algorithm>
+#include <system_error>
 
-#include <cerrno>
-#include <cstring>
-
+#include "text.h"
 #include "wire/broker_trust.h"
+#include "wire/endpoint_check.h"
 #include "wire/host_addresses.h"
 
 namespace orc::cli {
 
 namespace {
 
-// errno of a connection attempt; 0 when it worked or cannot be told in time.
-int try_connect(const sockaddr* address, socklen_t length) {
-  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return 0;
-  int failure = connect(fd, address, length) == 0 ? 0 : errno;
-  if (failure == EINPROGRESS) {
-    pollfd item = {fd, POLLOUT, 0};
-    socklen_t size = sizeof failure;
-    if (poll(&item, 1, 200) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) != 0) failure = 0;
-  }
-  close(fd);
-  return failure;
-}
+using namespace std::chrono_literals;
 
-int try_ipc(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path || path.starts_with('@')) return 0;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return try_connect(reinterpret_cast<const sockaddr*>(&address), sizeof address);
-}
+constexpr auto quick = 200ms;
+constexpr auto longest_check = 5s;
+constexpr auto slice = 10ms;
 
 }  // namespace
 
@@ -51,24 +32,24 @@ std::vector<std::string> ways_to(const std::vector<std::string>& endpoints) {
 
 std::string why_silent(const std::string& endpoint) {
   if (wire::names_a_host(endpoint)) return "no such host";
-  int failure = 0;
-  if (endpoint.starts_with("ipc://")) {
-    failure = try_ipc(endpoint.substr(6));
-  } else if (const auto there = wire::numbers_in(endpoint)) {
-    const wire::socket_address address(*there);
-    failure = try_connect(address.get(), address.size());
+  auto found = wire::look_at_endpoint(endpoint, quick, wire::names_are::left_out);
+  return found.what == wire::endpoint_finding::kind::failed ? std::move(found.text) : std::string();
+}
+
+std::string why_none_answers(const std::vector<std::string>& endpoints, const stop_signal& stop) try {
+  const wire::endpoint_check check(endpoints);
+  const auto until = stop_signal::clock::now() + longest_check;
+  while (!check.is_done() && !stop.raised() && stop_signal::clock::now() < until)
+    stop.wait_until(std::min(until, stop_signal::clock::now() + slice));
+  std::string all;
+  for (std::size_t i = 0; i < endpoints.size(); ++i) {
+    const std::string found = check.is_done() ? check.findings()[i] : "the system's resolver does not answer";
+    if (!all.empty()) all += ", ";
+    all += escaped(endpoints[i]) + (found.empty() ? "" : " (" + found + ")");
   }
-  switch (failure) {
-    case ENOENT:
-    case ENOTDIR: return "nothing there";
-    case ECONNREFUSED: return "nobody listens";
-    case EACCES:
-    case EPERM: return "no permission";
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-    case EADDRNOTAVAIL: return "no route";
-    default: return {};
-  }
+  return all;
+} catch (const std::system_error& no_thread) {
+  return no_thread.what();
 }
 
 std::string why_ignored(const std::string& endpoint) {

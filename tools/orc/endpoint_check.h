@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "stop_signal.h"
+
 namespace orc::cli {
 
 // The endpoints to try, in this order: each name of a host once for each of its addresses, in numbers. A name that no
@@ -11,8 +13,12 @@ namespace orc::cli {
 [[nodiscard]] std::vector<std::string> ways_to(const std::vector<std::string>& endpoints);
 
 // Empty when something listens at the ZeroMQ endpoint, or when that cannot be told; otherwise why not: "nothing there",
-// "nobody listens", "no such host" for a name. Takes at most 200 ms.
+// "connection refused: ...", "no such host" for a name. Takes at most 200 ms.
 [[nodiscard]] std::string why_silent(const std::string& endpoint);
+
+// Why no broker answers at these, each with its finding: "tcp://robot:5570 (the host name robot is not known here)".
+// Takes as long as the resolver does and 0.75 s for each endpoint, at most 5 s, and ends when `stop` is raised.
+[[nodiscard]] std::string why_none_answers(const std::vector<std::string>& endpoints, const stop_signal& stop);
 
 // For endpoints that were found by searching: why participants ignore this one, because another user could have made
 // it. Empty: they do not.

@@ -183,12 +183,14 @@ bool broker_search::wait_readable(int timeout_ms) noexcept try {
   return false;
 }
 
-std::string broker_search::places() const {
+std::string broker_search::places(const std::vector<std::string>& findings) const {
   std::string all;
-  for (const auto& each : places_) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const place& each = places_[i];
     if (!all.empty()) all += ", ";
     all += each.endpoint;
-    if (!each.problem.empty()) all += " (" + each.problem + ")";
+    const std::string& found = i < findings.size() && !findings[i].empty() ? findings[i] : each.problem;
+    if (!found.empty()) all += " (" + found + ")";
   }
   return all;
 }

@@ -48,8 +48,9 @@ class broker_search {
   // False: not within that time.
   [[nodiscard]] bool wait_readable(int timeout_ms) noexcept;
 
-  // "ipc:///run/orc/broker, tcp://127.0.0.1:5570", with what is wrong with a place: for people.
-  [[nodiscard]] std::string places() const;
+  // "ipc:///run/orc/broker, tcp://127.0.0.1:5570", with what is wrong with a place: for people. `findings`: what else
+  // was found at the first of them; may be shorter.
+  [[nodiscard]] std::string places(const std::vector<std::string>& findings) const;
   // Why a place cannot even be tried (a bad endpoint); empty normally.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "core/endpoint_directory.h"
 #include "core/process.h"
@@ -21,6 +22,8 @@ constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
 constexpr auto shortest_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
 constexpr auto longest_delay = std::chrono::milliseconds(5000);
 constexpr int goodbye_patience_ms = 300;
+constexpr auto first_check_after = std::chrono::milliseconds(200);  // without an answer
+constexpr auto check_interval = std::chrono::milliseconds(5000);
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
   switch (code) {
@@ -58,6 +61,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
     const std::string before = search_.endpoint();
     search_.step(now);
     if (before != search_.endpoint()) publish_status();
+    look_why_silent(now);
     // A connection that outlived the broker's silence is not new, so no welcome comes by itself.
     if (now >= next_hello_) {
       refusal_.reset();
@@ -212,6 +216,8 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   epoch_ = welcome.epoch;
   refusal_.reset();
   logged_refusal_.clear();
+  next_check_.reset();
+  findings_.clear();
   next_beat_ = now;
   for (const auto& each : topics.publications) {
     if (each->set_addresses(place_->addresses))
@@ -405,11 +411,28 @@ void broker_session::log(log_level level, const std::string& text) const {
   if (options_.log) options_.log(level, text);
 }
 
+// libzmq does not report why a connection fails. A broker that answers at once is not looked at.
+void broker_session::look_why_silent(monotonic::time_point now) {
+  if (check_) {
+    if (!check_->is_done()) return;
+    if (next_check_) findings_ = check_->findings();  // else it is of a search that is over
+    check_.reset();
+    publish_status();
+  }
+  if (!next_check_) next_check_ = now + first_check_after;
+  if (!search_.is_named() || now < *next_check_) return;
+  next_check_ = now + check_interval;
+  try {
+    check_.emplace(broker_candidates(options_.broker));
+  } catch (const std::system_error&) {  // no thread: nothing is found
+  }
+}
+
 void broker_session::publish_status() {
   const std::lock_guard lock(status_mutex_);
   status_up_ = joined_;
   if (joined_) status_endpoint_ = search_.endpoint();
-  status_places_ = search_.places();
+  status_places_ = search_.places(findings_);
   status_problem_ = search_.problem();
 }
 

@@ -16,6 +16,7 @@
 #include "core/subscription.h"
 #include "orc/log.h"
 #include "wire/control.h"
+#include "wire/endpoint_check.h"
 
 namespace orc::detail {
 
@@ -98,6 +99,7 @@ class broker_session {
   template <typename Condition>
   void end_withdrawals(Condition over);
   bool send(std::uint64_t request, wire::body what);
+  void look_why_silent(monotonic::time_point now);
   void publish_status();
 
   const participant_options options_;
@@ -123,6 +125,9 @@ class broker_session {
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
   std::vector<withdrawal> withdrawals_;
+  std::optional<wire::endpoint_check> check_;  // runs, or is to be read
+  std::optional<monotonic::time_point> next_check_;
+  std::vector<std::string> findings_;  // at the named places, of the last check
 
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;

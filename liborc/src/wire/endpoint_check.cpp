@@ -1,0 +1,123 @@
+#include "wire/endpoint_check.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "wire/fd_limit.h"
+#include "wire/network_error.h"
+#include "wire/printable.h"
+
+namespace orc::wire {
+
+namespace {
+
+constexpr std::string_view tcp_scheme = "tcp://";
+constexpr std::string_view ipc_scheme = "ipc://";
+using kind = endpoint_finding::kind;
+
+constexpr const char* no_broker_there = "a program listens there, but no ORC broker answers";
+
+using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+// 0 or errno.
+[[nodiscard]] int try_connect(const sockaddr* to, socklen_t size, std::chrono::milliseconds within) {
+  const int fd = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return errno;
+  int failure = ::connect(fd, to, size) == 0 ? 0 : errno;
+  if (failure == EINPROGRESS) {
+    pollfd item{fd, POLLOUT, 0};
+    socklen_t length = sizeof failure;
+    if (::poll(&item, 1, static_cast<int>(within.count())) != 1)
+      failure = ETIMEDOUT;
+    else if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &length) != 0)
+      failure = errno;
+  }
+  ::close(fd);
+  return failure;
+}
+
+[[nodiscard]] std::string why_unknown(const std::string& host, int problem) {
+  const std::string name = "the host name " + escaped(host) + " is not known here";
+  switch (problem) {
+    case EAI_NONAME:
+    case EAI_NODATA: return name;
+    case EAI_AGAIN: return name + " (no name server answers)";
+    default: return escaped(host) + ": " + ::gai_strerror(problem);
+  }
+}
+
+[[nodiscard]] endpoint_finding look_at_host(const std::string& where, std::chrono::milliseconds within,
+                                            names_are names) {
+  const auto colon = where.rfind(':');
+  if (colon == std::string::npos) return {};
+  std::string host = where.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | (names == names_are::left_out ? AI_NUMERICHOST : 0);
+  addrinfo* found = nullptr;
+  if (const int problem = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); problem != 0) {
+    if (names == names_are::left_out) return {};
+    return {kind::failed, why_unknown(host, problem)};
+  }
+  const address_list owner(found, ::freeaddrinfo);
+  int failure = 0;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    const int result = try_connect(each->ai_addr, each->ai_addrlen, within);
+    if (result == 0) return {kind::listens, no_broker_there};
+    // Of a name with several addresses, the one that says most.
+    if (failure == 0 || failure == ENETUNREACH || failure == EADDRNOTAVAIL) failure = result;
+  }
+  if (failure != ETIMEDOUT) return {kind::failed, why_unreachable(failure)};
+  return {kind::no_answer, "no answer within " + std::to_string(within.count()) + " ms: " + likely_cause_of_silence};
+}
+
+[[nodiscard]] endpoint_finding look_at_path(const std::string& path, std::chrono::milliseconds within) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  if (path.size() >= sizeof to.sun_path || path.starts_with('@')) return {};
+  std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
+  switch (const int failure = try_connect(reinterpret_cast<const sockaddr*>(&to), sizeof to, within); failure) {
+    case 0: return {kind::listens, no_broker_there};
+    case ENOENT:
+    case ENOTDIR: return {kind::failed, "nothing there"};
+    case ECONNREFUSED: return {kind::failed, "no program listens there"};
+    case EAGAIN: return {kind::listens, "its queue is full: the broker is busy or stopped"};
+    default: return {kind::failed, std::strerror(failure)};
+  }
+}
+
+}  // namespace
+
+endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within, names_are names) {
+  if (endpoint.starts_with(tcp_scheme)) return look_at_host(endpoint.substr(tcp_scheme.size()), within, names);
+  if (endpoint.starts_with(ipc_scheme)) return look_at_path(endpoint.substr(ipc_scheme.size()), within);
+  return {};
+}
+
+endpoint_check::endpoint_check(std::vector<std::string> endpoints)
+    : endpoints_(std::move(endpoints)), findings_(endpoints_.size()) {
+  thread_ = std::thread([this]() noexcept {
+    for (std::size_t i = 0; i < endpoints_.size() && detail::room_for_fds(16); ++i) {
+      try {
+        findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up).text;
+      } catch (const std::bad_alloc&) {  // a finding less
+      }
+    }
+    done_.store(true, std::memory_order_release);
+  });
+}
+
+endpoint_check::~endpoint_check() { thread_.join(); }
+
+}  // namespace orc::wire
