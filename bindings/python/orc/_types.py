@@ -28,6 +28,7 @@ class LinkInfo:
     transport: Optional[str]
     """"inproc", "ipc", "tcp", "shm" or "multicast" when connected, else None."""
     reason: str
-    """Why this transport, and why none of those preferred to it."""
+    """For people. Connected: why this transport, and why none of those preferred to it. Otherwise the ways to the
+    publisher that failed, with address and cause, or "no publisher"."""
     stale: int = 0
     """Samples dropped because they were older than `max_age_ms`."""

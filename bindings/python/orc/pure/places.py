@@ -68,6 +68,11 @@ def endpoint_problem(endpoint: str) -> str:
     return f"{shown} {what}: {advice}"
 
 
+def shown_address(address: str) -> str:
+    """Of an endpoint, for a message: without its scheme, printable, not long."""
+    return ascii(address.partition("://")[2][:_LONGEST_SHOWN])[1:-1]
+
+
 def _as_tcp(where: str) -> str:
     """ "10.0.0.2", "robot:5570", "fe80::1": with scheme and port."""
     host = (f"[{where}]" if _is_v6(where) else where).rstrip(":")

@@ -65,7 +65,7 @@ class Subscription:
         self._changed = threading.Condition()
         self._queue: Deque[_Arrived] = collections.deque()
         self._returned: Tuple[Optional[Id], int] = (None, 0)
-        self._info = LinkInfo(False, None, "nobody publishes the topic yet")
+        self._info = LinkInfo(False, None, "no publisher")
         self._told = self._info.reason  # to the broker
         self._closed = False
         self._bell: Optional[Tuple[int, int]] = None
@@ -79,7 +79,7 @@ class Subscription:
         self._secret = 0  # of the subscription and the publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
-        self._tried: List[Tuple[int, str]] = []
+        self._tried: List[Tuple[int, str, str]] = []  # transport, address, outcome
         self._last: Tuple[Optional[Id], int] = (None, 0)
         self._joined: Tuple[Optional[Id], int] = (None, 0)
 
@@ -235,7 +235,7 @@ class Subscription:
         known = self._publication
         self._publication = found
         if found is None:
-            self._leave("nobody publishes the topic any more")
+            self._leave("no publisher")
         elif known is None or found.publication != known.publication:
             self._leave("connecting to another publication")
             self._attempt, self._tried, self._secret = 0, [], draw_secret()
@@ -300,16 +300,20 @@ class Subscription:
 
     def _note(self, endpoint: messages.Endpoint, what: str) -> None:
         """For the program, all of it; for the broker, which shows it to anyone, not what is at the address."""
-        if (endpoint.transport, what) not in self._tried:
-            self._tried = [*self._tried, (endpoint.transport, what)][-_MOST_NOTES:]
+        at = (endpoint.transport, endpoint.address)
+        others = [each for each in self._tried if each[:2] != at]
+        self._tried = [*others, (*at, what)][-_MOST_NOTES:]
         self._disconnected(self._notes(), self._coarse_notes())
 
     def _notes(self) -> str:
-        return "; ".join(f"{_NAMES[transport]}: {what}" for transport, what in self._tried)
+        """The outcome at each address, when it was tried last."""
+        return "; ".join(
+            f"{_NAMES[transport]} {places.shown_address(address)}: {what}" for transport, address, what in self._tried
+        )
 
     def _coarse_notes(self) -> str:
         return "; ".join(
-            f"{_NAMES[transport]}: not reachable" for transport in dict.fromkeys(t for t, _ in self._tried)
+            f"{_NAMES[transport]}: not reachable" for transport in dict.fromkeys(t for t, _, _ in self._tried)
         )
 
     def _try_next(self, given_up: Incoming, why: str) -> None:
