@@ -176,6 +176,26 @@ TEST_CASE("10: an address that is not checked yet is not offered, nor is a link-
   CHECK_FALSE(has(info, "fe80"));
 }
 
+TEST_CASE("10: an IPv6 address is advertised alone", "[network]") {
+  std::string why;
+  const auto hosts = lab_with_v6(2, why);
+  if (!hosts) return skip(why);
+  lab& all = *hosts;
+  const lab_broker broker(all[0]);
+  all.set_names(0, "fd78::1 six");
+  for (const std::string advertised : {"fd78::1", "six"}) {
+    const auto publisher = node_on(all[0], local_broker, {"ORC_ADVERTISE=" + advertised});
+    starts_streaming(*publisher);
+    const auto info = info_on(all[1], broker.endpoint());
+    INFO(info);
+    CHECK(has(info, "tcp://[fd78::1]:"));
+    CHECK_FALSE(has(info, "10.78.0.1"));
+    const auto subscriber = node_on(all[1], broker.endpoint());
+    listens(*subscriber);
+    CHECK(receives(*subscriber));
+  }
+}
+
 TEST_CASE("10: a broker is found at a link-local address, which subscribers are not sent to", "[network]") {
   std::string why;
   const auto hosts = lab_with_v6(2, why);
