@@ -62,3 +62,26 @@ TEST_CASE("link selector: a full queue is asked again and again before the next 
   CHECK(over_tcp == 1);
   CHECK(selector.notes(now).find("too many others wait") != std::string::npos);
 }
+
+TEST_CASE("link selector: its own user reads of every address, others of every transport", "[unit]") {
+  int attempts = 0;
+  auto kinds = std::make_shared<transport_list>();
+  for (const auto name : {wire::transport::shm, wire::transport::ipc, wire::transport::tcp})
+    kinds->push_back(std::make_unique<crowded_kind>(name, attempts));
+  link_selector selector({}, orc::transport_set{orc::transport::shm, orc::transport::tcp}, kinds);
+  selector.aim(wire::id::random(),
+               {{wire::transport::tcp, "tcp://127.0.0.1:1"},
+                {wire::transport::tcp, "tcp://127.0.0.1:2"},
+                {wire::transport::tcp, "tcp://127.0.0.1:2"}},
+               0);
+  const std::string told_to_others = "shm: not offered; ipc: not asked for; tcp: not reachable";
+  CHECK(selector.notes(monotonic::now()) ==
+        "shm: not offered; ipc: not asked for; tcp 127.0.0.1:1: not tried yet; tcp 127.0.0.1:2: not tried yet");
+  CHECK(selector.public_notes() == told_to_others);
+  CHECK_FALSE(selector.step(monotonic::now()));
+  CHECK(attempts == 1);
+  CHECK(selector.notes(monotonic::now())
+            .find("tcp 127.0.0.1:1: too many others wait to connect; tcp 127.0.0.1:2: "
+                  "not tried yet") != std::string::npos);
+  CHECK(selector.public_notes() == told_to_others);
+}

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <regex>
 
 #include "broker_query.h"
 #include "common_options.h"
@@ -118,8 +119,11 @@ class echo_command {
     const auto* const state = std::get_if<wire::topic_state>(&answer);
     std::string text = "waiting for a publisher of '" + options_.topic + "'";
     if (state != nullptr && state->publication) text = no_link() + " yet: " + escaped(from.link().reason);
-    if (text != hinted_) out_.hint(text);
-    hinted_ = std::move(text);
+    // Seconds that grow are no news.
+    static const std::regex seconds("[0-9]+\\.[0-9] s");
+    std::string news = std::regex_replace(text, seconds, "");
+    if (news != hinted_) out_.hint(text);
+    hinted_ = std::move(news);
   }
 
   // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.

@@ -47,7 +47,7 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 }
 
 [[nodiscard]] std::string why_unknown(const std::string& host, int problem) {
-  const std::string name = "the host name " + escaped(host) + " is not known here";
+  std::string name = "the host name " + escaped(host) + " is not known here";
   switch (problem) {
     case EAI_NONAME:
     case EAI_NODATA: return name;
