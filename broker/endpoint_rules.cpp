@@ -142,9 +142,8 @@ std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::
       if (!take_prefix(rest, "udpm://")) return "it must begin with udpm://";
       const auto mark = std::min(rest.find('?'), rest.size());
       const auto group = parse_host_and_port(rest.substr(0, mark));
-      if (!group || !group->is_v4() || !group->is_multicast()) {
-        return "it must name a multicast address (224.0.0.0 to 239.255.255.255) and a port";
-      }
+      if (!group || !group->is_multicast())
+        return "it must name a multicast address (224.0.0.0 to 239.255.255.255, or one that begins with ff) and a port";
       rest.remove_prefix(mark);
       while (!rest.empty()) {
         rest.remove_prefix(1);

@@ -330,6 +330,9 @@ TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[
                                             {transport::inproc, "inproc://x"},
                                             {transport::multicast, "udpm://192.0.2.1:80"},
                                             {transport::multicast, "udpm://239.255.76.67:7667?ttl=0&from=192.0.2.1:80"},
+                                            {transport::multicast, "udpm://[2001:db8::1]:80"},
+                                            {transport::multicast, "udpm://[ff15::76:67]:7667?from=[2001:db8::1]:80"},
+                                            {transport::multicast, "udpm://ff15::76:67"},
                                             {transport::multicast, "garbage"}};
   int n = 0;
   for (const auto& each : foreign) {
@@ -344,6 +347,8 @@ TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[
       {transport::inproc, "inproc://" + publication.hex()},
       {transport::multicast, "udpm://239.255.76.67:7667?ttl=0&from=127.0.0.1:80&new=1"}};
   CHECK(is<wire::topic_state>(attacker.ask(wire::register_topic{"own", publication, own, {}})));
+  const wire::endpoint over_ipv6{transport::multicast, "udpm://[ff15::76:67]:7667?ttl=0&from=[::1]:80&source=81"};
+  CHECK(is<wire::topic_state>(attacker.ask(wire::register_topic{"own/6", wire::id::random(), {over_ipv6}, {}})));
 }
 
 TEST_CASE("broker strangers: a publication names one tcp port, at a few addresses", "[fault]") {
