@@ -318,11 +318,14 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
   const auto path =
       address_broker.directory().file(std::to_string(::geteuid())) + "/" + publication.hex().substr(0, 16);
   // The others are refused by the broker.
-  for (const auto& lie : std::vector<wire::endpoint>{{wire::transport::ipc, "ipc://" + path},
-                                                     {wire::transport::shm, "shm://" + path + ".shm"},
-                                                     {wire::transport::tcp, "tcp://127.0.0.1:1"},
-                                                     {wire::transport::inproc, "inproc://" + publication.hex()},
-                                                     {wire::transport::multicast, "udpm://239.1.2.3:1?nonsense=1"}}) {
+  for (const auto& lie :
+       std::vector<wire::endpoint>{{wire::transport::ipc, "ipc://" + path},
+                                   {wire::transport::shm, "shm://" + path + ".shm"},
+                                   {wire::transport::tcp, "tcp://127.0.0.1:1"},
+                                   {wire::transport::inproc, "inproc://" + publication.hex()},
+                                   {wire::transport::multicast, "udpm://239.1.2.3:1?nonsense=1"},
+                                   {wire::transport::multicast, "udpm://[ff15::7]:1?from=[::1]:5"},
+                                   {wire::transport::multicast, "udpm://[ff02::7]:1?ttl=1&from=[::1]:5&source=6"}}) {
     const std::string topic = "lie/" + std::to_string(n++);
     INFO(lie.address);
     auto id = publication;

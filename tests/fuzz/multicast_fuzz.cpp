@@ -70,7 +70,7 @@ void feed(channel_receiver& receiver, input in) {
   while (const auto d = in.next()) {
     check_formats(d->bytes);
     // The low bits choose the sender; the upper ones the way, and how much time passes.
-    const source from{.address = 1, .port = static_cast<std::uint16_t>(d->how & 3)};
+    const source from{.address = {.bytes = {1}}, .port = static_cast<std::uint16_t>(d->how & 3)};
     if ((d->how & 0x80) != 0) now += std::chrono::milliseconds(700);
     if ((d->how & 0x40) != 0)
       receiver.on_direct(d->bytes, from, now);

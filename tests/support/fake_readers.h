@@ -21,7 +21,7 @@ namespace orc::test {
 
 class fake_readers {
  public:
-  fake_readers(std::size_t count, const wire::id& publication, const sockaddr_in& reports_at)
+  fake_readers(std::size_t count, const wire::id& publication, const wire::ip_port& reports_at)
       : publication_(publication), events_(::epoll_create1(EPOLL_CLOEXEC)) {
     allow_files(count + 200);
     for (std::size_t n = 0; n < count; ++n) {

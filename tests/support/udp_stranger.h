@@ -24,7 +24,7 @@ class udp_stranger {
   explicit udp_stranger(const std::string& group_url)
       : url_(std::get<detail::multicast_url>(detail::multicast_url::parse(group_url))),
         group_(std::move(std::get<detail::unique_fd>(detail::multicast::open_sender(url_)))),
-        direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(std::nullopt, 1 << 20)))) {}
+        direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(AF_INET, 1 << 20)))) {}
 
   [[nodiscard]] int fd() const { return direct_.get(); }
 
@@ -35,12 +35,12 @@ class udp_stranger {
     std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
     to_group(std::span(datagram).first(detail::multicast::encode(d, datagram)));
   }
-  void send(std::span<const std::byte> datagram, const sockaddr_in& to) {
-    (void)::sendto(direct_.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&to),
-                   sizeof to);
+  void send(std::span<const std::byte> datagram, const wire::ip_port& to) {
+    const wire::socket_address address(to);
+    (void)::sendto(direct_.get(), datagram.data(), datagram.size(), 0, address.get(), address.size());
   }
   // Returns the bytes that it has.
-  std::size_t send(const detail::multicast::orc_datagram& d, const sockaddr_in& to) {
+  std::size_t send(const detail::multicast::orc_datagram& d, const wire::ip_port& to) {
     std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
     const std::size_t size = detail::multicast::encode(d, datagram);
     send(std::span(datagram).first(size), to);

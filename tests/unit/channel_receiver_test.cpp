@@ -1,7 +1,5 @@
 #include "transport/multicast/channel_receiver.h"
 
-#include <arpa/inet.h>
-
 #include <array>
 #include <cstring>
 #include <optional>
@@ -19,9 +17,9 @@ using bytes_t = std::vector<std::byte>;
 
 constexpr orc::wire::id publication{1, 2};
 constexpr orc::wire::id link_id{3, 4};
-constexpr source here{1, 10};
-constexpr source there{1, 11};
-constexpr source reports_at{1, 12};
+constexpr source here{{.bytes = {1}}, 10};
+constexpr source there{{.bytes = {1}}, 11};
+constexpr source reports_at{{.bytes = {1}}, 12};
 
 bytes_t message(std::uint32_t number, std::string_view payload, std::string_view channel = "c") {
   const lcm::layout cut(channel.size(), payload.size(), 1000);
@@ -42,7 +40,7 @@ bytes_t own(
   d.sequence = sequence;
   if (kind == datagram_kind::announce) {
     d.channel = "c";
-    d.reports_at = ntohs(reports_at.port);
+    d.reports_at = reports_at.port;
   }
   change(d);
   std::array<std::byte, longest_orc_datagram> bytes;
@@ -349,7 +347,8 @@ TEST_CASE("channel receiver: statuses and repairs of another sender, or for anot
     listener l(whom);
     l.hears(own(datagram_kind::announce, 0));
     (void)l.reports();
-    for (const source& from : {here, there, source{2, reports_at.port}}) l.gets(own(datagram_kind::status, 9), from);
+    for (const source& from : {here, there, source{{.bytes = {2}}, reports_at.port}})
+      l.gets(own(datagram_kind::status, 9), from);
     l.gets(own(datagram_kind::status, 9, {}, [](orc_datagram& d) { d.link = {3, 5}; }));
     CHECK(!l.reports());
     CHECK(l.receiver.malformed() == 4);
@@ -431,7 +430,7 @@ TEST_CASE("channel receiver: open, strangers in any number do not push out a pub
   l.hears(message(4, "four"));
   CHECK(l.takes() == "four 4");
   for (std::uint16_t n = 0; n < 1000; ++n) {
-    const source stranger{2, n};
+    const source stranger{{.bytes = {2}}, n};
     l.hears(n % 2 == 0 ? message(n, "stranger") : own(datagram_kind::announce, 9), stranger);
     while (!l.takes().empty()) continue;
   }
@@ -441,6 +440,6 @@ TEST_CASE("channel receiver: open, strangers in any number do not push out a pub
   REQUIRE(report);
   CHECK(report->sequence == 4);
   // And those who come later are heard.
-  l.hears(message(1, "late"), {3, 1});
+  l.hears(message(1, "late"), {{.bytes = {3}}, 1});
   CHECK(l.takes().starts_with("late"));
 }

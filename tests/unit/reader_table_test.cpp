@@ -1,7 +1,5 @@
 #include "transport/multicast/reader_table.h"
 
-#include <arpa/inet.h>
-
 #include <map>
 
 #include "support/catch.h"
@@ -13,7 +11,9 @@ namespace {
 
 const monotonic::time_point start{std::chrono::hours(5)};
 
-source at(const char* address, int port) { return {inet_addr(address), htons(static_cast<std::uint16_t>(port))}; }
+source at(const char* address, int port) {
+  return {orc::wire::ip_address::parse(address).value(), static_cast<std::uint16_t>(port)};
+}
 
 repair_request some() { return {.sequence = 1, .gaps = {{{0, 1}}}, .gap_count = 1}; }
 
@@ -46,6 +46,36 @@ TEST_CASE("reader table: 127.0.0.0/8 is one host", "[unit]") {
   CHECK(table.size() == reader_table::most);
   CHECK(table.add(at("10.0.0.1", 1), start));
   CHECK(!table.add(at("127.9.9.9", 1), start));
+}
+
+TEST_CASE("reader table: a network of IPv6 is one host, of which a program may take any number of addresses",
+          "[unit]") {
+  reader_table table;
+  for (int n = 0; n < 2000; ++n)
+    static_cast<void>(table.add(at(("2001:db8:0:1::" + std::to_string(n)).c_str(), 5), start));
+  CHECK(table.size() == reader_table::most);
+  CHECK(table.add(at("2001:db8:0:2::1", 1), start));
+  CHECK(table.add(at("10.0.0.1", 1), start));
+  CHECK(table.find(at("2001:db8:0:2::1", 1)));
+  CHECK(!table.add(at("2001:db8:0:1:ffff::1", 1), start));
+}
+
+TEST_CASE("reader table: the addresses of an IPv6 network share the bytes of one host", "[unit]") {
+  reader_table table;
+  reader* const first = table.add(at("2001:db8:0:1::1", 1), start);
+  REQUIRE(first);
+  table.request(*first, some());
+  REQUIRE(table.next_to_repair(start) == first);
+  table.charge(*first, reader_table::burst);
+  CHECK(table.next_to_repair(start) == nullptr);
+  reader* const second = table.add(at("2001:db8:0:1::2", 1), start);
+  REQUIRE(second);
+  table.request(*second, some());
+  CHECK(table.next_to_repair(start) == nullptr);
+  reader* const elsewhere = table.add(at("2001:db8:0:2::2", 1), start);
+  REQUIRE(elsewhere);
+  table.request(*elsewhere, some());
+  CHECK(table.next_to_repair(start) == elsewhere);
 }
 
 TEST_CASE("reader table: one reader at an address and port; the silent ones go", "[unit]") {

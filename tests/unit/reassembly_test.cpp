@@ -39,8 +39,8 @@ struct cut_message {
   std::vector<lcm::datagram> fragments;
 };
 
-constexpr source alice{1, 10};
-constexpr source bob{1, 11};
+constexpr source alice{{.bytes = {1}}, 10};
+constexpr source bob{{.bytes = {1}}, 11};
 const monotonic::time_point start{std::chrono::hours(1)};
 
 }  // namespace
@@ -127,7 +127,8 @@ TEST_CASE("reassembly: bounded in bytes, messages and time", "[unit]") {
   for (std::uint32_t n = 0; n < 1'000'000; ++n) {  // half messages
     d.number = n;
     now += std::chrono::microseconds(1);
-    if (r.add({n, 1}, d, 1, now, done) != outcome::more) FAIL("refused");
+    const in_addr stranger{n};
+    if (r.add({orc::wire::ip_address::of(stranger), 1}, d, 1, now, done) != outcome::more) FAIL("refused");
     if (r.messages() > reassembly::most_messages || r.bytes() > 100'000) FAIL("grows");
   }
   CHECK(r.messages() == reassembly::most_messages);

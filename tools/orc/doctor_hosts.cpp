@@ -165,8 +165,7 @@ void check_multicast_between(const examine& add, const detail::multicast_url& ur
                 {"export ORC_MULTICAST='udpm://239.255.76.67:7667?ttl=1'   # there as well"}});
   const auto theirs = detail::multicast_url::parse(other.multicast);
   const auto* const parsed = std::get_if<detail::multicast_url>(&theirs);
-  const bool same =
-      parsed != nullptr && parsed->ttl != 0 && parsed->port == url.port && parsed->group.s_addr == url.group.s_addr;
+  const bool same = parsed != nullptr && parsed->ttl != 0 && parsed->port == url.port && parsed->group == url.group;
   if (!same)
     return add({severity::fail,
                 "multicast between",

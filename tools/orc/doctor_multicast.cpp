@@ -39,11 +39,12 @@ network_interface best_of(const std::vector<network_interface>& all, int ttl) {
   return loopback != all.end() ? *loopback : network_interface{"lo", "", false, true, false};
 }
 
-std::string make_route(const network_interface& by) {
+std::string make_route(const network_interface& by, const multicast_wish& wish) {
   std::string command;
   if (!by.up) command += as_root("ip link set " + by.name + " up") + " && ";
   if (!by.multicast) command += as_root("ip link set " + by.name + " multicast on") + " && ";
-  return command + as_root("ip route add 224.0.0.0/4 dev " + by.name);
+  if (wish.url.group.is_v4()) return command + as_root("ip route add 224.0.0.0/4 dev " + by.name);
+  return command + as_root("ip -6 route add " + std::string(by.loopback ? "local " : "") + "ff00::/8 dev " + by.name);
 }
 
 // The mend for a round trip that failed for another reason than a missing route.
@@ -65,7 +66,7 @@ std::vector<std::string> mend(const probe_result& result, const std::string& int
 
 // LCM's way. Returns the interface that the kernel chooses; empty: none.
 std::string check_route(const examine& add, const multicast_wish& wish, const std::vector<network_interface>& all) {
-  const std::string group = text_of(wish.url.group);
+  const std::string group = wish.url.group.text();
   const auto result = lcm_round_trip(wish.url.group);
   finding route{severity::ok, "multicast route", "", {}};
   if (result.reached == probe_step::done) {
@@ -84,7 +85,7 @@ std::string check_route(const examine& add, const multicast_wish& wish, const st
   route.found = "to " + group + ": " + what_happened(result);
   route.level = severity::fail;
   if (is_missing_route(result))
-    route.fixes = {make_route(best_of(all, wish.url.ttl))};
+    route.fixes = {make_route(best_of(all, wish.url.ttl), wish)};
   else
     route.fixes = mend(result, "");
   if (!wish.url.interface.empty() || wish.url.ttl == 0) {
@@ -100,9 +101,11 @@ std::string check_route(const examine& add, const multicast_wish& wish, const st
 std::vector<std::string> mend_transport(const probe_result& result, const multicast_wish& wish,
                                         const std::vector<network_interface>& all) {
   if (result.reached == probe_step::find_interface) return mend(result, "");
+  const bool v4 = wish.url.group.is_v4();
+  if (!v4 && wish.url.ttl == 0 && is_missing_route(result)) return {make_route(best_of(all, 0), wish)};
   if (!wish.url.interface.empty()) return mend(result, wish.url.interface);
   if (wish.url.ttl == 0) return mend(result, "lo");
-  if (is_missing_route(result)) return {make_route(best_of(all, wish.url.ttl))};
+  if (is_missing_route(result)) return {make_route(best_of(all, wish.url.ttl), wish)};
   return mend(result, "");
 }
 
@@ -124,8 +127,9 @@ void check_transport(const examine& add, const multicast_wish& wish, const std::
   add(std::move(own));
 }
 
-probe_result round_trip_by(const std::string& interface, detail::multicast_url url) {
-  url.interface = interface;
+probe_result round_trip_by(const network_interface& interface, detail::multicast_url url) {
+  url.interface = interface.name;
+  if (!url.group.is_v4()) url.ttl = interface.loopback ? 0 : 1;  // with 0 it would be lo; the probe stays here anyway
   return transport_round_trip(std::move(url));
 }
 
@@ -137,7 +141,7 @@ void check_interfaces(const examine& add, const multicast_wish& wish, const std:
     const std::string address = each.address.empty() ? "" : " (" + each.address + ")";
     if (!each.up) {
       result = {severity::note, result.name, "the interface is down", {as_root("ip link set " + each.name + " up")}};
-    } else if (const auto trip = round_trip_by(each.name, wish.url); trip.reached != probe_step::done) {
+    } else if (const auto trip = round_trip_by(each, wish.url); trip.reached != probe_step::done) {
       const bool matters = each.name == chosen || each.name == wish.url.interface || each.address == wish.url.interface;
       result = {matters ? severity::fail : severity::note, result.name, what_happened(trip) + address,
                 mend(trip, each.name)};
@@ -151,8 +155,8 @@ void check_interfaces(const examine& add, const multicast_wish& wish, const std:
 void check_port(const examine& add, const multicast_wish& wish) {
   const std::string port = std::to_string(wish.url.port);
   finding result{severity::ok, "multicast port", port + " can be shared", {}};
-  const int of_orc = try_port(wish.url.group, wish.url.port, bind_to::group);
-  const int of_lcm = try_port(wish.url.group, wish.url.port, bind_to::any);
+  const int of_orc = try_port(wish.url, bind_to::group);
+  const int of_lcm = wish.url.group.is_v4() ? try_port(wish.url, bind_to::any) : 0;
   if (of_orc != 0 || of_lcm != 0) {
     const int why = of_orc != 0 ? of_orc : of_lcm;
     result.level = of_orc != 0 ? severity::fail : severity::note;
@@ -187,8 +191,16 @@ void check_receive_buffer(const examine& add, const multicast_wish& wish) {
 }
 
 void check_multicast(const examine& add, const multicast_wish& wish) {
-  const auto interfaces = network_interfaces();
-  const std::string chosen = check_route(add, wish, interfaces);
+  const bool v4 = wish.url.group.is_v4();
+  const auto interfaces = network_interfaces(v4 ? AF_INET : AF_INET6);
+  std::string chosen;
+  if (v4)
+    chosen = check_route(add, wish, interfaces);
+  else
+    add({severity::note,
+         "multicast route",
+         "not checked for LCM's programs: " + wish.url.group.text() + " is an IPv6 group, which they do not have",
+         {}});
   check_transport(add, wish, interfaces);
   check_interfaces(add, wish, interfaces, chosen);
   check_port(add, wish);

@@ -1,6 +1,5 @@
 #include "group_probe.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "text.h"
 #include "transport/multicast/multicast_socket.h"
 
 namespace orc::cli {
@@ -40,11 +38,8 @@ std::variant<group_probe, std::string> group_probe::open(const detail::multicast
 
 std::string group_probe::send(const std::string& word) {
   const std::string datagram = head() + word;
-  const sockaddr_in to = multicast::address_of(in_.get());
-  for (int n = 0; n < copies; ++n) {
-    if (::sendto(out_.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) <
-        0)
-      return std::strerror(errno);
+  for (int n = 0; n < copies; ++n) {  // it is connected to the group
+    if (::send(out_.get(), datagram.data(), datagram.size(), 0) < 0) return std::strerror(errno);
   }
   return {};
 }
@@ -52,14 +47,13 @@ std::string group_probe::send(const std::string& word) {
 void group_probe::listen() {
   std::array<char, 256> bytes{};
   for (int n = 0; n < most_at_once; ++n) {
-    sockaddr_in from{};
-    socklen_t size = sizeof from;
-    const auto count =
-        ::recvfrom(in_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &size);
+    wire::socket_address from;
+    const auto count = ::recvfrom(in_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, from.get(), from.room());
     if (count < 0) return;
     const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
     if (!datagram.starts_with(head())) continue;
-    arrivals_.push_back({std::string(datagram.substr(head().size())), text_of(from.sin_addr)});
+    arrivals_.push_back(
+        {std::string(datagram.substr(head().size())), from.value().value_or(wire::ip_port{}).address.text()});
     if (arrivals_.size() > most_arrivals) arrivals_.pop_front();
   }
 }

@@ -1,6 +1,5 @@
 #include "multicast_probe.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <variant>
 
+#include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/multicast_socket.h"
 #include "wire/control.h"
 
@@ -30,7 +30,8 @@ constexpr auto patience = std::chrono::milliseconds(300);
 
 class udp_socket {
  public:
-  udp_socket() noexcept : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
+  explicit udp_socket(sa_family_t family = AF_INET) noexcept
+      : fd_(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
   ~udp_socket() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -43,21 +44,13 @@ class udp_socket {
   [[nodiscard]] bool set(int level, int name, const Value& value) const noexcept {
     return ::setsockopt(fd_, level, name, &value, sizeof value) == 0;
   }
-  [[nodiscard]] bool bind(const sockaddr_in& address) const noexcept {
-    return ::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  [[nodiscard]] bool bind(const wire::socket_address& address) const noexcept {
+    return ::bind(fd_, address.get(), address.size()) == 0;
   }
 
  private:
   int fd_;
 };
-
-sockaddr_in address_of(in_addr host, std::uint16_t port) noexcept {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr = host;
-  address.sin_port = htons(port);
-  return address;
-}
 
 struct arrival {
   bool came = false;
@@ -67,6 +60,19 @@ struct arrival {
 // Of a channel that nobody else has: what LCM's format needs of a message.
 std::string new_channel() { return "orc doctor " + wire::id::random().hex(); }
 std::string message_on(const std::string& channel) { return "LC02" + std::string(4, '\0') + channel + '\0'; }
+
+// Index of the interface that a datagram came by; 0: it does not say.
+unsigned interface_in(const cmsghdr& control) {
+  if (control.cmsg_level == IPPROTO_IP && control.cmsg_type == IP_PKTINFO) {
+    in_pktinfo info{};
+    std::memcpy(&info, CMSG_DATA(&control), sizeof info);
+    return static_cast<unsigned>(info.ipi_ifindex);
+  }
+  if (control.cmsg_level != IPPROTO_IPV6 || control.cmsg_type != IPV6_PKTINFO) return 0;
+  in6_pktinfo info{};
+  std::memcpy(&info, CMSG_DATA(&control), sizeof info);
+  return static_cast<unsigned>(info.ipi6_ifindex);
+}
 
 arrival receive(int fd, const std::string& expected) {
   std::array<char, 128> bytes{};
@@ -81,11 +87,9 @@ arrival receive(int fd, const std::string& expected) {
   if (size < 0 || std::string_view(bytes.data(), static_cast<std::size_t>(size)) != expected) return {};
   arrival found{true, ""};
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr; each = CMSG_NXTHDR(&message, each)) {
-    if (each->cmsg_level != IPPROTO_IP || each->cmsg_type != IP_PKTINFO) continue;
-    in_pktinfo info{};
-    std::memcpy(&info, CMSG_DATA(each), sizeof info);
     std::array<char, IF_NAMESIZE> name{};
-    if (::if_indextoname(static_cast<unsigned>(info.ipi_ifindex), name.data()) != nullptr) found.by = name.data();
+    if (const unsigned by = interface_in(*each); by != 0 && ::if_indextoname(by, name.data()) != nullptr)
+      found.by = name.data();
   }
   return found;
 }
@@ -101,14 +105,26 @@ arrival wait_for(int fd, const std::string& expected) {
   return {};
 }
 
+bool tells_interface(int receiver, const detail::multicast_url& url) {
+  const int on = 1;
+  return url.group.is_v4() ? ::setsockopt(receiver, IPPROTO_IP, IP_PKTINFO, &on, sizeof on) == 0
+                           : ::setsockopt(receiver, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) == 0;
+}
+
+bool stays_here(int sender, const detail::multicast_url& url) {
+  const int off = 0;
+  return url.group.is_v4() ? ::setsockopt(sender, IPPROTO_IP, IP_MULTICAST_TTL, &off, sizeof off) == 0
+                           : ::setsockopt(sender, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &off, sizeof off) == 0;
+}
+
 probe_result ended(probe_step step, int why) { return {step, why, "", 0}; }
 
 // To where `in` is bound.
 probe_result send_and_wait(int in, int out, const std::string& message) {
-  const sockaddr_in to = detail::multicast::address_of(in);
+  wire::socket_address to;
+  (void)::getsockname(in, to.get(), to.room());
   const auto before = clock::now();
-  if (::sendto(out, message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
-    return ended(probe_step::send, errno);
+  if (::sendto(out, message.data(), message.size(), 0, to.get(), to.size()) < 0) return ended(probe_step::send, errno);
   auto found = wait_for(in, message);
   if (!found.came) return ended(probe_step::receive, 0);
   return {probe_step::done, 0, std::move(found.by),
@@ -117,14 +133,14 @@ probe_result send_and_wait(int in, int out, const std::string& message) {
 
 }  // namespace
 
-probe_result lcm_round_trip(in_addr group) {
+probe_result lcm_round_trip(const wire::ip_address& group) {
   ip_mreqn by{};
-  by.imr_multiaddr = group;
+  by.imr_multiaddr = group.v4();
   const udp_socket in;
   const udp_socket out;
   const int on = 1;
   const int off = 0;
-  if (!in || !out || !in.bind(address_of(group, 0)) || !in.set(IPPROTO_IP, IP_PKTINFO, on) ||
+  if (!in || !out || !in.bind(wire::socket_address({group, 0})) || !in.set(IPPROTO_IP, IP_PKTINFO, on) ||
       !in.set(IPPROTO_IP, IP_MULTICAST_ALL, off) || !out.set(IPPROTO_IP, IP_MULTICAST_TTL, off))
     return ended(probe_step::socket, errno);
   if (!in.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return ended(probe_step::join, errno);
@@ -133,27 +149,23 @@ probe_result lcm_round_trip(in_addr group) {
 
 probe_result transport_round_trip(detail::multicast_url url) {
   namespace multicast = detail::multicast;
-  ip_mreqn by{};
-  if (!detail::find_interface(url.interface, by)) return ended(probe_step::find_interface, ENODEV);
-  const int on = 1;
-  const int off = 0;
+  if (!multicast::named_way(url)) return ended(probe_step::find_interface, ENODEV);
   const std::string channel = new_channel();
   url.port = 0;  // a free one
   url.receive_buffer = 4096;
   const auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
   const auto* const receiver = std::get_if<detail::unique_fd>(&in);
   if (receiver == nullptr) return ended(probe_step::join, errno);
-  url.port = ntohs(multicast::address_of(receiver->get()).sin_port);
+  url.port = multicast::address_of(receiver->get()).port;
   const auto out = multicast::open_sender(url);
   const auto* const sender = std::get_if<detail::unique_fd>(&out);
   if (sender == nullptr) return ended(probe_step::send, errno);
-  if (::setsockopt(receiver->get(), IPPROTO_IP, IP_PKTINFO, &on, sizeof on) != 0 ||
-      ::setsockopt(sender->get(), IPPROTO_IP, IP_MULTICAST_TTL, &off, sizeof off) != 0)
+  if (!tells_interface(receiver->get(), url) || !stays_here(sender->get(), url))
     return ended(probe_step::socket, errno);
   return send_and_wait(receiver->get(), sender->get(), message_on(channel));
 }
 
-std::vector<network_interface> network_interfaces() {
+std::vector<network_interface> network_interfaces(sa_family_t family) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
@@ -164,21 +176,21 @@ std::vector<network_interface> network_interfaces() {
       const auto has = [&](unsigned flag) { return (each->ifa_flags & flag) != 0; };
       known = all.insert(all.end(), {each->ifa_name, "", has(IFF_UP), has(IFF_LOOPBACK), has(IFF_MULTICAST)});
     }
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || !known->address.empty()) continue;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    sockaddr_in address{};
-    std::memcpy(&address, each->ifa_addr, sizeof address);
-    if (::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) != nullptr) known->address = text.data();
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != family || !known->address.empty()) continue;
+    if (const auto has = wire::ip_port::of(*each->ifa_addr)) known->address = has->address.text();
   }
   return all;
 }
 
-int try_port(in_addr group, std::uint16_t port, bind_to where) {
-  const udp_socket socket;
+int try_port(const detail::multicast_url& url, bind_to where) {
+  const auto by = detail::multicast::named_way(url);
+  const int interface = by && by->interface != 0 ? by->interface : detail::multicast::loopback;
+  const auto group = detail::multicast::group_at(url, interface);
+  const udp_socket socket(group.family());
   const int on = 1;
   if (!socket || !socket.set(SOL_SOCKET, SO_REUSEADDR, on)) return errno;
-  const in_addr any{};
-  return socket.bind(address_of(where == bind_to::group ? group : any, port)) ? 0 : errno;
+  const auto any = url.group.is_v4() ? wire::ip_address::any_v4() : wire::ip_address{};
+  return socket.bind(where == bind_to::group ? group : wire::socket_address({any, url.port})) ? 0 : errno;
 }
 
 granted_buffer try_receive_buffer(std::size_t bytes) {

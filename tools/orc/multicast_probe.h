@@ -2,7 +2,7 @@
 // the host and no program hears it.
 #pragma once
 
-#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <cstdint>
 #include <string>
@@ -21,24 +21,24 @@ struct probe_result {
   double milliseconds = 0;
 };
 
-// As the kernel routes the group, which is what LCM does.
-[[nodiscard]] probe_result lcm_round_trip(in_addr group);
+// As the kernel routes the group, which is what LCM does: IPv4 only.
+[[nodiscard]] probe_result lcm_round_trip(const wire::ip_address& group);
 // With the sockets of ORC's multicast transport, on the group and by the interface that it takes for this URL.
 [[nodiscard]] probe_result transport_round_trip(detail::multicast_url url);
 
 struct network_interface {
   std::string name;
-  std::string address;  // IPv4; may be empty
+  std::string address;  // may be empty
   bool up = false;
   bool loopback = false;
   bool multicast = false;
 };
-// In the kernel's order.
-[[nodiscard]] std::vector<network_interface> network_interfaces();
+// In the kernel's order, each with its first address of that family.
+[[nodiscard]] std::vector<network_interface> network_interfaces(sa_family_t family);
 
 // Binds the port as a program of ORC (to the group) or of LCM (to any address) does. 0 or errno.
 enum class bind_to : std::uint8_t { group, any };
-[[nodiscard]] int try_port(in_addr group, std::uint16_t port, bind_to where);
+[[nodiscard]] int try_port(const detail::multicast_url& url, bind_to where);
 
 // Bytes that the kernel grants a socket's receive buffer when it is asked for so many, and when a privilege is used
 // for that (equal without one).

@@ -56,8 +56,9 @@ struct participant_options {
   transport_set transports = {};
   // LCM's network for topics on multicast that name none themselves, as a URL
   // (liborc/doc/guide/multicast-and-lcm.md):
-  // udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304&interface=lo&fec=20. Empty: $ORC_MULTICAST, else
-  // $LCM_DEFAULT_URL, else udpm://239.255.76.67:7667?ttl=0, which does not leave this host.
+  // udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304&interface=lo&fec=20, or an IPv6 group, which LCM programs do
+  // not have: udpm://[ff15::76:67]:7667?ttl=1&interface=eth0. Empty: $ORC_MULTICAST, else $LCM_DEFAULT_URL, else
+  // udpm://239.255.76.67:7667?ttl=0, which does not leave this host.
   std::string multicast = {};
   log_callback log = {};
 };

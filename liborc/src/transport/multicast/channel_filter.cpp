@@ -1,7 +1,5 @@
 #include "transport/multicast/channel_filter.h"
 
-#include <arpa/inet.h>
-
 #include "transport/multicast/big_endian.h"
 #include "transport/multicast/fec_packet.h"
 #include "transport/multicast/lcm_datagram.h"
@@ -14,7 +12,9 @@ namespace {
 constexpr std::uint32_t udp_header = 8;  // where a datagram begins for the filter of a UDP socket
 constexpr std::uint32_t drop = 0;
 constexpr std::uint32_t accept = 0xffffffff;
-constexpr auto ip_source = static_cast<std::uint32_t>(SKF_NET_OFF) + 12;
+constexpr auto ip_header = static_cast<std::uint32_t>(SKF_NET_OFF);
+constexpr std::uint32_t source_in_v4 = 12;
+constexpr std::uint32_t source_in_v6 = 8;
 
 class program {
  public:
@@ -71,9 +71,11 @@ std::vector<sock_filter> channel_filter(std::string_view channel, const std::opt
   program p;
   if (only) {
     p.load(0, 2);
-    p.require(ntohs(only->port));
-    p.load(ip_source, 4);
-    p.require(ntohl(only->address));
+    p.require(only->port);
+    const bool v4 = only->address.is_v4();
+    const auto* const number = reinterpret_cast<const char*>(only->address.bytes.data());
+    p.require_bytes(ip_header + (v4 ? source_in_v4 : source_in_v6),
+                    v4 ? std::string_view(number + 12, 4) : std::string_view(number, 16));
     p.finish(accept);
     return p.take();
   }

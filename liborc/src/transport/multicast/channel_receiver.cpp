@@ -1,7 +1,5 @@
 #include "transport/multicast/channel_receiver.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -149,7 +147,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     if (who->publication == d.publication) return;
     if (another) who->newest.reset();
     who->publication = d.publication;
-    who->takes_reports = {from.address, htons(d.reports_at)};
+    who->takes_reports = {from.address, d.reports_at};
     who->announced = d.sequence;
     who->offered = 0;
     who->cookie = 0;

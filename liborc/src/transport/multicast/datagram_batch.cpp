@@ -18,8 +18,8 @@ void sending_batch::add(std::span<const std::byte> payload) noexcept {
   messages_[size_] = {};
   msghdr& message = messages_[size_].msg_hdr;
   if (to_) {
-    message.msg_name = &*to_;
-    message.msg_namelen = sizeof *to_;
+    message.msg_name = to_->get();
+    message.msg_namelen = to_->size();
   }
   message.msg_iov = parts.data();
   message.msg_iovlen = n;
@@ -73,9 +73,17 @@ std::size_t receiving_batch::receive(int socket) noexcept {
   return used_;
 }
 
-receiving_batch::received receiving_batch::operator[](std::size_t i) const noexcept {
+const source& receiving_batch::source_of(const slot& which) noexcept {
+  if (std::memcmp(&which.from, &last_from_, sizeof last_from_) != 0) {
+    last_from_ = which.from;
+    last_source_ = wire::ip_port::of(reinterpret_cast<const sockaddr&>(which.from)).value_or(source{});
+  }
+  return last_source_;
+}
+
+receiving_batch::received receiving_batch::operator[](std::size_t i) noexcept {
   const msghdr& message = messages_[i].msg_hdr;
-  received r{{memory_.get() + i * largest, messages_[i].msg_len}, slots_[i].from, 0};
+  received r{{memory_.get() + i * largest, messages_[i].msg_len}, source_of(slots_[i]), 0};
   if ((message.msg_flags & MSG_TRUNC) != 0) r.bytes = {};
   for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr;
        c = CMSG_NXTHDR(const_cast<msghdr*>(&message), const_cast<cmsghdr*>(c))) {

@@ -1,13 +1,16 @@
 #include "transport/multicast/multicast_interface.h"
 
+#include <ifaddrs.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "core/unique_fd.h"
@@ -16,11 +19,35 @@ namespace orc::detail::multicast {
 
 namespace {
 
-struct route_request {
-  nlmsghdr head{};
-  rtmsg body{};
-  rtattr name{};
-  in_addr destination{};
+// A request with its attributes, each as netlink aligns them: four bytes of head, and what it says.
+class route_request {
+ public:
+  route_request(const wire::ip_address& destination, int by) noexcept {
+    head_.nlmsg_len = NLMSG_LENGTH(sizeof body_);
+    head_.nlmsg_type = RTM_GETROUTE;
+    head_.nlmsg_flags = NLM_F_REQUEST;
+    const bool v4 = destination.is_v4();
+    body_.rtm_family = v4 ? AF_INET : AF_INET6;
+    body_.rtm_dst_len = v4 ? 32 : 128;
+    const std::size_t size = v4 ? sizeof(in_addr) : sizeof(in6_addr);
+    add(RTA_DST, destination.bytes.data() + destination.bytes.size() - size, size);
+    if (by != 0) add(RTA_OIF, &by, sizeof by);
+  }
+  [[nodiscard]] bool send(int socket) const noexcept { return ::send(socket, this, head_.nlmsg_len, 0) >= 0; }
+
+ private:
+  void add(unsigned short type, const void* what, std::size_t size) noexcept {
+    const rtattr name{static_cast<unsigned short>(RTA_LENGTH(size)), type};
+    std::memcpy(attributes_.data() + used_, &name, sizeof name);
+    std::memcpy(attributes_.data() + used_ + sizeof name, what, size);
+    used_ += RTA_ALIGN(name.rta_len);
+    head_.nlmsg_len += static_cast<std::uint32_t>(RTA_ALIGN(name.rta_len));
+  }
+
+  nlmsghdr head_{};
+  rtmsg body_{};
+  std::array<std::byte, 32> attributes_{};
+  std::size_t used_ = 0;
 };
 
 // What stands there, or zeros.
@@ -31,63 +58,107 @@ template <typename Value>
   return value;
 }
 
-[[nodiscard]] std::optional<route> read_answer(std::span<const std::byte> answer) noexcept {
+[[nodiscard]] std::optional<way> read_answer(std::span<const std::byte> answer) noexcept {
   const auto type = read<nlmsghdr>(answer, 0).nlmsg_type;
   if (type != RTM_NEWROUTE) {
     const int failed = type == NLMSG_ERROR ? -read<nlmsgerr>(answer, NLMSG_HDRLEN).error : 0;
     errno = failed > 0 ? failed : EPROTO;
     return std::nullopt;
   }
-  route found;
+  way found;
+  const auto body = read<rtmsg>(answer, NLMSG_HDRLEN);
+  const bool v4 = body.rtm_family == AF_INET;
   for (std::size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(rtmsg)); at < answer.size();) {
     const auto each = read<rtattr>(answer, at);
     if (each.rta_len < sizeof each) break;
     if (each.rta_type == RTA_OIF) found.interface = read<int>(answer, at + sizeof each);
-    if (each.rta_type == RTA_PREFSRC) found.source = read<in_addr>(answer, at + sizeof each);
+    if (each.rta_type == RTA_PREFSRC)
+      found.source = v4 ? wire::ip_address::of(read<in_addr>(answer, at + sizeof each))
+                        : wire::ip_address::of(read<in6_addr>(answer, at + sizeof each));
     at += RTA_ALIGN(each.rta_len);
   }
-  return found;
+  // IPv6 drops what goes by any other route on lo, and by one that refuses, without an error.
+  const bool passes = found.interface == loopback ? body.rtm_type == RTN_LOCAL
+                                                  : body.rtm_type == RTN_MULTICAST || body.rtm_type == RTN_UNICAST;
+  if (v4 || passes) return found;
+  errno = ENETUNREACH;
+  return std::nullopt;
+}
+
+// The same group as the whole internet would have it: for that the kernel prefers an address that others know as well.
+[[nodiscard]] wire::ip_address made_global(wire::ip_address group) noexcept {
+  group.bytes[1] = static_cast<std::uint8_t>(group.bytes[1] | 0x0e) & 0xfe;
+  return group;
+}
+
+// An address of this host that others know as well: the topic map shows it. None: ::.
+[[nodiscard]] wire::ip_address known_source(const multicast_url& url, int by) noexcept {
+  const auto routed = route_to(made_global(url.group), by);
+  return routed && !routed->source.is_link_local() ? routed->source : wire::ip_address{};
+}
+
+[[nodiscard]] std::optional<way> way_over_v6(const multicast_url& url, way chosen) noexcept {
+  if (url.ttl == 0) chosen.interface = loopback;
+  const auto routed = route_to(url.group, chosen.interface);
+  if (!routed) return std::nullopt;
+  chosen.interface = routed->interface;
+  const bool stays = chosen.interface == loopback;
+  chosen.source = known_source(url, stays ? 0 : chosen.interface);
+  if (stays && chosen.source.is_any()) chosen.source = wire::ip_address::of(in6addr_loopback);
+  return chosen;
 }
 
 }  // namespace
 
 // RTM_GETROUTE (rtnetlink(7)), as `ip route get` asks: connect() would only tell the source.
-std::optional<route> route_to(in_addr address) noexcept {
+std::optional<way> route_to(const wire::ip_address& address, int by) noexcept {
   const unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  if (!socket) return std::nullopt;
-  route_request request;
-  request.head.nlmsg_len = static_cast<std::uint32_t>(sizeof request);
-  request.head.nlmsg_type = RTM_GETROUTE;
-  request.head.nlmsg_flags = NLM_F_REQUEST;
-  request.body.rtm_family = AF_INET;
-  request.body.rtm_dst_len = 32;
-  request.name.rta_len = RTA_LENGTH(sizeof address);
-  request.name.rta_type = RTA_DST;
-  request.destination = address;
   std::array<std::byte, 4096> answer;
   // The kernel answers within send().
-  if (::send(socket.get(), &request, sizeof request, 0) < 0) return std::nullopt;
+  if (!socket || !route_request(address, by).send(socket.get())) return std::nullopt;
   const auto size = ::recv(socket.get(), answer.data(), answer.size(), MSG_DONTWAIT);
   if (size < 0) return std::nullopt;
   return read_answer(std::span(answer).first(static_cast<std::size_t>(size)));
 }
 
-std::optional<ip_mreqn> way_of(const multicast_url& url) noexcept {
-  ip_mreqn way{};
-  way.imr_multiaddr = url.group;
-  const bool named = !url.interface.empty();
-  if (!find_interface(url.interface, way)) {
-    errno = ENODEV;
-    return std::nullopt;
+int interface_with(const wire::ip_address& address) noexcept {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return 0;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    const auto has = each->ifa_addr != nullptr ? wire::ip_port::of(*each->ifa_addr) : std::nullopt;
+    if (has && has->address.bytes == address.bytes) return static_cast<int>(::if_nametoindex(each->ifa_name));
   }
-  const bool stays = named ? way.imr_ifindex == loopback : url.ttl == 0;
-  if (named && !stays) return way;
+  return 0;
+}
+
+std::optional<way> named_way(const multicast_url& url) noexcept {
+  if (url.interface.empty()) return way{};
+  way found;
+  const auto address = wire::ip_address::parse(url.interface);
+  if (address && address->is_v4() && url.group.is_v4()) {
+    found.source = *address;
+    return found;
+  }
+  found.interface = address ? interface_with(*address) : static_cast<int>(::if_nametoindex(url.interface.c_str()));
+  if (found.interface != 0) return found;
+  errno = ENODEV;
+  return std::nullopt;
+}
+
+std::optional<way> way_of(const multicast_url& url) noexcept {
+  auto chosen = named_way(url);
+  if (!chosen) return std::nullopt;
+  if (!url.group.is_v4()) return way_over_v6(url, *chosen);
+  const bool named = !url.interface.empty();
+  const bool stays = named ? chosen->interface == loopback : url.ttl == 0;
+  if (named && !stays) return chosen;
   const auto routed = route_to(url.group);
   if (!routed && !stays) return std::nullopt;
-  way.imr_ifindex = stays ? loopback : routed->interface;
+  chosen->interface = stays ? loopback : routed->interface;
   // An address of this host that others know as well: the topic map shows it. That of lo every host has.
-  if (routed) way.imr_address = routed->source;
-  return way;
+  if (routed) chosen->source = routed->source;
+  return chosen;
 }
 
 }  // namespace orc::detail::multicast

@@ -40,16 +40,17 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
                                      " bytes (LCM's channels)");
   auto out = multicast::open_sender(url);
   if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
-  const sockaddr_in from = multicast::address_of(std::get<unique_fd>(out).get());
-  auto reports = multicast::open_reports(from, url, reports_buffer);
+  const source from = multicast::address_of(std::get<unique_fd>(out).get());
+  auto reports = multicast::open_reports(from.address, url, reports_buffer);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
   multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());
-  told.source = ntohs(from.sin_port);
+  told.from->address.scope = 0;  // means nothing to others
+  told.source = from.port;
   std::unique_ptr<multicast_publisher_link> link(new multicast_publisher_link(
       spec, url, std::move(std::get<unique_fd>(out)), std::move(std::get<unique_fd>(reports))));
   link->where_ = {wire::transport::multicast, told.text()};
-  link->reports_at_ = ntohs(told.from->sin_port);
+  link->reports_at_ = told.from->port;
   if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
   link->announce(monotonic::now());
   return link;
@@ -66,10 +67,10 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       reports_(std::move(reports)) {}
 
 bool multicast_publisher_link::is_outdated() const {
-  const sockaddr_in ours = multicast::address_of(reports_.get());  // where it was when it was opened
+  const auto ours = multicast::address_of(reports_.get()).address;  // where it was when it was opened
   const auto probe = multicast::open_sender(url_);
   if (const auto* const socket = std::get_if<unique_fd>(&probe))
-    return multicast::address_of(socket->get()).sin_addr.s_addr != ours.sin_addr.s_addr;
+    return multicast::address_of(socket->get()).address != ours;
   return std::get<error>(probe).code() != errc::no_descriptors && !multicast::is_of_this_host(ours);
 }
 
@@ -110,13 +111,12 @@ void multicast_publisher_link::receive_reports(const sample* last, monotonic::ti
   int n = 0;
   for (; n < most_reports; ++n) {
     std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
-    sockaddr_in address{};
-    socklen_t address_size = sizeof address;
-    const auto size = ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
-                                 reinterpret_cast<sockaddr*>(&address), &address_size);
+    wire::socket_address address;
+    const auto size =
+        ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, address.get(), address.room());
     if (size < 0) break;
     const auto said = multicast::decode({bytes.data(), static_cast<std::size_t>(size)});
-    const auto from = multicast::source_of(address);
+    const auto from = address.value().value_or(source{});
     const bool ours = said && said->publication == publication_;
     if (ours && said->kind == datagram_kind::report)
       on_report(*said, from, last, now);
@@ -175,9 +175,9 @@ void multicast_publisher_link::send_status(const source& to, const wire::id& lin
   d.link = link;
   d.sequence = newest;
   d.cookie = cookies_.make(to, link, now);
-  const sockaddr_in address = multicast::address_of(to);
-  (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT,
-                 reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const wire::socket_address address(to);
+  (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT, address.get(),
+                 address.size());
 }
 
 void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
@@ -229,7 +229,7 @@ std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) n
                                                       .sequence = last.sequence,
                                                       .stamp_ns = last.stamp_ns},
                                                      wrapper);
-  multicast::sending_batch batch(multicast::address_of(whom.at), {wrapper.data(), wrapper_size});
+  multicast::sending_batch batch(whom.at, {wrapper.data(), wrapper_size});
   std::size_t bytes = 0;
   while (wanted.gap < wanted.gap_count && bytes < most_for_one && wanted.sent < multicast::most_repaired) {
     const auto& gap = wanted.gaps[wanted.gap];

@@ -1,6 +1,5 @@
 #include "transport/multicast/multicast_socket.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,9 +15,25 @@ namespace orc::detail::multicast {
 namespace {
 
 constexpr std::size_t largest_udp_payload = 65507;
-constexpr std::size_t ip_and_udp_header = 28;
+constexpr std::size_t largest_packet = 65536;  // MTU of lo
+constexpr std::size_t udp_header = 8;
+constexpr std::size_t v4_header = 20;
+constexpr std::size_t v6_header = 40;
+
+[[nodiscard]] sa_family_t family_of(const wire::ip_address& address) noexcept {
+  return address.is_v4() ? AF_INET : AF_INET6;
+}
+
+[[nodiscard]] std::string how_to_route_v6(const multicast_url& url) {
+  if (url.ttl == 0)
+    return ". With ttl=0 it goes by lo, where an IPv6 group needs a route: `ip -6 route add local ff00::/8 dev lo`. An "
+           "IPv4 group needs none";
+  if (url.interface.empty()) return ". No interface has IPv6, or all are down: `ip -6 -brief address` shows which have";
+  return ". The interface may be down, or have no IPv6: `ip link set " + url.interface + " up`, `ip -6 -brief address`";
+}
 
 [[nodiscard]] std::string how_to_route(const multicast_url& url) {
+  if (!url.group.is_v4()) return how_to_route_v6(url);
   if (!url.interface.empty()) return ". The interface may be down: `ip link set " + url.interface + " up`";
   if (url.ttl == 0) return ". With ttl=0 it goes by lo: `ip link set lo up`";
   return ". No route for multicast: `ip route add 224.0.0.0/4 dev eth0`, with the network's interface for eth0; or "
@@ -30,9 +45,13 @@ constexpr std::size_t ip_and_udp_header = 28;
   std::string text = "cannot " + what + " for " + url.text() + ": " + std::strerror(number);
   if (number == EMFILE || number == ENFILE) return out_of_descriptors();
   if (number == ENETUNREACH || number == ENODEV || number == EHOSTUNREACH) text += how_to_route(url);
-  if (number == EADDRNOTAVAIL) text += ". The interface has no IPv4 address; `ip -4 -brief address` shows which have";
+  if (number == EADDRNOTAVAIL)
+    text += url.group.is_v4() ? ". The interface has no IPv4 address; `ip -4 -brief address` shows which have"
+                              : ". The interface has no IPv6 address; `ip -6 -brief address` shows which have";
+  if (number == EAFNOSUPPORT) text += ". This kernel has no IPv6; take an IPv4 group";
   if (number == EADDRINUSE) text += ". A program has taken the port for itself; `ss -ulpn` shows which";
-  if (number == ENOBUFS) text += ". Too many groups: `sysctl -w net.ipv4.igmp_max_memberships=1000`";
+  if (number == ENOBUFS && url.group.is_v4())
+    text += ". Too many groups: `sysctl -w net.ipv4.igmp_max_memberships=1000`";
   return {number == EACCES || number == EPERM ? errc::no_permission : errc::system_error, std::move(text)};
 }
 
@@ -41,9 +60,15 @@ template <typename Value>
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
+[[nodiscard]] ip_mreqn v4_membership(const wire::ip_address& group, const way& by) noexcept {
+  return {group.v4(), by.source.is_v4() ? by.source.v4() : in_addr{}, by.interface};
+}
+
 // Joins, or is a member already.
-[[nodiscard]] bool join(int socket, const ip_mreqn& at) noexcept {
-  return set(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
+[[nodiscard]] bool join(int socket, const wire::ip_address& group, const way& by) noexcept {
+  if (group.is_v4()) return set(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, v4_membership(group, by)) || errno == EADDRINUSE;
+  const ipv6_mreq at{group.v6(), static_cast<unsigned>(by.interface)};
+  return set(socket, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
 }
 
 [[nodiscard]] error no_interface(const multicast_url& url) {
@@ -51,8 +76,11 @@ template <typename Value>
           "the multicast URL " + url.text() + " names an interface that this host does not have (`ip -brief address`)"};
 }
 
-[[nodiscard]] unique_fd udp_socket() noexcept {
-  return unique_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+[[nodiscard]] unique_fd udp_socket(sa_family_t family) noexcept {
+  unique_fd socket(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  if (socket && family == AF_INET6 && !set(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, on)) return {};
+  return socket;
 }
 
 // As much as may be had: past the system's limit with the privilege (CAP_NET_ADMIN).
@@ -67,109 +95,152 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return set(socket, SOL_SOCKET, SO_ATTACH_FILTER, program);
 }
 
-[[nodiscard]] bool bind_to(int socket, const sockaddr_in& address) noexcept {
-  return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+[[nodiscard]] bool bind_to(int socket, const wire::socket_address& address) noexcept {
+  return ::bind(socket, address.get(), address.size()) == 0;
 }
 
-[[nodiscard]] bool bind_to_any_port(int socket, in_addr host) noexcept {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr = host;
-  return bind_to(socket, address);
+[[nodiscard]] bool bind_to_any_port(int socket, const wire::ip_address& host) noexcept {
+  return bind_to(socket, wire::socket_address({host, 0}));
 }
 
-// To the group, by that interface and from that address.
-[[nodiscard]] bool connect_by(int socket, const ip_mreqn& way, const multicast_url& url) noexcept {
-  const sockaddr_in group = url.group_address();
-  return set(socket, IPPROTO_IP, IP_MULTICAST_IF, way) &&
-         ::connect(socket, reinterpret_cast<const sockaddr*>(&group), sizeof group) == 0;
+[[nodiscard]] bool set_hops(int socket, const multicast_url& url) noexcept {
+  return url.group.is_v4() ? set(socket, IPPROTO_IP, IP_MULTICAST_TTL, url.ttl)
+                           : set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, url.ttl);
+}
+
+// By that interface and from that address.
+[[nodiscard]] bool set_way(int socket, const wire::ip_address& group, const way& by) noexcept {
+  if (group.is_v4()) return set(socket, IPPROTO_IP, IP_MULTICAST_IF, v4_membership(group, by));
+  return set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, by.interface) &&
+         (by.source.is_any() || bind_to_any_port(socket, by.source));
+}
+
+[[nodiscard]] bool connect_by(int socket, const way& by, const multicast_url& url) noexcept {
+  const auto group = group_at(url, by.interface);
+  return set_way(socket, url.group, by) && ::connect(socket, group.get(), group.size()) == 0;
+}
+
+// What others joined is not for us.
+void take_own_groups_only(int socket, const multicast_url& url) noexcept {
+  const int off = 0;
+  if (url.group.is_v4())
+    (void)set(socket, IPPROTO_IP, IP_MULTICAST_ALL, off);
+  else
+    (void)set(socket, IPPROTO_IPV6, IPV6_MULTICAST_ALL, off);
 }
 
 }  // namespace
 
+wire::socket_address group_at(const multicast_url& url, int interface) noexcept {
+  wire::ip_port group{url.group, url.port};
+  if (url.is_of_one_interface()) group.address.scope = static_cast<std::uint32_t>(interface);
+  return wire::socket_address(group);
+}
+
 socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
-  ip_mreqn by{};
-  if (!find_interface(url.interface, by)) return no_interface(url);
-  unique_fd socket = udp_socket();
+  const auto named = named_way(url);
+  if (!named) return no_interface(url);
+  unique_fd socket = udp_socket(family_of(url.group));
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), url.receive_buffer);
   const int on = 1;
-  const int off = 0;
   // The filter first, so that nothing else is ever queued; the group's address, so that only the group's datagrams are.
   if (!set_filter(socket.get(), filter) || !set(socket.get(), SOL_SOCKET, SO_REUSEADDR, on) ||
-      !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) || !bind_to(socket.get(), url.group_address()))
+      !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) ||
+      !bind_to(socket.get(), group_at(url, named->interface != 0 ? named->interface : loopback)))
     return failure("bind a socket", url);
-  (void)set(socket.get(), IPPROTO_IP, IP_MULTICAST_ALL, off);  // what others joined is not for us
+  take_own_groups_only(socket.get(), url);
   // lo always: there senders of this host are whose TTL is 0.
-  const bool on_host = join(socket.get(), {url.group, {}, loopback});
+  const bool on_host = join(socket.get(), url.group, {.interface = loopback, .source = {}});
   if (!join_network(socket.get(), url) && !(on_host && url.ttl == 0 && url.interface.empty()))
     return failure("join the group", url);
   return socket;
 }
 
 bool join_network(int receiver, const multicast_url& url) noexcept {
-  ip_mreqn by{};
-  by.imr_multiaddr = url.group;
-  return find_interface(url.interface, by) && join(receiver, by);
+  auto by = named_way(url);
+  if (!by) return false;
+  // Left to the kernel, IPv6 takes the membership on lo for the one that is asked for.
+  if (!url.group.is_v4() && by->interface == 0) by = route_to(url.group);
+  return by && join(receiver, url.group, *by);
 }
 
 socket_or_error open_sender(const multicast_url& url) {
   auto way = way_of(url);
-  if (!way && !url.interface.empty()) return no_interface(url);
+  if (!way && errno == ENODEV && !url.interface.empty()) return no_interface(url);
   if (!way) return failure("find a way", url);
-  unique_fd socket = udp_socket();
+  unique_fd socket = udp_socket(family_of(url.group));
   // Linux looks at a TTL of 0 only where the host is a member of the group itself; else the datagram would leave.
-  if (!socket || !set(socket.get(), IPPROTO_IP, IP_MULTICAST_TTL, url.ttl) ||
-      (url.ttl == 0 && !join(socket.get(), *way)))
+  if (!socket || !set_hops(socket.get(), url) || (url.ttl == 0 && !join(socket.get(), url.group, *way)))
     return failure("open a socket", url);
   if (!connect_by(socket.get(), *way, url)) return failure("open a socket", url);
-  if (address_of(socket.get()).sin_addr.s_addr != INADDR_ANY) return socket;
+  if (!address_of(socket.get()).address.is_any()) return socket;
   // The kernel does not choose the address of lo by itself.
-  way->imr_address.s_addr = htonl(INADDR_LOOPBACK);
-  if (way->imr_ifindex == loopback && connect_by(socket.get(), *way, url)) return socket;
+  way->source = wire::ip_address::loopback_v4();
+  if (url.group.is_v4() && way->interface == loopback && connect_by(socket.get(), *way, url)) return socket;
   errno = EADDRNOTAVAIL;
   return failure("open a socket", url);
 }
 
-socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, std::size_t receive_buffer) {
-  unique_fd socket = udp_socket();
+socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url, std::size_t receive_buffer) {
+  unique_fd socket = udp_socket(family_of(at));
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), receive_buffer);
   if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(loopback))) return failure("open a socket", url);
-  if (!bind_to_any_port(socket.get(), at.sin_addr)) return failure("bind a socket", url);
+  if (!bind_to_any_port(socket.get(), at)) return failure("bind a socket", url);
   return socket;
 }
 
-bool is_of_this_host(const sockaddr_in& address) noexcept {
-  const unique_fd socket = udp_socket();
-  return socket && bind_to_any_port(socket.get(), address.sin_addr);
+bool is_of_this_host(const wire::ip_address& address) noexcept {
+  if (!address.is_v4() && address.is_link_local()) return interface_with(address) != 0;
+  const unique_fd socket = udp_socket(family_of(address));
+  return socket && bind_to_any_port(socket.get(), address);
 }
 
-sockaddr_in address_of(int socket) noexcept {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  (void)::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  return address;
+wire::ip_port address_of(int socket) noexcept {
+  wire::socket_address address;
+  (void)::getsockname(socket, address.get(), address.room());
+  auto own = address.value().value_or(wire::ip_port{});
+  // The kernel leaves it out unless the socket is bound to the interface.
+  int interface = 0;
+  socklen_t size = sizeof interface;
+  const bool lacks_scope = !own.address.is_v4() && own.address.is_link_local() && own.address.scope == 0;
+  if (lacks_scope && ::getsockopt(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, &interface, &size) == 0)
+    own.address.scope = static_cast<std::uint32_t>(interface);
+  return own;
 }
 
-socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer) {
-  unique_fd socket = udp_socket();
+socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer) {
+  unique_fd socket = udp_socket(family);
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
-  if (!to && !bind_to_any_port(socket.get(), {})) return out_of_descriptors();
-  if (to && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*to), sizeof *to) != 0)
-    return error(errc::system_error, "cannot reach " + to_string(*to) + ": " + std::strerror(errno));
+  if (!bind_to_any_port(socket.get(), family == AF_INET ? wire::ip_address::any_v4() : wire::ip_address{}))
+    return out_of_descriptors();
+  return socket;
+}
+
+socket_or_error open_direct(const wire::ip_port& to, std::size_t receive_buffer) {
+  unique_fd socket = udp_socket(family_of(to.address));
+  if (!socket) return out_of_descriptors();
+  set_receive_buffer(socket.get(), receive_buffer);
+  const wire::socket_address address(to);
+  if (::connect(socket.get(), address.get(), address.size()) != 0)
+    return error(errc::system_error, "cannot reach " + to.text() + ": " + std::strerror(errno));
   return socket;
 }
 
 std::size_t datagram_size(int sender, const multicast_url& url) noexcept {
+  const bool v4 = url.group.is_v4();
+  const std::size_t headers = udp_header + (v4 ? v4_header : v6_header);
   // A repair carries a datagram inside another one.
-  if (url.ttl == 0) return largest_udp_payload - repair_header;
+  if (url.ttl == 0) return std::min(largest_udp_payload, largest_packet - headers) - repair_header;
   std::size_t largest = 1500;
   int mtu = 0;
   socklen_t size = sizeof mtu;
-  if (::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0 && mtu >= 576) largest = static_cast<std::size_t>(mtu);
-  return std::min(largest - ip_and_udp_header, largest_udp_payload) - repair_header;
+  const bool known = v4 ? ::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0
+                        : ::getsockopt(sender, IPPROTO_IPV6, IPV6_MTU, &mtu, &size) == 0;
+  if (known && mtu >= 576) largest = static_cast<std::size_t>(mtu);
+  return std::min(largest - headers, largest_udp_payload) - repair_header;
 }
 
 std::size_t receive_buffer_of(int socket) noexcept {

@@ -1,8 +1,6 @@
 // The UDP sockets of a multicast topic. Errors say what to do about them.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <string>
 #include <string_view>
 #include <variant>
@@ -24,16 +22,21 @@ using socket_or_error = std::variant<unique_fd, error>;
 // is none yet. To be called again then.
 [[nodiscard]] bool join_network(int receiver, const multicast_url& url) noexcept;
 
+// The group as socket calls take it: with the interface, where it has the group for itself.
+[[nodiscard]] wire::socket_address group_at(const multicast_url& url, int interface) noexcept;
+
 // Sends to the group, which it is connected to, by the interface of way_of() alone. From a port of its own. Not
 // blocking.
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
-// Where a sender's datagrams come from.
-[[nodiscard]] sockaddr_in address_of(int socket) noexcept;
+// Where a socket's datagrams come from.
+[[nodiscard]] wire::ip_port address_of(int socket) noexcept;
 // Takes what subscriptions send to that address of ours, on any port. From this host only with a TTL of 0.
-[[nodiscard]] socket_or_error open_reports(const sockaddr_in& at, const multicast_url& url, std::size_t receive_buffer);
-[[nodiscard]] bool is_of_this_host(const sockaddr_in& address) noexcept;
-// Plain UDP on any port. Not blocking. `to`: exchanges datagrams with that address only.
-[[nodiscard]] socket_or_error open_direct(const std::optional<sockaddr_in>& to, std::size_t receive_buffer);
+[[nodiscard]] socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url,
+                                           std::size_t receive_buffer);
+[[nodiscard]] bool is_of_this_host(const wire::ip_address& address) noexcept;
+// Plain UDP on any port, not blocking: to all addresses of a family (AF_INET, AF_INET6), or to one alone.
+[[nodiscard]] socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer);
+[[nodiscard]] socket_or_error open_direct(const wire::ip_port& to, std::size_t receive_buffer);
 
 // Bytes that a datagram may have so that it is not cut up on its way: all that UDP can carry when the group does not
 // leave this host, else what the network takes in one piece.

@@ -8,6 +8,7 @@
 
 #include "transport/acceptor.h"
 #include "transport/multicast/channel_filter.h"
+#include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/multicast_socket.h"
 
 namespace orc::detail {
@@ -22,6 +23,15 @@ constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock
 constexpr std::size_t most_batches = 64;                 // per call: who floods us must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
+// A link-local address of IPv6 with the interface of this host by which the group comes.
+[[nodiscard]] wire::ip_address seen_from_here(wire::ip_address address, const multicast_url& url) noexcept {
+  if (address.is_v4() || !address.is_link_local()) return address;
+  auto by = multicast::named_way(url);
+  if (by && by->interface == 0) by = multicast::route_to(url.group);
+  if (by) address.scope = static_cast<std::uint32_t>(by->interface);
+  return address;
+}
+
 }  // namespace
 
 link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
@@ -32,11 +42,16 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
     return error(errc::refused, "its endpoint does not say which address and port send");
   // Of a publication that the broker knows nothing is queued but what comes from where the broker says.
   source sends_from;
-  if (!is_open) sends_from = {url.from->sin_addr.s_addr, htons(url.source)};
+  source reports_at;
+  if (!is_open) {
+    reports_at = {seen_from_here(url.from->address, url), url.from->port};
+    sends_from = {reports_at.address, url.source};
+  }
   auto group = multicast::open_receiver(
       url, multicast::channel_filter(spec.topic, is_open ? std::nullopt : std::optional(sends_from)));
   if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
-  auto direct = multicast::open_direct(spec.publication ? url.from : std::nullopt, wanted_direct_buffer);
+  auto direct = is_open ? multicast::open_direct(url.group.is_v4() ? AF_INET : AF_INET6, wanted_direct_buffer)
+                        : multicast::open_direct(reports_at, wanted_direct_buffer);
   if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
   link->group_ = std::move(std::get<unique_fd>(group));
@@ -45,7 +60,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
   if (spec.publication) {
-    link->channel_.expect(sends_from, multicast::source_of(*url.from), spec.newest);
+    link->channel_.expect(sends_from, reports_at, spec.newest);
     link->keep_in_touch(monotonic::now());
     link->answer();
   }
@@ -87,7 +102,7 @@ void multicast_subscriber_link::read_group(bool all) noexcept {
     const auto now = count != 0 ? monotonic::now() : monotonic::time_point();
     for (std::size_t i = 0; i < count; ++i) {
       const auto d = group_batch_[i];
-      channel_.on_group(d.bytes, multicast::source_of(d.from), d.stamp_ns, now);
+      channel_.on_group(d.bytes, d.from, d.stamp_ns, now);
       if (state() == link_state::connecting && channel_.connected()) on_connected();
     }
     emptied_ = count < multicast::receiving_batch::most;
@@ -104,8 +119,10 @@ void multicast_subscriber_link::on_connected() noexcept {
 void multicast_subscriber_link::read_direct() noexcept {
   for (std::size_t n = 0; n < most_batches; ++n) {
     const std::size_t count = direct_batch_.receive(direct_.get());
-    for (std::size_t i = 0; i < count; ++i)
-      channel_.on_direct(direct_batch_[i].bytes, multicast::source_of(direct_batch_[i].from), monotonic::now());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto d = direct_batch_[i];
+      channel_.on_direct(d.bytes, d.from, monotonic::now());
+    }
     if (direct_batch_.was_refused()) {  // the publisher is gone; but what it sent before may be there
       if (!channel_.is_open()) lose(ECONNREFUSED);
       continue;
@@ -152,10 +169,10 @@ void multicast_subscriber_link::lose(int error) noexcept {
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   const std::size_t size = multicast::encode(d, bytes);
-  const sockaddr_in address = multicast::address_of(to);
+  const wire::socket_address address(to);
   const bool connected = !channel_.is_open();  // the socket is
-  (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT,
-                 connected ? nullptr : reinterpret_cast<const sockaddr*>(&address), connected ? 0 : sizeof address);
+  (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT, connected ? nullptr : address.get(),
+                 connected ? 0 : address.size());
 }
 
 void multicast_subscriber_link::tell_malformed() noexcept {

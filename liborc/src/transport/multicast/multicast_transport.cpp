@@ -17,12 +17,15 @@ link_or_error<subscriber_link> multicast_transport::subscribe(const subscription
   auto url = multicast_url::parse(address.address);
   if (auto* const wrong = std::get_if<error>(&url)) return std::move(*wrong);
   auto& there = std::get<multicast_url>(url);
-  const bool elsewhere = there.from && !multicast::is_of_this_host(*there.from);
+  const bool elsewhere = there.from && !multicast::is_of_this_host(there.from->address);
   if (elsewhere && there.ttl == 0) return error(errc::refused, "it does not leave its host (ttl=0)");
   // Interfaces have other names on other hosts, and memory is this program's own.
   const auto here = multicast_url::parse(spec.multicast);
   if (const auto* const own = std::get_if<multicast_url>(&here)) {
     if (elsewhere) there.interface = own->interface;
+    if (elsewhere && there.is_of_one_interface() && there.interface.empty())
+      return error(errc::refused, "each network has its group " + there.group.text() +
+                                      " for itself: name this host's interface in ORC_MULTICAST (&interface=eth0)");
     there.receive_buffer = own->receive_buffer;
     there.reassembly = own->reassembly;
   }

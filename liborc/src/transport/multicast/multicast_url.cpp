@@ -1,8 +1,5 @@
 #include "transport/multicast/multicast_url.h"
 
-#include <arpa/inet.h>
-#include <net/if.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -30,11 +27,29 @@ template <typename Number>
   return true;
 }
 
-// The host "239.255.76.67" and the port behind the last colon, if there is one.
-[[nodiscard]] bool read_address(std::string_view text, in_addr& host, std::uint16_t& port) {
-  const auto colon = text.rfind(':');
-  if (colon != std::string_view::npos && !read<std::uint16_t>(text.substr(colon + 1), port, 1, 65535)) return false;
-  return ::inet_pton(AF_INET, std::string(text.substr(0, colon)).c_str(), &host) == 1;
+// "239.255.76.67:7667" or "[ff15::76:67]:7667"; without a port it is `usual_port`.
+[[nodiscard]] std::optional<wire::ip_port> read_group(std::string_view text, std::uint16_t usual_port) {
+  const bool has_port = text.ends_with(']') ? false : text.find(':') != std::string_view::npos;
+  const auto found =
+      wire::ip_port::parse(has_port ? std::string(text) : std::string(text) + ':' + std::to_string(usual_port));
+  if (!found || found->port == 0) return std::nullopt;
+  return found;
+}
+
+// The half byte behind ff: how far a group reaches (RFC 4291, section 2.7).
+[[nodiscard]] int reach_of(const wire::ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
+
+[[nodiscard]] bool is_group(const wire::ip_address& address) noexcept {
+  return address.is_multicast() && (address.is_v4() || reach_of(address) != 0);
+}
+
+// Where a publication says that it is: nothing that could be sent to several.
+[[nodiscard]] bool read_from(std::string_view text, std::optional<wire::ip_port>& to) {
+  const auto from = wire::ip_port::parse(text);
+  const bool good = from && from->port != 0 && !from->address.is_multicast() && from->address.scope == 0 &&
+                    (from->address.is_v4() || !from->address.is_any());
+  if (good) to = from;
+  return good;
 }
 
 [[nodiscard]] bool read_parameter(std::string_view name, std::string_view value, multicast_url& to) {
@@ -47,15 +62,7 @@ template <typename Number>
     to.interface = value;
     return !value.empty() && value.size() < 64;
   }
-  if (name == "from") {
-    sockaddr_in from{};
-    from.sin_family = AF_INET;
-    std::uint16_t port = 0;
-    if (!read_address(value, from.sin_addr, port) || port == 0) return false;
-    from.sin_port = htons(port);
-    to.from = from;
-    return true;
-  }
+  if (name == "from") return read_from(value, to.from);
   if (name == "source") return read<std::uint16_t>(value, to.source, 1, 65535);
   return name == "transmit_only";  // LCM's: a hint to its own sockets
 }
@@ -70,9 +77,13 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
   multicast_url url;
   const auto address =
       mark == 0 && !rest.empty() ? std::string_view(usual_address) : rest.substr(0, mark);  // "udpm://?ttl=1"
-  if (!read_address(address, url.group, url.port)) return wrong(text, "has no IPv4 address and port");
-  if (!IN_MULTICAST(ntohl(url.group.s_addr)))
-    return wrong(text, "has no multicast address (224.0.0.0 to 239.255.255.255)");
+  const auto group = read_group(address, url.port);
+  if (!group) return wrong(text, "has no numeric address and port (an IPv6 address in brackets: [ff15::76:67]:7667)");
+  if (!is_group(group->address))
+    return wrong(text,
+                 "has no multicast address (224.0.0.0 to 239.255.255.255, or ff01:: to ff0f::, ff11:: to ff1f::)");
+  url.group = group->address;
+  url.port = group->port;
   for (auto parameters = rest.substr(std::min(mark + 1, rest.size())); !parameters.empty();) {
     const auto end = std::min(parameters.find('&'), parameters.size());
     const auto each = parameters.substr(0, end);
@@ -82,6 +93,7 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
       return wrong(text, "has a parameter " + std::string(each) + " that is unknown or out of range");
     parameters.remove_prefix(std::min(end + 1, parameters.size()));
   }
+  if (auto why = url.problem(); !why.empty()) return wrong(text, why);
   return url;
 }
 
@@ -95,34 +107,29 @@ multicast_url::setting multicast_url::from_environment() {
 }
 
 std::string multicast_url::text() const {
-  std::string out = std::string(scheme) + to_string(group_address()) + "?ttl=" + std::to_string(ttl);
+  std::string out = std::string(scheme) + wire::ip_port{group, port}.text() + "?ttl=" + std::to_string(ttl);
   if (receive_buffer != default_receive_buffer) out += "&recv_buf_size=" + std::to_string(receive_buffer);
   if (reassembly != default_reassembly) out += "&reassembly=" + std::to_string(reassembly);
   if (!interface.empty()) out += "&interface=" + interface;
   if (fec != 0) out += "&fec=" + std::to_string(fec);
-  if (from) out += "&from=" + to_string(*from);
+  if (from) out += "&from=" + from->text();
   if (source != 0) out += "&source=" + std::to_string(source);
   return out;
 }
 
-sockaddr_in multicast_url::group_address() const noexcept {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr = group;
-  address.sin_port = htons(port);
-  return address;
-}
+bool multicast_url::is_of_one_interface() const noexcept { return !group.is_v4() && reach_of(group) <= 2; }
 
-bool find_interface(const std::string& name, ip_mreqn& to) noexcept {
-  if (name.empty() || ::inet_pton(AF_INET, name.c_str(), &to.imr_address) == 1) return true;
-  to.imr_ifindex = static_cast<int>(::if_nametoindex(name.c_str()));
-  return to.imr_ifindex != 0;
-}
-
-std::string to_string(const sockaddr_in& address) {
-  char text[INET_ADDRSTRLEN] = "";
-  ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
-  return std::string(text) + ':' + std::to_string(ntohs(address.sin_port));
+// What each parameter does not show by itself.
+std::string multicast_url::problem() const {
+  if (from && from->address.is_v4() != group.is_v4()) return "has a group and a from= of different families";
+  if (is_of_one_interface() && ttl != 0 && interface.empty())
+    return "has a group that each network has for itself (ff01:: or ff02::) and names no network: add &interface=eth0, "
+           "or ttl=0 to stay on this host";
+  // A sender on another interface would leave the host when that loses its memberships, as it does with its MTU below
+  // 1280 for a moment.
+  if (!group.is_v4() && ttl == 0 && !interface.empty() && interface != "lo")
+    return "names an interface, but an IPv6 group with ttl=0 stays on lo: leave out interface, or set ttl=1";
+  return {};
 }
 
 }  // namespace orc::detail

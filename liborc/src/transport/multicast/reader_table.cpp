@@ -1,7 +1,5 @@
 #include "transport/multicast/reader_table.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <iterator>
 #include <new>
@@ -12,11 +10,19 @@ namespace {
 
 constexpr std::size_t most_hosts = 2 * reader_table::most;
 
+const source past_all = [] {
+  source last{.address = {.scope = UINT32_MAX}, .port = UINT16_MAX};
+  last.address.bytes.fill(UINT8_MAX);
+  return last;
+}();
+
 }  // namespace
 
-std::uint32_t reader_table::host_of(const source& at) noexcept {
-  const std::uint32_t address = ntohl(at.address);
-  return address >> 24 == 127 ? INADDR_LOOPBACK : address;
+wire::ip_address reader_table::host_of(const source& at) noexcept {
+  if (at.address.is_v4()) return at.address.is_loopback() ? wire::ip_address::loopback_v4() : at.address;
+  wire::ip_address network = at.address;
+  std::fill(network.bytes.begin() + 8, network.bytes.end(), std::uint8_t{0});
+  return network;
 }
 
 reader* reader_table::find(const source& at) noexcept {
@@ -41,13 +47,13 @@ reader* reader_table::add(const source& at, monotonic::time_point now) noexcept 
   }
 }
 
-bool reader_table::make_room_for(std::uint32_t newcomer) noexcept {
+bool reader_table::make_room_for(const wire::ip_address& newcomer) noexcept {
   const auto largest = std::max_element(
       hosts_.begin(), hosts_.end(), [](const auto& a, const auto& b) { return a.second.readers < b.second.readers; });
   const auto mine = hosts_.find(newcomer);
   const std::size_t own = mine == hosts_.end() ? 0 : mine->second.readers;
   if (largest->second.readers <= own + 1) return false;
-  erase(std::prev(readers_.upper_bound({largest->first, {UINT32_MAX, UINT16_MAX}})));
+  erase(std::prev(readers_.upper_bound({largest->first, past_all})));
   return true;
 }
 
@@ -114,7 +120,7 @@ reader* reader_table::next_to_repair(monotonic::time_point now) noexcept {
 }
 
 // One of them waits.
-reader* reader_table::next_of(std::uint32_t address, host& which) noexcept {
+reader* reader_table::next_of(const wire::ip_address& address, host& which) noexcept {
   auto next = readers_.upper_bound(which.repaired);
   for (;; ++next) {
     if (next == readers_.end() || next->first.host != address) next = readers_.lower_bound({address, {}});

@@ -90,10 +90,10 @@ class reader_table {
   [[nodiscard]] bool has_requests() const noexcept { return requests_ != 0; }
 
  private:
-  // All of 127.0.0.0/8 is this host, of which a program may choose any address.
-  [[nodiscard]] static std::uint32_t host_of(const source& at) noexcept;
+  // Whose addresses a program may choose freely counts as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
+  [[nodiscard]] static wire::ip_address host_of(const source& at) noexcept;
   struct place {
-    std::uint32_t host = 0;
+    wire::ip_address host;
     source at;
     auto operator<=>(const place&) const = default;
   };
@@ -106,16 +106,16 @@ class reader_table {
   };
   using readers = std::map<place, reader>;
 
-  [[nodiscard]] bool make_room_for(std::uint32_t newcomer) noexcept;
+  [[nodiscard]] bool make_room_for(const wire::ip_address& newcomer) noexcept;
   readers::iterator erase(readers::iterator which) noexcept;
   static void refill(host& which, monotonic::time_point now) noexcept;
   void forget_idle_hosts(monotonic::time_point now) noexcept;
-  [[nodiscard]] reader* next_of(std::uint32_t address, host& which) noexcept;
+  [[nodiscard]] reader* next_of(const wire::ip_address& address, host& which) noexcept;
 
   readers readers_;
-  std::map<std::uint32_t, host> hosts_;  // those with readers, and those that have not got all their bytes back
+  std::map<wire::ip_address, host> hosts_;  // those with readers, and those that have not got all their bytes back
   place visit_next_;
-  std::uint32_t repaired_ = 0;  // host
+  wire::ip_address repaired_;  // host
   std::size_t requests_ = 0;
 };
 
