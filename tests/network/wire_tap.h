@@ -70,14 +70,19 @@ class wire_tap {
     constexpr auto of_frame = static_cast<unsigned>(SKF_AD_OFF);
     sock_filter code[] = {
         word(BPF_LD | BPF_W | BPF_ABS, of_frame + SKF_AD_IFINDEX),
-        need(BPF_JMP | BPF_JEQ | BPF_K, 1, 8, 0),  // lo
+        need(BPF_JMP | BPF_JEQ | BPF_K, 1, 13, 0),  // lo
         word(BPF_LD | BPF_W | BPF_ABS, of_frame + SKF_AD_PROTOCOL),
         need(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 6),
         word(BPF_LD | BPF_B | BPF_ABS, 9),
-        need(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4),
+        need(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 9),
         word(BPF_LD | BPF_B | BPF_ABS, 16),
         word(BPF_ALU | BPF_AND | BPF_K, 0xf0),
-        need(BPF_JMP | BPF_JEQ | BPF_K, 0xe0, 0, 1),  // 224.0.0.0/4
+        need(BPF_JMP | BPF_JEQ | BPF_K, 0xe0, 5, 6),  // 224.0.0.0/4
+        need(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 0, 5),
+        word(BPF_LD | BPF_B | BPF_ABS, 6),
+        need(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 3),
+        word(BPF_LD | BPF_B | BPF_ABS, 24),
+        need(BPF_JMP | BPF_JEQ | BPF_K, 0xff, 0, 1),  // ff00::/8
         word(BPF_RET | BPF_K, 64),
         word(BPF_RET | BPF_K, 0),
     };
