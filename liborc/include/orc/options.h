@@ -38,6 +38,17 @@ class transport_set {
   unsigned bits_ = 0;
 };
 
+// How the network treats a topic's samples beside others, over tcp and multicast. Over the transports within a host it
+// has no effect.
+//   bulk     Large samples that may wait: last out of each queue that looks at priorities. Over tcp the publisher also
+//            limits its rate, so that other queues stay short: a bulk topic yields to other traffic.
+//   normal   As any program's traffic.
+//   control  Small samples that must not wait: first out of each queue that looks at priorities.
+// Sets SO_PRIORITY (2, 0, 6) and the DSCP: bulk LE (RFC 8622, section 5), control CS4 (RFC 4594, section 4.4).
+enum class priority : std::uint8_t { bulk, normal, control };
+
+[[nodiscard]] ORC_API std::string_view to_string(priority p) noexcept;
+
 struct participant_options {
   // Endpoints of the address broker, separated by commas, tried in order; a host's name is each of its addresses (8 at
   // most). Empty: $ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570. Without scheme or port every
@@ -52,6 +63,11 @@ struct participant_options {
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker, or on the broker's own host
   // each of its addresses; these follow the changes of the host's addresses.
   std::string advertise = {};
+  // TCP ports on which this participant's topics listen, for firewalls: "40000-40100", or one port "40000". Each topic
+  // that is offered over tcp takes one of them, as does, of the UDP ports, each topic over multicast for its repairs.
+  // When all are taken, register_topic fails with system_error; anything else than such a text is a bad_argument.
+  // Empty: $ORC_PORTS, else any free port.
+  std::string ports = {};
   // For topics and requests that name none themselves. Empty: $ORC_TRANSPORTS (comma-separated), else as said above.
   transport_set transports = {};
   // LCM's network for topics on multicast that name none themselves, as a URL
@@ -106,6 +122,8 @@ struct topic_options {
   // that are connected when a sample is sent receive it, those that lag included. A subscription that reconnects after
   // an outage joins again.
   bool keep_last = true;
+  // Needs tcp or multicast among the transports, if any are named here.
+  orc::priority priority = orc::priority::normal;
 };
 
 // For request_topic.

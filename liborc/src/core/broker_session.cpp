@@ -33,6 +33,13 @@ constexpr auto check_interval = std::chrono::milliseconds(5000);
   }
 }
 
+// They were checked when the options were completed.
+[[nodiscard]] wire::port_range ports_of(const participant_options& options) {
+  const auto parsed = wire::port_range::parse(options.ports);
+  const auto* const range = std::get_if<wire::port_range>(&parsed);
+  return range != nullptr ? *range : wire::port_range{};
+}
+
 }  // namespace
 
 broker_session::broker_session(zmq::context_t& context, const participant_options& options)
@@ -44,7 +51,8 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
   hello_.start_time = process_start_time(hello_.pid).value_or(0);
   hello_.library = std::string("liborc ") + version();
   if (!alone_) return;
-  place_ = network_place{.directory = {}, .directory_problem = {}, .alone = true, .addresses = {}};
+  place_ = network_place{
+      .directory = {}, .directory_problem = {}, .alone = true, .addresses = {}, .ports = ports_of(options_)};
   status_endpoint_ = without_broker;
   status_up_ = true;
 }
@@ -173,6 +181,7 @@ network_place broker_session::place_beside_broker(bool remote) {
   else
     place.directory_problem = std::get<error>(directory);
   place.remote = remote;
+  place.ports = ports_of(options_);
   place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
   return place;
 }

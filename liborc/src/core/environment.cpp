@@ -8,6 +8,7 @@
 #include "wire/control.h"
 #include "wire/environment.h"
 #include "wire/host_addresses.h"
+#include "wire/port_range.h"
 #include "wire/run_dir.h"
 
 namespace orc::detail {
@@ -50,6 +51,9 @@ std::variant<participant_options, error> with_environment(participant_options op
                                            "; there are inproc, shm, ipc, tcp and multicast");
     options.transports = std::get<transport_set>(named);
   }
+  if (options.ports.empty()) options.ports = environment("ORC_PORTS");
+  if (const auto ports = wire::port_range::parse(options.ports); std::holds_alternative<std::string>(ports))
+    return error(errc::bad_argument, "ports (ORC_PORTS): " + std::get<std::string>(ports));
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
   if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();

@@ -43,6 +43,12 @@ constexpr int longest_spin_us = 1'000'000;
   if (leaves_out(transport::shm) && options.memory != none.memory) return only_for(transport::shm, "memory");
   if (leaves_out(transport::multicast) && !options.multicast.empty())
     return only_for(transport::multicast, "multicast");
+  if (options.priority > priority::control) return {errc::bad_argument, "priority is bulk, normal or control"};
+  if (options.priority != none.priority && leaves_out(transport::tcp) && leaves_out(transport::multicast))
+    return {
+        errc::bad_argument,
+        "priority has a meaning over tcp and multicast only, which transports leaves out: add one of them, or leave "
+        "priority out"};
   return {};
 }
 

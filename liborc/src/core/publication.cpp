@@ -45,7 +45,8 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.memory == none.memory || again.memory == options_.memory) &&
          (again.multicast.empty() || again.multicast == options_.multicast) &&
          (again.type == type_info{} || again.type == options_.type) &&
-         (again.keep_last == none.keep_last || again.keep_last == options_.keep_last);
+         (again.keep_last == none.keep_last || again.keep_last == options_.keep_last) &&
+         (again.priority == none.priority || again.priority == options_.priority);
 }
 
 result publication::send(const void* data, std::size_t size) noexcept {
@@ -222,7 +223,9 @@ publication_spec publication::spec_at(const network_place& place) const {
           .multicast = options_.multicast,
           .alone = place.alone,
           .keep_last = options_.keep_last,
-          .lacking = lacking_};
+          .lacking = lacking_,
+          .priority = options_.priority,
+          .ports = place.ports};
 }
 
 result publication::open(const network_place& place) {

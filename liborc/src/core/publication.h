@@ -27,6 +27,7 @@ struct network_place {
   bool remote = false;                 // other hosts can reach the broker, so they may subscribe
   bool offer_tcp = false;              // also without being asked for
   std::vector<std::string> addresses;  // that other hosts connect to, best first
+  wire::port_range ports;              // to listen at
 };
 
 // Why a topic cannot be had without a broker.

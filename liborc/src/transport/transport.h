@@ -18,6 +18,7 @@
 #include "orc/options.h"
 #include "orc/result.h"
 #include "wire/control.h"
+#include "wire/port_range.h"
 
 namespace orc::detail {
 
@@ -49,6 +50,8 @@ struct publication_spec {
   bool alone = false;                            // no broker tells of it
   bool keep_last = true;                         // readers that join get the last sample
   std::shared_ptr<sample_backlog> lacking = {};  // by in-order readers of links that keep samples for them
+  orc::priority priority = orc::priority::normal;
+  wire::port_range ports = {};  // to listen at
 };
 
 // What a subscription tells a transport.

@@ -1,0 +1,44 @@
+#include "wire/port_range.h"
+
+#include <charconv>
+
+namespace orc::wire {
+
+namespace {
+
+// 0: it is no port.
+[[nodiscard]] std::uint16_t port_in(std::string_view text) noexcept {
+  std::uint16_t port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return problem == std::errc() && end == text.data() + text.size() ? port : std::uint16_t{0};
+}
+
+}  // namespace
+
+std::variant<port_range, std::string> port_range::parse(std::string_view text) {
+  if (text.empty()) return port_range{};
+  const auto dash = text.find('-');
+  port_range found;
+  found.first = port_in(text.substr(0, dash));
+  found.last = dash == std::string_view::npos ? found.first : port_in(text.substr(dash + 1));
+  if (found.first == 0 || found.last == 0)
+    return "'" + std::string(text) + "' is no range of ports: write FIRST-LAST or one port, from 1 to 65535";
+  if (found.first > found.last)
+    return "the range " + std::string(text) + " is empty: write the lower port first, " + std::to_string(found.last) +
+           "-" + std::to_string(found.first);
+  return found;
+}
+
+std::string port_range::text() const {
+  if (any()) return "any";
+  return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+}
+
+std::string port_range::all_taken(std::string_view listing) const {
+  const std::string who = size() == 1
+                              ? "port " + text() + " (ORC_PORTS) is taken"
+                              : "all " + std::to_string(size()) + " ports of " + text() + " (ORC_PORTS) are taken";
+  return who + ": each topic needs one. Name more ports, or see who has them with `" + std::string(listing) + "`";
+}
+
+}  // namespace orc::wire
