@@ -41,7 +41,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   auto out = multicast::open_sender(url);
   if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
   const source from = multicast::address_of(std::get<unique_fd>(out).get());
-  auto reports = multicast::open_reports(from.address, url, reports_buffer);
+  auto reports = multicast::open_reports(from.address, url, reports_buffer, spec.ports);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
   multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());

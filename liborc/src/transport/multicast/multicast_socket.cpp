@@ -9,6 +9,7 @@
 #include "transport/acceptor.h"
 #include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/orc_datagram.h"
+#include "wire/control.h"
 
 namespace orc::detail::multicast {
 
@@ -182,12 +183,19 @@ socket_or_error open_sender(const multicast_url& url) {
   return failure("open a socket", url);
 }
 
-socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url, std::size_t receive_buffer) {
+socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url, std::size_t receive_buffer,
+                             const wire::port_range& ports) {
   unique_fd socket = udp_socket(family_of(at));
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), receive_buffer);
   if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(loopback))) return failure("open a socket", url);
-  if (!bind_to_any_port(socket.get(), at)) return failure("bind a socket", url);
+  bool bound = false;
+  const bool tried = wire::try_ports(ports, wire::id::random().lo, [&](std::uint16_t port) {
+    bound = bind_to(socket.get(), wire::socket_address({at, port}));
+    return bound || errno != EADDRINUSE;
+  });
+  if (!tried && !ports.any()) return error(errc::system_error, ports.all_taken("ss -lunp"));
+  if (!bound) return failure("bind a socket", url);
   return socket;
 }
 

@@ -9,6 +9,7 @@
 #include "orc/result.h"
 #include "transport/multicast/channel_filter.h"
 #include "transport/multicast/multicast_url.h"
+#include "wire/port_range.h"
 
 namespace orc::detail::multicast {
 
@@ -30,9 +31,9 @@ using socket_or_error = std::variant<unique_fd, error>;
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
 // Where a socket's datagrams come from.
 [[nodiscard]] wire::ip_port address_of(int socket) noexcept;
-// Takes what subscriptions send to that address of ours, on any port. From this host only with a TTL of 0.
+// Takes what subscriptions send to that address of ours, on one of those ports. From this host only with a TTL of 0.
 [[nodiscard]] socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url,
-                                           std::size_t receive_buffer);
+                                           std::size_t receive_buffer, const wire::port_range& ports = {});
 [[nodiscard]] bool is_of_this_host(const wire::ip_address& address) noexcept;
 // Plain UDP on any port, not blocking: to all addresses of a family (AF_INET, AF_INET6), or to one alone.
 [[nodiscard]] socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer);

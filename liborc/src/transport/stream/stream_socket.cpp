@@ -71,21 +71,39 @@ std::variant<unique_fd, error> connect_to_host(const std::string& address) {
   return made;
 }
 
-std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port) {
+namespace {
+
+// Port 0: any free one.
+[[nodiscard]] std::variant<unique_fd, error> listen_at(bool all_interfaces, std::uint16_t& port) {
   // IPv4's loopback is enough for this host, however its broker is reached: each Linux has it.
-  wire::socket_address address({wire::ip_address::loopback_v4(), 0});
-  if (all_interfaces) address = wire::socket_address({wire::ip_address{}, 0});  // ::, which is both families
+  wire::socket_address address({wire::ip_address::loopback_v4(), port});
+  if (all_interfaces) address = wire::socket_address({wire::ip_address{}, port});  // ::, which is both families
   unique_fd fd(::socket(address.family(), stream_type, 0));
   if (!fd && all_interfaces && errno == EAFNOSUPPORT) {
-    address = wire::socket_address({wire::ip_address::any_v4(), 0});
+    address = wire::socket_address({wire::ip_address::any_v4(), port});
     fd.reset(::socket(address.family(), stream_type, 0));
   }
   if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  // Connections of an ended program must not keep its port from the next one. Two listeners still exclude each other.
+  if (fd && port != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 || ::listen(fd.get(), backlog) != 0 ||
       ::getsockname(fd.get(), address.get(), address.room()) != 0)
     return failed("cannot listen on a tcp port");
   port = address.value()->port;
   return fd;
+}
+
+}  // namespace
+
+std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port, const wire::port_range& among) {
+  std::variant<unique_fd, error> listening;
+  const bool tried = wire::try_ports(among, wire::id::random().lo, [&](std::uint16_t each) {
+    port = each;
+    listening = listen_at(all_interfaces, port);
+    return std::holds_alternative<unique_fd>(listening) || errno != EADDRINUSE;
+  });
+  if (!tried && !among.any()) return error(errc::system_error, among.all_taken("ss -ltnp"));
+  return listening;
 }
 
 void prepare_stream(int fd, wire::transport kind) noexcept {

@@ -11,6 +11,7 @@
 #include "core/unique_fd.h"
 #include "orc/result.h"
 #include "wire/control.h"
+#include "wire/port_range.h"
 
 namespace orc::detail {
 
@@ -24,9 +25,10 @@ inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
 // non-blocking and may still be connecting.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
 
-// Non-blocking, listening, on any free port; `port` tells which. `all_interfaces`: at the addresses of both families,
-// else at 127.0.0.1 only.
-[[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port);
+// Non-blocking, listening, on a free port of `among`; `port` is set to it. `all_interfaces`: at the addresses of both
+// families, else at 127.0.0.1 only.
+[[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port,
+                                                            const wire::port_range& among = {});
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.

@@ -9,7 +9,7 @@ namespace orc::detail {
 
 link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& spec) const {
   std::uint16_t port = 0;
-  auto listener = listen_on_port(spec.listen_remote, port);
+  auto listener = listen_on_port(spec.listen_remote, port, spec.ports);
   if (auto* const failed = std::get_if<error>(&listener)) return std::move(*failed);
   auto door = acceptor::make(std::move(std::get<unique_fd>(listener)));
   if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
