@@ -108,7 +108,7 @@ int answer_doctors(const detail::multicast_url& url, std::uint16_t port) {
   const stop_signal stop;
   auto door = listen_for_doctor(port);
   std::uint16_t data_port = 0;
-  auto data = listen_for_doctor(data_port);
+  auto data = listen_on_data_port(data_port);
   for (const auto* each : {&door, &data}) {
     if (const auto* const wrong = std::get_if<std::string>(each)) {
       out.note(*wrong);

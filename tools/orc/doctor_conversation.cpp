@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "wire/control.h"
+#include "wire/environment.h"
 #include "wire/network_error.h"
+#include "wire/port_range.h"
 
 namespace orc::cli {
 
@@ -50,6 +53,20 @@ std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& po
     return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
   port = at.value()->port;
   return fd;
+}
+
+std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& port) {
+  const auto parsed = wire::port_range::parse(detail::environment("ORC_PORTS"));
+  const auto* const among = std::get_if<wire::port_range>(&parsed);
+  if (among == nullptr) return "ORC_PORTS: " + std::get<std::string>(parsed);
+  std::variant<detail::unique_fd, std::string> made;
+  const bool tried = wire::try_ports(*among, wire::id::random().lo, [&](std::uint16_t each) {
+    port = each;
+    made = listen_for_doctor(port);
+    return std::holds_alternative<detail::unique_fd>(made);
+  });
+  if (!tried && among->size() > 1) return among->all_taken("ss -ltnp");
+  return made;
 }
 
 std::variant<doctor_line, std::string> doctor_line::connect(const wire::ip_port& to, const stop_signal& stop) {

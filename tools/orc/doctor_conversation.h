@@ -31,6 +31,9 @@ inline constexpr auto answer_patience = std::chrono::seconds(3);
 // Non-blocking, listening on all interfaces, for both families; 0: any free port, which is then told. Or why not.
 [[nodiscard]] std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port);
 
+// The same on a port that topics may use here: $ORC_PORTS.
+[[nodiscard]] std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& port);
+
 // One end of a connection.
 class doctor_line {
  public:

@@ -105,7 +105,7 @@ void check_data_port_there(const examine& add, const other_host& other, const st
 
 void check_data_port_here(const examine& add, doctor_line& line, const stop_signal& stop) {
   std::uint16_t port = 0;
-  const auto door = listen_for_doctor(port);
+  const auto door = listen_on_data_port(port);
   if (const auto* const wrong = std::get_if<std::string>(&door))
     return add({severity::fail, "data ports here", *wrong, {}});
   const auto answer = line.ask("connect " + std::to_string(port), stop);

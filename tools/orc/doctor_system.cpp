@@ -11,9 +11,11 @@
 #include <zmq.hpp>
 
 #include "doctor.h"
+#include "doctor_conversation.h"
 #include "orc/version.h"
 #include "text.h"
 #include "wire/control.h"
+#include "wire/environment.h"
 
 namespace orc::cli {
 
@@ -106,6 +108,17 @@ void check_huge_pages(const examine& add) {
   }
 }
 
+void check_data_ports(const examine& add) {
+  const auto text = detail::environment("ORC_PORTS");
+  if (text.empty()) return;
+  std::uint16_t port = 0;
+  const auto door = listen_on_data_port(port);
+  if (const auto* const wrong = std::get_if<std::string>(&door))
+    add({severity::fail, "data ports", *wrong, {}});
+  else
+    add({severity::ok, "data ports", text + " (ORC_PORTS): port " + std::to_string(port) + " is free", {}});
+}
+
 }  // namespace
 
 void check_versions(const examine& add) {
@@ -137,6 +150,7 @@ void check_versions(const examine& add) {
 void check_limits(const examine& add, bool huge_pages) {
   check_locked_memory(add);
   check_open_files(add);
+  check_data_ports(add);
   if (huge_pages) check_huge_pages(add);
 }
 
