@@ -2,7 +2,7 @@
 //
 //   open ENDPOINT [TIMEOUT_MS]                              ok
 //   close                                                   ok
-//   register TOPIC TRANSPORTS                               ok | error CODE TEXT
+//   register TOPIC TRANSPORTS [PRIORITY]                    ok | error CODE TEXT
 //   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS       ok | error CODE TEXT
 //   unregister TOPIC · release TOPIC                        ok | error CODE TEXT
 //   send TOPIC VALUE SIZE                                   ok | error CODE TEXT
@@ -12,6 +12,7 @@
 //   stop TOPIC · progress TOPIC                             SENT FAILED SLOWEST_US DONE
 //   collect TOPIC · quiet TOPIC                             ok
 //   stats TOPIC                                             see test_node::collected
+//   ages TOPIC                                              P50_US P99_US MAX_US, of the latest samples
 //   usage                                                   RSS_KIB FDS THREADS
 //   limit_fds N · eat_fds · free_fds                        ok
 //   become_nobody                                           ok | error …
@@ -141,6 +142,17 @@ class collector {
     return text.str();
   }
 
+  [[nodiscard]] std::string ages() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::int64_t> ages = ages_;
+    if (ages.empty()) return "0 0 0";
+    std::sort(ages.begin(), ages.end());
+    std::ostringstream text;
+    for (const std::size_t at : {ages.size() / 2, ages.size() * 99 / 100, ages.size() - 1})
+      text << (at == ages.size() / 2 ? "" : " ") << ages[at] / 1000;
+    return text.str();
+  }
+
  private:
   void run() {
     while (!stop_) {
@@ -225,6 +237,7 @@ class node {
     if (verb == "progress") return streamers_.contains(topic) ? streamers_.at(topic)->progress() : "error no stream";
     if (verb == "collect") return collect(topic);
     if (verb == "quiet") return collectors_.erase(topic) != 0 ? "ok" : "error no collector";
+    if (verb == "ages") return collectors_.contains(topic) ? collectors_.at(topic)->ages() : "error no collector";
     if (verb == "stats") return collectors_.contains(topic) ? collectors_.at(topic)->stats() : "error no collector";
     return "error no such command: " + verb;
   }
@@ -252,8 +265,11 @@ class node {
   std::string declare(std::istringstream& words, const std::string& topic) {
     topic_options options;
     std::string transports = "any";
-    words >> transports;
+    std::string priority = "normal";
+    words >> transports >> priority;
     options.transports = to_transports(transports);
+    if (priority == "bulk") options.priority = orc::priority::bulk;
+    if (priority == "control") options.priority = orc::priority::control;
     return describe(participant_->register_topic(topic, options));
   }
   std::string request(std::istringstream& words, const std::string& topic) {

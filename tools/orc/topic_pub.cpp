@@ -38,6 +38,7 @@ struct pub_options {
   std::string type_name;
   std::string encoding;
   bool no_keep_last = false;
+  std::string priority = "normal";
 };
 
 clock::duration seconds(double s) {
@@ -55,6 +56,8 @@ class pub_command {
     declared.type.name = options_.type_name;
     declared.type.encoding = options_.encoding;
     declared.keep_last = !options_.no_keep_last;
+    for (const auto each : {priority::bulk, priority::control})
+      if (to_string(each) == options_.priority) declared.priority = each;
     const result registered = participant_.register_topic(options_.topic, declared);
     if (stop_.raised()) return exit_code::interrupted;
     if (!registered) {
@@ -223,6 +226,11 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       ->type_name("NAME");
   command->add_flag("--no-keep-last", options->no_keep_last,
                     "For commands: only readers that are there when a sample is sent get it, none that joins later");
+  command
+      ->add_option("--priority", options->priority,
+                   "In the network (tcp, multicast): bulk, normal (default) or control")
+      ->type_name("CLASS")
+      ->check(CLI::IsMember({"bulk", "normal", "control"}));
   add_common_options(*command, options->common, "At the end one JSON object: what was sent, to how many readers");
   command->callback([options, wait, &exit_code] {
     options->wait_given = wait->count() > 0;

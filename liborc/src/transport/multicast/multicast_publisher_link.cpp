@@ -7,6 +7,7 @@
 
 #include "transport/acceptor.h"
 #include "transport/multicast/multicast_socket.h"
+#include "transport/traffic_class.h"
 
 namespace orc::detail {
 
@@ -43,6 +44,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   const source from = multicast::address_of(std::get<unique_fd>(out).get());
   auto reports = multicast::open_reports(from.address, url, reports_buffer, spec.ports);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
+  for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.priority);
   multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());
   told.from->address.scope = 0;  // means nothing to others

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "transport/traffic_class.h"
 #include "wire/fd_limit.h"
 
 namespace orc::detail {
@@ -29,7 +30,9 @@ stream_publisher_link::stream_publisher_link(acceptor door, const publication_sp
       keep_last_(spec.keep_last),
       lacking_(spec.lacking),
       where_(std::move(where)),
-      everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote) {}
+      everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote),
+      priority_(where_.transport == wire::transport::tcp ? spec.priority : priority::normal),
+      paced_(priority_ == priority::bulk) {}
 
 void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
                                              const std::vector<std::string>& addresses) const {
@@ -117,6 +120,7 @@ void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
 }
 
 void stream_publisher_link::flush(reader& to) noexcept {
+  if (paced_) pace(to);
   const std::size_t before = to.line.sample_done();
   if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
   if (to.begun == 0) return;
@@ -154,9 +158,15 @@ void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end
 // About one sample may wait in the kernel: more would only be old when it arrives, less would cost large ones a wake-up
 // for every piece.
 void stream_publisher_link::fit_kernel_queue(reader& to, std::size_t sample_size) noexcept {
+  if (paced_) return pace(to);
   if (sample_size <= to.kernel_queue) return;
   to.kernel_queue = std::bit_ceil(std::max(sample_size, smallest_kernel_queue));
   set_kernel_queue(to.line.fd(), where_.transport, to.kernel_queue);
+}
+
+void stream_publisher_link::pace(reader& to) noexcept {
+  to.pace.adjust(to.line.fd());
+  to.line.write_at_most(to.pace.piece());
 }
 
 void stream_publisher_link::watch_for_room(reader& of) noexcept {
@@ -214,7 +224,9 @@ void stream_publisher_link::accept_some(visit& now) noexcept {
 
 void stream_publisher_link::accept_one(unique_fd fd) {
   prepare_stream(fd.get(), where_.transport);
+  set_traffic_class(fd.get(), priority_);
   auto fresh = std::make_unique<reader>(std::move(fd));
+  if (paced_) fresh->pace.begin(fresh->line.fd());
   strangers_.push_back(std::move(fresh));
   if (!door_.watch(strangers_.back()->line.fd(), strangers_.back().get())) strangers_.pop_back();
 }

@@ -13,6 +13,7 @@
 #include "core/unique_fd.h"
 #include "transport/acceptor.h"
 #include "transport/sample_backlog.h"
+#include "transport/stream/bulk_pace.h"
 #include "transport/stream/stream_socket.h"
 #include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
@@ -57,6 +58,7 @@ class stream_publisher_link final : public publisher_link {
     std::uint64_t lacks = 0;       // in order: the first sample that did not fit yet; 0: none
     std::uint64_t begun = 0;       // the sample that the connection is in the middle of; 0: none
     std::size_t kernel_queue = 0;  // what the connection's queues are made for
+    bulk_pace pace;                // with paced_
   };
 
   using readers_list = std::vector<std::unique_ptr<reader>>;
@@ -69,6 +71,7 @@ class stream_publisher_link final : public publisher_link {
   void catch_up(reader& to, sample* last, std::uint64_t end, visit* now) noexcept;
   void skip_what_is_gone(reader& r) noexcept;
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
+  void pace(reader& to) noexcept;
   void watch_for_room(reader& of) noexcept;
   [[nodiscard]] static bool waits(const reader& r) noexcept { return r.line.pending() || r.behind || r.lacks != 0; }
 
@@ -95,6 +98,8 @@ class stream_publisher_link final : public publisher_link {
   const std::shared_ptr<sample_backlog> lacking_;
   wire::endpoint where_;
   const bool everywhere_;  // at each address of this host
+  const priority priority_;
+  const bool paced_;  // bulk, over tcp
   readers_list joined_;
   readers_list strangers_;             // said no hello yet; oldest first
   bool few_descriptors_left_ = false;  // when the last one came

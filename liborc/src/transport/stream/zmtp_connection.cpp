@@ -226,14 +226,18 @@ zmtp_connection::written zmtp_connection::write_out(const std::byte* head, std::
   message.msg_iov = parts;
   for (;;) {
     message.msg_iovlen = 0;
-    if (done < head_size) parts[message.msg_iovlen++] = {const_cast<std::byte*>(head) + done, head_size - done};
-    const std::size_t body_done = done > head_size ? done - head_size : 0;
-    parts[message.msg_iovlen++] = {const_cast<std::byte*>(body) + body_done, body_size - body_done};
+    const std::size_t head_left = head_size - std::min(done, head_size);
+    if (head_left != 0) parts[message.msg_iovlen++] = {const_cast<std::byte*>(head) + done, head_left};
+    const std::size_t body_done = done - std::min(done, head_size);
+    const std::size_t asked = std::min(size - done, piece_);
+    parts[message.msg_iovlen++] = {const_cast<std::byte*>(body) + body_done, asked - head_left};
     // MSG_EOR: tcp must not append to what waits already, for then it would not look how much that is.
     const ssize_t n = ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR);
     if (n >= 0) {
       done += static_cast<std::size_t>(n);
-      return done == size ? written::all : written::some;
+      if (done == size) return written::all;
+      if (static_cast<std::size_t>(n) == asked) continue;  // a piece
+      return written::some;
     }
     if (errno == EINTR) continue;
     note_failure();

@@ -2,8 +2,10 @@
 // frame goes from the sender's call into the kernel and from there into the receiver's call.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,6 +56,8 @@ class zmtp_connection {
   void allow(std::size_t largest) noexcept { largest_ = largest; }
 
   // ---- out ----
+  // From now on at most that many bytes go to the kernel in one call.
+  void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, wire::zmtp::longest_frame_header); }
   // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
   // Bytes that the kernel has of the sample that is begun. 0: none is.
@@ -117,6 +121,7 @@ class zmtp_connection {
   std::size_t large_filled_ = 0;
   std::size_t largest_so_far_;  // of those that were complete
 
+  std::size_t piece_ = SIZE_MAX;  // bytes of one write
   // Out: first the small ones, then the sample, or, when the sample was begun first, the other way round.
   outgoing pending_ = outgoing::none;
   std::string small_;

@@ -1,0 +1,106 @@
+#include "transport/stream/bulk_pace.h"
+
+#include <linux/tcp.h>  // has the fields of tcp_info that <netinet/tcp.h> lacks
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace orc::detail {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr auto shortest_interval = milliseconds(10);  // between two changes
+constexpr auto longest_interval = milliseconds(200);
+constexpr auto memory = std::chrono::seconds(10);   // how long a short round trip is believed
+constexpr auto allowed_delay = microseconds(1000);  // and what the path adds by itself: take()
+constexpr auto most_variation = milliseconds(10);
+constexpr std::uint64_t enough = 10'000;  // bytes: of less, the round trip is not that of full packets
+constexpr std::uint32_t one_burst = 2;    // segments: bulk_pace::piece()
+constexpr auto longest_drain = milliseconds(50);
+
+constexpr std::uint64_t unsent_per_second = 40;  // the kernel's share: 25 ms of the rate, for a busy machine
+constexpr std::uint64_t least_unsent = 32 * 1024;
+constexpr std::uint64_t most_unsent = 1024 * 1024;
+
+}  // namespace
+
+void bulk_rate::set(std::uint64_t rate) noexcept { rate_ = std::clamp(rate, slowest, fastest); }
+
+void bulk_rate::remember(microseconds round_trip, monotonic::time_point now) noexcept {
+  if (now >= period_ends_) {
+    period_ends_ = now + memory;
+    shortest_ = {microseconds::max(), shortest_[0]};
+  }
+  shortest_[0] = std::min(shortest_[0], round_trip);
+}
+
+void bulk_rate::take(const path_sample& now_is, monotonic::time_point now) noexcept {
+  if (now_is.acknowledged - acknowledged_ < enough) return;
+  const auto passed = std::chrono::duration_cast<microseconds>(now - std::exchange(taken_, now));
+  const std::uint64_t bytes = now_is.acknowledged - std::exchange(acknowledged_, now_is.acknowledged);
+  const std::uint64_t delivered =
+      bytes * 1'000'000 / static_cast<std::uint64_t>(std::max<std::int64_t>(passed.count(), 1));
+  next_ = now + std::clamp<microseconds>(now_is.round_trip, shortest_interval, longest_interval);
+  remember(now_is.round_trip, now);
+  const auto shortest = std::min(shortest_[0], shortest_[1]);
+  const auto delay = now_is.round_trip - shortest;
+  const auto allowed = allowed_delay + shortest / 8 + std::min<microseconds>(now_is.variation, most_variation) / 2;
+  const bool grows = delay >= std::exchange(delay_, delay);
+  const bool is_ours = now_is.in_flight > one_burst;  // with less in flight, no rate makes the delay shorter
+  if (draining_ && !(grows && is_ours && delay > 2 * allowed)) {
+    if (delay > allowed / 2 && now < drain_until_) return;
+    draining_ = suspected_ = false;
+    return set(after_drain_);
+  }
+  if (delay > allowed && is_ours) {
+    // Once may be a processor that was busy.
+    if (!draining_ && !std::exchange(suspected_, true)) return;
+    const std::uint64_t taken = std::clamp(delivered, rate_ / 2, rate_);
+    ceiling_ = std::max(taken, ceiling_ - ceiling_ / 4);  // a single low one is not believed
+    after_drain_ = taken - taken / 8;
+    draining_ = true;
+    drain_until_ = now + std::max<microseconds>(longest_drain, 2 * now_is.round_trip);
+    return set(taken / 2);
+  }
+  suspected_ = false;
+  if (delivered < rate_ - rate_ / 3) return;  // the rate is not what limits it
+  // Slowly around the rate that caused a queue, quickly elsewhere.
+  const bool near = rate_ > ceiling_ - ceiling_ / 4 && rate_ < ceiling_ + ceiling_ / 4;
+  set(rate_ + rate_ / (near ? 128 : 8));
+}
+
+void bulk_pace::begin(int fd) noexcept { apply(fd); }
+
+void bulk_pace::adjust(int fd) noexcept {
+  const auto now = monotonic::now();
+  if (now < rate_.next()) return;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
+  rate_.take({.acknowledged = info.tcpi_bytes_acked,
+              .round_trip = microseconds(info.tcpi_rtt),
+              .variation = microseconds(info.tcpi_rttvar),
+              .in_flight = info.tcpi_unacked},
+             now);
+  segment_ = std::max<std::size_t>(info.tcpi_snd_mss, 1);
+  if (rate_.rate() != applied_) apply(fd);
+}
+
+void bulk_pace::apply(int fd) noexcept {
+  applied_ = rate_.rate();
+  (void)::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &applied_, sizeof applied_);
+  // Little unsent, so that the publisher looks at the path often; more at a high rate, where each look costs.
+  const int unsent =
+      static_cast<int>(std::bit_ceil(std::clamp(applied_ / unsent_per_second, least_unsent, most_unsent)));
+  if (unsent == unsent_) return;
+  unsent_ = unsent;
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,84 @@
+// The rate of a bulk topic's tcp connection (orc::priority): as much as the path takes without a queue.
+//
+// A congestion control fills the path's queue until it drops or, as BBR, for a moment in each round; a small topic
+// waits behind it. So the connection's rate is limited by the delay that it causes, as LEDBAT does (RFC 6817): when the
+// round trip exceeds the shortest one of the last seconds, the rate goes below what was delivered until the queue is
+// empty. The kernel paces (SO_MAX_PACING_RATE), under any congestion control.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/clock.h"
+
+namespace orc::detail {
+
+// What a connection's kernel says of it.
+struct path_sample {
+  std::uint64_t acknowledged = 0;  // bytes, since it began
+  std::chrono::microseconds round_trip{0};
+  std::chrono::microseconds variation{0};  // of the round trip
+  std::uint32_t in_flight = 0;             // segments
+};
+
+// Decides the rate. Whatever the peer pretends, the rate stays within [slowest, fastest] and concerns its own
+// connection only. Not thread-safe.
+class bulk_rate {
+ public:
+  static constexpr std::uint64_t slowest = 128 * 1024;  // bytes per second
+  static constexpr std::uint64_t fastest = std::uint64_t{4} << 30;
+  static constexpr std::uint64_t first = 1024 * 1024;
+
+  [[nodiscard]] std::uint64_t rate() const noexcept { return rate_; }
+  // When the next sample of the path is of use.
+  [[nodiscard]] monotonic::time_point next() const noexcept { return next_; }
+  void take(const path_sample& now_is, monotonic::time_point now) noexcept;
+
+ private:
+  void remember(std::chrono::microseconds round_trip, monotonic::time_point now) noexcept;
+  void set(std::uint64_t rate) noexcept;
+
+  std::uint64_t rate_ = first;
+  std::uint64_t ceiling_ = 0;  // the rate that last caused a queue; 0: none did
+  std::uint64_t after_drain_ = 0;
+  bool suspected_ = false;  // a queue, by the last sample
+  bool draining_ = false;
+  std::chrono::microseconds delay_{0};
+  monotonic::time_point drain_until_{};
+  std::uint64_t acknowledged_ = 0;
+  monotonic::time_point taken_{};
+  // The shortest round trips of this period and the one before it, so that a longer path is believed after a while.
+  std::array<std::chrono::microseconds, 2> shortest_{std::chrono::microseconds::max(),
+                                                     std::chrono::microseconds::max()};
+  monotonic::time_point period_ends_{};
+  monotonic::time_point next_{};
+};
+
+// Applies it to a connection. Not thread-safe.
+class bulk_pace {
+ public:
+  // Before anything is sent.
+  void begin(int fd) noexcept;
+  // Before something is sent: at most every 10 ms it asks the kernel.
+  void adjust(int fd) noexcept;
+  // Bytes to hand to the kernel at a time: about 1 ms of the rate. On short paths Linux sends each piece in one burst,
+  // whatever the rate (net.ipv4.tcp_tso_rtt_log). An even number of segments: a peer acknowledges two at once, and one
+  // alone after up to 40 ms, which would look like a queue.
+  [[nodiscard]] std::size_t piece() const noexcept {
+    const std::size_t two = 2 * segment_;
+    return std::max(static_cast<std::size_t>(applied_ / 1000) / two, std::size_t{1}) * two;
+  }
+
+ private:
+  void apply(int fd) noexcept;
+
+  bulk_rate rate_;
+  std::uint64_t applied_ = 0;
+  int unsent_ = 0;  // bytes that may wait in the kernel
+  std::size_t segment_ = 1448;
+};
+
+}  // namespace orc::detail
