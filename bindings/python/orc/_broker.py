@@ -44,6 +44,7 @@ class Broker(_native.Broker):
     broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
     advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker,
         on its own host each address.
+    ports: TCP ports on which topics listen, "40000-40100"; "": $ORC_PORTS, else any.
     transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
     multicast: URL of LCM's network.
     log: called with a level ("error", "warning", "info", "debug") and a text from a thread of liborc; it must be quick
@@ -60,6 +61,7 @@ class Broker(_native.Broker):
         name: str = "",
         broker_timeout_ms: int = 2000,
         advertise: str = "",
+        ports: str = "",
         transports: Transports = (),
         multicast: str = "",
         log: Optional[Log] = None,
@@ -69,6 +71,7 @@ class Broker(_native.Broker):
             name=name or program_name(),
             broker_timeout_ms=broker_timeout_ms,
             advertise=advertise,
+            ports=ports,
             transports=transports,
             multicast=multicast,
             log=log_to_logging if log is None else log,

@@ -74,6 +74,7 @@ class Broker:
         name: str = "",
         broker_timeout_ms: int = 2000,
         advertise: str = "",
+        ports: str = "",
         transports: Union[str, Iterable[str]] = (),
         multicast: str = "",
         log: Callable[[str, str], object],
@@ -92,6 +93,7 @@ class Broker:
         multicast: str = "",
         type: Optional[TypeInfo] = None,
         keep_last: bool = True,
+        priority: str = "normal",
     ) -> Publisher: ...
     def request_topic(
         self,

@@ -33,14 +33,16 @@ struct participant {
 
 publisher_handle register_topic(participant& self, const std::string& topic, nb::handle transports,
                                 std::size_t expected_size, std::size_t history, bool lock, bool huge_pages,
-                                const std::string& multicast, nb::handle type, bool keep_last) {
+                                const std::string& multicast, nb::handle type, bool keep_last,
+                                const std::string& priority) {
   topic_options options{.transports = to_transports(transports),
                         .expected_size = expected_size,
                         .history = history,
                         .memory = {.lock = lock, .huge_pages = huge_pages},
                         .multicast = multicast,
                         .type = to_type_info(type),
-                        .keep_last = keep_last};
+                        .keep_last = keep_last,
+                        .priority = to_priority(priority)};
   check(self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
   return self.publisher(topic);
 }
@@ -93,27 +95,31 @@ void bind_broker(nb::module_& m) {
       .def(
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
-             std::string advertise, nb::handle transports, std::string multicast, nb::object log) {
+             std::string advertise, std::string ports, nb::handle transports, std::string multicast, nb::object log) {
             participant_options options{.broker = std::move(broker),
                                         .name = std::move(name),
                                         .broker_timeout_ms = to_int(broker_timeout_ms, "broker_timeout_ms"),
                                         .advertise = std::move(advertise),
+                                        .ports = std::move(ports),
                                         .transports = to_transports(transports),
                                         .multicast = std::move(multicast)};
             auto sink = std::make_shared<log_sink>(std::move(log));
             new (self) participant{session_ref(std::make_unique<session>(std::move(options), std::move(sink)))};
           },
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
-          nb::arg("advertise") = "", nb::arg("transports") = nb::tuple(), nb::arg("multicast") = "", nb::arg("log"))
+          nb::arg("advertise") = "", nb::arg("ports") = "", nb::arg("transports") = nb::tuple(),
+          nb::arg("multicast") = "", nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
+           nb::arg("priority") = "normal",
            "Declares `topic` as published by this participant (ORC paper, III.A); waits for the broker's answer.\n\n"
            "transports it is offered on; expected_size: of a typical sample in bytes (shm: reserved at once); history: "
            "samples that recv_next can go back (shm); lock, huge_pages: shm's memory; multicast: URL; type: "
            "orc.TypeInfo; keep_last: a subscription that joins receives the last sample; False (for commands): only "
            "those "
-           "that are connected when a sample is sent receive it."
+           "that are connected when a sample is sent receive it; priority: \"bulk\", \"normal\" or \"control\", in the "
+           "network (tcp, multicast)."
            "\n\nNoBroker (it can be sent to all the same, see `publisher`, and is announced when a broker answers), "
            "NameTaken, BadName, BadArgument, Refused, NoPermission, Closed, Forked.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,

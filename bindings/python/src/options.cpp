@@ -41,6 +41,12 @@ transport_set to_transports(nb::handle names) {
   return set;
 }
 
+priority to_priority(const std::string& name) {
+  for (const auto each : {priority::bulk, priority::normal, priority::control})
+    if (to_string(each) == name) return each;
+  fail(errc::bad_argument, "priority is bulk, normal or control, not " + name);
+}
+
 type_info to_type_info(nb::handle type) {
   if (type.is_none()) return {};
   const readable_bytes schema(type.attr("schema"));

@@ -10,6 +10,9 @@ namespace orc::python {
 // An iterable of names, or one string with commas between them. Raises BadArgument, TypeError.
 [[nodiscard]] transport_set to_transports(nanobind::handle names);
 
+// "bulk", "normal" or "control". Raises BadArgument.
+[[nodiscard]] priority to_priority(const std::string& name);
+
 // orc.TypeInfo or None. Raises TypeError.
 [[nodiscard]] type_info to_type_info(nanobind::handle type);
 

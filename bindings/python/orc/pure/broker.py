@@ -19,7 +19,12 @@ from .subscription import Subscription
 
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 _LARGEST_SAMPLE = (1 << 30) - 16
-_REGISTER_DEFAULTS: Dict[str, object] = {"transports": (), "type": None, "keep_last": True}
+_REGISTER_DEFAULTS: Dict[str, object] = {
+    "transports": (),
+    "type": None,
+    "keep_last": True,
+    "priority": "normal",
+}
 _REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0}
 
 
@@ -145,6 +150,7 @@ class Broker:
         name: str = "",
         broker_timeout_ms: int = 2000,
         advertise: str = "",
+        ports: str = "",
         transports: Transports = (),
         multicast: str = "",
         log: Optional[Callable[[str, str], object]] = None,
@@ -165,6 +171,7 @@ class Broker:
             options.text("name", name),
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
+            options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
             log or _log_to_logging,
         )
         self._participant = participant
@@ -184,6 +191,7 @@ class Broker:
         multicast: str = "",
         type: Optional[TypeInfo] = None,
         keep_last: bool = True,
+        priority: str = "normal",
     ) -> Publisher:
         """Declares `topic` as published by this participant, and waits for the broker's answer, at most
         broker_timeout_ms. expected_size, history, lock and huge_pages are for shm, which this backend does not have;
@@ -191,6 +199,7 @@ class Broker:
 
         keep_last: a subscription that joins receives the last sample. False (for commands): only those that are
         connected when a sample is sent receive it.
+        priority: "bulk", "normal" or "control", in the network (tcp). This backend sets the DSCP alone.
 
         NoBroker: nobody answered; it can be sent to all the same (`publisher`) and is announced when a broker answers.
         NameTaken: a live publication of another participant holds it. BadName, BadArgument, Refused, Closed, Forked.
@@ -205,9 +214,10 @@ class Broker:
         options.only_for_shm(chosen, history=history != 1, memory=bool(lock or huge_pages))
         described = options.described(type)
         kept = options.flag("keep_last", keep_last)
-        asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept}
+        urgency = options.priority(chosen, priority)
+        asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept, "priority": urgency}
         self._same("unregister_topic", topic, topic in self._participant.publications, asked, _REGISTER_DEFAULTS)
-        return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described, kept))
+        return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described, kept, urgency))
 
     def request_topic(
         self,

@@ -85,6 +85,37 @@ def flag(name: str, value: bool) -> bool:
     return value
 
 
+_PRIORITIES = ("bulk", "normal", "control")
+
+
+def priority(chosen: Tuple[str, ...], named: str) -> str:
+    if text("priority", named) not in _PRIORITIES:
+        raise BadArgument(f"priority is bulk, normal or control, not {named}")
+    if named != "normal" and chosen and "tcp" not in chosen:
+        raise BadArgument(
+            "priority has a meaning over tcp and multicast only, which transports leaves out: add one of them, or "
+            "leave priority out"
+        )
+    return named
+
+
+def ports(named: str) -> Optional[range]:
+    """"40000-40100" or "40000"; None: any free port."""
+    if not named:
+        return None
+    first, dash, last = named.partition("-")
+    numbers = [int(each) if re.fullmatch(r"[0-9]{1,5}", each) else 0 for each in (first, last if dash else first)]
+    if not all(1 <= number <= 65535 for number in numbers):
+        raise BadArgument(
+            f"ports (ORC_PORTS): '{named}' is no range of ports: write FIRST-LAST or one port, from 1 to 65535"
+        )
+    if numbers[0] > numbers[1]:
+        raise BadArgument(
+            f"ports (ORC_PORTS): the range {named} is empty: write the lower port first, {numbers[1]}-{numbers[0]}"
+        )
+    return range(numbers[0], numbers[1] + 1)
+
+
 def transports(named: Transports) -> Tuple[str, ...]:
     """Those of orc.pure; BadArgument for others."""
     names = named.split(",") if isinstance(named, str) else list(named)

@@ -26,11 +26,13 @@ _WITHDRAWAL_S = 1.0
 class Participant:
     """All calls from any thread; none of them waits under a lock. `usable` before each: Closed, Forked."""
 
-    def __init__(self, broker: str, name: str, broker_timeout_ms: int, advertise: str, log: Log) -> None:
+    def __init__(
+        self, broker: str, name: str, broker_timeout_ms: int, advertise: str, ports: Optional[range], log: Log
+    ) -> None:
         self._pid = os.getpid()
         self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
         log = _weakly(log)
-        self._advertise, self._log = advertise, log
+        self._advertise, self._ports, self._log = advertise, ports, log
         self._setup = threading.RLock()  # a finalizer or a signal handler may close it in the middle of all this
         self._closed = False
         self._parting = False  # of the I/O thread
@@ -62,6 +64,7 @@ class Participant:
         transports: Tuple[str, ...],
         described: Optional[messages.TypeDescription],
         keep_last: bool,
+        priority: str,
     ) -> Publication:
         with self._setup:
             found = self.publications.get(topic) or self.publications.setdefault(
@@ -74,7 +77,9 @@ class Participant:
                     transports,
                     described,
                     keep_last,
+                    priority,
                     self._advertise,
+                    self._ports,
                     self._log,
                 ),
             )

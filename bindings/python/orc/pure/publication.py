@@ -13,6 +13,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import os
+import random
 import time
 from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
@@ -37,6 +38,7 @@ _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
 _LONGEST_RETRY_S = 0.05
+_TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/options.h)
 _MOST_BYTES_IN_TRAY = 64 * 1024 * 1024
 
 
@@ -58,7 +60,9 @@ class Publication:
         transports: Tuple[str, ...],
         described: Optional[messages.TypeDescription],
         keep_last: bool,
+        priority: str,
         advertise: str,
+        ports: Optional[range],
         log: Log,
     ) -> None:
         self.topic = topic
@@ -68,6 +72,8 @@ class Publication:
         self._reactor, self._admission, self._session, self._log = reactor, admission, session, log
         self._transports, self._described, self._advertise = transports, described, advertise
         self._keep_last = keep_last
+        self._priority = priority
+        self._ports = ports
         self._tray: Deque[_Sent] = collections.deque()
         self._readers: Dict[bytes, Reader] = {}
         self._newest: Optional[Sample] = None
@@ -164,12 +170,26 @@ class Publication:
             return self._listen(TCP, "tcp://127.0.0.1:*")
         return self._listen(TCP, "tcp://*:*", addresses=places.own_addresses(broker, self._advertise))
 
+    def _bind(self, where: str) -> str:
+        router = self._make_router()
+        if not where.endswith(":*") or self._ports is None:
+            return router.listen(where)
+        start = random.randrange(len(self._ports))  # programs that start together do not all try the same
+        for port in [*self._ports[start:], *self._ports[:start]]:
+            try:
+                return router.listen(f"{where[:-1]}{port}")
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EADDRINUSE:
+                    raise
+        first, last = self._ports[0], self._ports[-1]
+        raise OSError(f"all {len(self._ports)} ports of {first}-{last} (ORC_PORTS) are taken: each topic needs one")
+
     def _listen(
         self, transport: int, where: str, path: str = "", addresses: Sequence[str] = ()
     ) -> List[messages.Endpoint]:
         try:
             if where not in self._bound:
-                self._bound[where] = self._make_router().listen(where)
+                self._bound[where] = self._bind(where)
                 if path:
                     self._files.append(path)
                     os.chmod(path, 0o660)
@@ -194,6 +214,7 @@ class Publication:
             router.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
             router.setsockopt(zmq.TCP_KEEPALIVE_CNT, 5)
             router.setsockopt(zmq.BACKLOG, 4096)
+            router.setsockopt(zmq.TOS, _TOS[self._priority])
             self._connections = connections
             self._reactor.watch(router, self._serve)
         return self._connections
