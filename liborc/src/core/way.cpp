@@ -22,7 +22,7 @@ constexpr std::size_t longest_part = 160;
 [[nodiscard]] std::string group_of(const std::string& url) {
   const auto parsed = multicast_url::parse(url);
   const auto* const there = std::get_if<multicast_url>(&parsed);
-  return there != nullptr ? to_string(there->group_address()) : std::string();
+  return there != nullptr ? wire::ip_port{there->group, there->port}.text() : std::string();
 }
 
 [[nodiscard]] std::string seconds(monotonic::duration time) {
