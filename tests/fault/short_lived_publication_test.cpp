@@ -3,6 +3,7 @@
 #include "support/catch.h"
 #include "support/fake_publication.h"
 #include "support/test_node.h"
+#include "support/wait_until.h"
 
 using namespace orc::test;
 namespace wire = orc::wire;
@@ -39,4 +40,21 @@ TEST_CASE("short-lived publication: its sample arrives, also when the broker's w
   CHECK(publication.say(link_frame(wire::link_kind::welcome, publication.id, hello->subscription)));
   CHECK(publication.say(sample_frame(1, 5, "for you!")));
   CHECK(subscriber.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 "));
+}
+
+// Else the next publication's first sample would be sent before its subscriber is there.
+TEST_CASE("short-lived publication: its last sample does not make its subscriber connected again", "[fault]") {
+  broker_process address_broker;
+  test_node subscriber;
+  subscriber.must("open " + address_broker.endpoint());
+  subscriber.must("request t ipc 1 1 0");
+  fake_publication publication(address_broker, "t");
+  REQUIRE(publication.welcome());
+  REQUIRE(wait_until([&] { return subscriber.ask("link t").starts_with("ipc"); }));
+  publication.withdraw();
+  REQUIRE(wait_until([&] { return subscriber.ask("link t").starts_with("none"); }));
+  CHECK(publication.say(sample_frame(1, 5, "for you!")));
+  CHECK(subscriber.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 "));
+  constexpr std::chrono::milliseconds longer_than_the_link(4000);
+  CHECK_FALSE(wait_until([&] { return !subscriber.ask("link t").starts_with("none"); }, longer_than_the_link));
 }

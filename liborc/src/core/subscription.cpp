@@ -8,8 +8,6 @@ namespace orc::detail {
 
 namespace {
 
-// Samples may still be on their way when the broker says that their publication ended.
-constexpr auto link_outlives_publication = std::chrono::seconds(3);
 constexpr auto path_interval = std::chrono::milliseconds(500);
 constexpr auto broker_answers_within = std::chrono::milliseconds(500);
 constexpr std::size_t default_depth = 64;
@@ -212,11 +210,10 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
   } else if (publication_ == wire::id{}) {
     if (!open_address_.empty() && !link_) listen_openly();
   } else if (pushed) {
-    gone_at_ = monotonic::now();
-    received_when_gone_ = received_;
-    sends_on_ = false;
+    const auto now = monotonic::now();
+    departure_.begin(now);
     selector_.try_no_more();
-    if (auto chosen = selector_.step(*gone_at_)) adopt(std::move(*chosen));
+    if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
     ring();
   }
   // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
@@ -224,8 +221,8 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
 
 void subscription::follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints) {
   const bool same = publication == publication_;
-  if (same && gone_at_) {
-    gone_at_.reset();
+  if (same && departure_.is_said()) {
+    departure_.forget();
     ring();
   }
   if (same && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
@@ -233,7 +230,7 @@ void subscription::follow(const wire::id& publication, const std::vector<wire::e
     save_samples();
     drop_link();
     last_end_.clear();
-    gone_at_.reset();
+    departure_.forget();
     ++era_;
     newest_ = 0;
     before_first_.reset();
@@ -262,13 +259,10 @@ void subscription::step(monotonic::time_point now) {
     if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
   }
   watch_path(now);
-  if (gone_at_ && std::exchange(received_when_gone_, received_) != received_) {
-    sends_on_ = true;  // it ended for the broker only, whom it does not reach
-    gone_at_ = now;
-  }
+  departure_.look(now, received_);
   const bool ended = !link_ || link_->state() == link_state::lost || link_->state() == link_state::refused;
-  if (gone_at_) {
-    const bool overdue = now - *gone_at_ >= link_outlives_publication;
+  if (departure_.is_said()) {
+    const bool overdue = departure_.is_overdue(now);
     if (overdue) selector_.stop();
     if (ended || (overdue && !link_->keeps_samples())) {
       save_samples();
@@ -368,7 +362,7 @@ void subscription::close() noexcept {
 }
 
 bool subscription::has_link() const noexcept {
-  return link_ && (!gone_at_ || sends_on_) && link_->state() == link_state::connected;
+  return link_ && (!departure_.is_said() || departure_.sends_on()) && link_->state() == link_state::connected;
 }
 
 bool subscription::connected() const noexcept {
@@ -414,8 +408,7 @@ std::optional<monotonic::time_point> subscription::next_step(monotonic::time_poi
   const auto sooner = [&next](monotonic::time_point at) { next = next ? std::min(*next, at) : at; };
   sooner(listen_openly_at_);
   if (link_ && linked_to_.transport == wire::transport::tcp) sooner(next_look_at_path_);
-  if (gone_at_ && (selector_.waits() || (link_ && !link_->keeps_samples())))
-    sooner(*gone_at_ + link_outlives_publication);
+  if (const auto look = departure_.next_look(now); look && (selector_.waits() || link_)) sooner(*look);
   if (link_ && link_->fd() >= 0 && !attendance_.user_is_away()) {
     if (const auto look = attendance_.next(now)) sooner(*look);
   }

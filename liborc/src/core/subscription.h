@@ -10,6 +10,7 @@
 #include "core/announcement.h"
 #include "core/attempt_pace.h"
 #include "core/attendance.h"
+#include "core/departure.h"
 #include "core/link_selector.h"
 #include "core/sample_ring.h"
 #include "core/unique_fd.h"
@@ -91,7 +92,7 @@ class subscription {
   [[nodiscard]] bool has_link() const noexcept;
   [[nodiscard]] std::string why_no_link() const;
   [[nodiscard]] std::string public_why_no_link() const;
-  [[nodiscard]] bool has_publisher() const noexcept { return !gone_at_ && publication_; }
+  [[nodiscard]] bool has_publisher() const noexcept { return !departure_.is_said() && publication_; }
   void watch_for_user(int descriptor, bool watch) noexcept;
 
   const std::string topic_;
@@ -119,10 +120,8 @@ class subscription {
   attempt_pace pace_;
   monotonic::time_point linked_at_;
   monotonic::time_point next_look_at_path_;
-  bool is_silent_ = false;                        // the link: another one is looked for
-  std::optional<monotonic::time_point> gone_at_;  // the broker said that it ended, or it sent since then
-  std::uint64_t received_when_gone_ = 0;
-  bool sends_on_ = false;  // since then
+  bool is_silent_ = false;  // the link: another one is looked for
+  departure departure_;
 
   // What arrived.
   const bool in_order_;
