@@ -72,6 +72,20 @@ TEST_CASE("10: hosts without IPv4 hear each other on an IPv6 group", "[network]"
   }
 }
 
+TEST_CASE("10: hosts without IPv4 meet on an IPv6 group through a broker on a third host", "[network]") {
+  std::string why;
+  const auto hosts = make_v6_lab(3, why);
+  if (!hosts) return skip(why);
+  const lab_broker broker((*hosts)[2]);
+  const std::string endpoint = "tcp://[" + v6_of((*hosts)[2]) + "]:5570";
+  const auto sender = at((*hosts)[0], leaves, endpoint);
+  const auto there = at((*hosts)[1], leaves, endpoint);
+  listen(*there);
+  talk(*sender);
+  CHECK(hears_more(*there));
+  CHECK(there->ask("link cmd").starts_with("multicast"));
+}
+
 // The broker takes the addresses of its own host.
 TEST_CASE("10: an IPv6 group with a broker on the publisher's host; the publisher's address changes", "[network]") {
   std::string why;
