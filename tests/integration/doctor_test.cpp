@@ -62,7 +62,7 @@ TEST_CASE("orc doctor: who listens where the broker should be, and is none, is t
   broker.endpoint().copy(address.sun_path, sizeof address.sun_path - 1, 6);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   REQUIRE(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  REQUIRE(::listen(fd, 8) == 0);
+  REQUIRE(::listen(fd, 64) == 0);
   const auto found = patient(broker).examine();
   ::close(fd);
   INFO(found.out);

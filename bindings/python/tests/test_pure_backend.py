@@ -81,7 +81,9 @@ def test_other_transports_need_the_native_backend(broker: BrokerProcess, name: s
 
 @pytest.mark.parametrize("endpoint", ["nonsense", "udp://1.2.3.4:5", "tcp://127.0.0.1:notaport"])
 def test_a_broker_that_cannot_be(run_dir: pathlib.Path, endpoint: str) -> None:
-    with pytest.raises((orc.BadArgument, orc.Refused), match="no endpoint of a broker|a broker's endpoint|write tcp://"):
+    with pytest.raises(
+        (orc.BadArgument, orc.Refused), match="no endpoint of a broker|a broker's endpoint|write tcp://"
+    ):
         with orc.Broker(endpoint, broker_timeout_ms=1000, log=lambda *_: None) as participant:
             participant.register_topic("t")
 

@@ -9,8 +9,8 @@
 namespace orc::detail {
 
 // Refuses a broker's endpoint without scheme or port, fills in $ORC_ADVERTISE, $ORC_PORTS and $ORC_TRANSPORTS where the
-// options are empty, and turns a host name to advertise into a number (that may take the time of the system's resolver).
-// An error says what is wrong with which of them.
+// options are empty, and turns a host name to advertise into a number (that may take the time of the system's
+// resolver). An error says what is wrong with which of them.
 [[nodiscard]] std::variant<participant_options, error> with_environment(participant_options options);
 
 }  // namespace orc::detail

@@ -217,7 +217,8 @@ class Broker:
         urgency = options.priority(chosen, priority)
         asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept, "priority": urgency}
         self._same("unregister_topic", topic, topic in self._participant.publications, asked, _REGISTER_DEFAULTS)
-        return Publisher(self._owner, self._participant.register(topic, chosen or self._transports, described, kept, urgency))
+        made = self._participant.register(topic, chosen or self._transports, described, kept, urgency)
+        return Publisher(self._owner, made)
 
     def request_topic(
         self,

@@ -100,7 +100,7 @@ def priority(chosen: Tuple[str, ...], named: str) -> str:
 
 
 def ports(named: str) -> Optional[range]:
-    """"40000-40100" or "40000"; None: any free port."""
+    """ "40000-40100" or "40000"; None: any free port."""
     if not named:
         return None
     first, dash, last = named.partition("-")
