@@ -108,7 +108,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                              .depth = in_order ? 8u : 0u,
                              .alone = (data[0] & 4) != 0,
                              .most_bytes = most_bytes});
-  if (!open) receiver.expect({.address = 1, .port = 0}, {.address = 1, .port = 0}, 0);
+  const source expected{.address = {.bytes = {1}}, .port = 0};
+  if (!open) receiver.expect(expected, expected, 0);
   feed(receiver, input(data + 1, size - 1));
   return 0;
 }

@@ -3,7 +3,7 @@
 //   open ENDPOINT [TIMEOUT_MS]                              ok
 //   close                                                   ok
 //   register TOPIC TRANSPORTS [PRIORITY]                    ok | error CODE TEXT
-//   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS       ok | error CODE TEXT
+//   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS [MAX_AGE_MS]   ok | error CODE TEXT
 //   unregister TOPIC · release TOPIC                        ok | error CODE TEXT
 //   send TOPIC VALUE SIZE                                   ok | error CODE TEXT
 //   recv TOPIC TIMEOUT_MS                                   sample SEQUENCE VALUE SIZE MISSED | none CODE
@@ -275,7 +275,7 @@ class node {
   std::string request(std::istringstream& words, const std::string& topic) {
     request_options options;
     std::string transports = "any";
-    words >> transports >> options.conflate >> options.depth >> options.connected_within_ms;
+    words >> transports >> options.conflate >> options.depth >> options.connected_within_ms >> options.max_age_ms;
     if (options.conflate == 1) options.depth = 0;
     options.transports = to_transports(transports);
     return describe(participant_->request_topic(topic, options));
