@@ -174,8 +174,8 @@ std::string endpoint_rules::problem_of_address(std::string_view address_and_port
   return local ? "this host has no such address: where a participant advertises another one (NAT), start the broker "
                  "with --allow-endpoints"
                : "a participant at " + by.address +
-                     " may name that address only: where it advertises another one (NAT), start the broker with "
-                     "--allow-endpoints";
+                     " may name that address only: behind NAT let it advertise that one (ORC_ADVERTISE), or start the "
+                     "broker with --allow-endpoints";
 }
 
 bool endpoint_rules::is_of_this_host(const ip_address& address, time now) {

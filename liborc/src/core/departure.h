@@ -20,7 +20,11 @@ class departure {
     forget();
     at_ = now;
   }
-  void forget() noexcept { *this = {}; }
+  void forget() noexcept {
+    at_.reset();
+    received_.reset();
+    sends_on_ = false;
+  }
   // The broker said so, and has not taken it back.
   [[nodiscard]] bool is_said() const noexcept { return at_.has_value(); }
   // But samples go on coming.
