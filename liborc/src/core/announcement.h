@@ -2,6 +2,7 @@
 // until it is confirmed for the broker's current epoch; a set-up call waits for the outcome.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -15,7 +16,9 @@ namespace orc::detail {
 // Any thread.
 class announcement {
  public:
+  // Twice as long each time: only the answer to the last attempt counts, and a slow network must have time for it.
   static constexpr auto retry_after = std::chrono::milliseconds(300);
+  static constexpr auto longest_retry = std::chrono::milliseconds(2400);
 
   // The outcome, or what holds it up; errc::timed_out when there is neither at the deadline.
   [[nodiscard]] result wait(const deadline& until) const {
@@ -37,13 +40,13 @@ class announcement {
   // True when it has to be sent (again) now.
   [[nodiscard]] bool due(monotonic::time_point now) const {
     const std::lock_guard lock(mutex_);
-    return state_ == state::unsent || (state_ == state::sent && now - sent_at_ >= retry_after);
+    return state_ == state::unsent || (state_ == state::sent && now - sent_at_ >= retry_);
   }
   // When due() may turn true; nothing: not by itself.
   [[nodiscard]] std::optional<monotonic::time_point> next() const {
     const std::lock_guard lock(mutex_);
     if (state_ == state::unsent) return monotonic::time_point{};
-    if (state_ == state::sent) return sent_at_ + retry_after;
+    if (state_ == state::sent) return sent_at_ + retry_;
     return std::nullopt;
   }
 
@@ -51,6 +54,7 @@ class announcement {
     const std::lock_guard lock(mutex_);
     was_sent_ = true;
     if (state_ == state::refused) return;  // withdrawn meanwhile
+    retry_ = state_ == state::sent ? std::min(2 * retry_, longest_retry) : retry_after;
     state_ = state::sent;
     request_ = request;
     sent_at_ = now;
@@ -123,6 +127,7 @@ class announcement {
   state state_ = state::unsent;
   std::uint64_t request_ = 0;
   monotonic::time_point sent_at_;
+  std::chrono::milliseconds retry_ = retry_after;
   error why_;
   std::optional<error> obstacle_;
   bool was_sent_ = false;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <utility>
 
 #include "core/route.h"
 #include "core/unique_fd.h"
@@ -33,7 +35,11 @@ constexpr const char* no_such_host = "no such host";
 [[nodiscard]] bool is_closed(const wire::ip_port& here) noexcept {
   const wire::socket_address address(here);
   const unique_fd probe(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return probe && ::connect(probe.get(), address.get(), address.size()) != 0 && errno == ECONNREFUSED;
+  if (!probe || ::connect(probe.get(), address.get(), address.size()) == 0) return false;
+  int failure = errno;
+  socklen_t size = sizeof failure;
+  if (failure == EINPROGRESS) (void)::getsockopt(probe.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  return failure == ECONNREFUSED;
 }
 
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
@@ -57,15 +63,16 @@ broker_search::broker_search(zmq::context_t& context, const std::string& endpoin
 void broker_search::step(monotonic::time_point now) {
   take_addresses();
   if (now < until_) return;
+  if (has_choice() && is_connected() && std::exchange(may_stay_, false)) return stay(now + most_patience);
   if (next_ == 0) look_up(now);
-  until_ = now + (ways_.empty() && names_.is_under_way() ? monotonic::duration(until_looked_up) : patience);
-  if (!has_choice() && socket_ && !ways_.empty() && endpoint_ == ways_[0].endpoint)
-    return;  // libzmq keeps trying by itself
+  until_ = now + (ways_.empty() && names_.is_under_way() ? monotonic::duration(until_looked_up) : time_for_one_);
   for (std::size_t tried = 0; tried < ways_.size(); ++tried) {
     const way& which = ways_[next_];
     next_ = (next_ + 1) % ways_.size();
+    if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, most_patience);
     if (leave_out(which)) continue;
-    connect(which.endpoint);
+    // The only one that may answer: libzmq keeps trying by itself.
+    if (!socket_ || which.endpoint != endpoint_) connect(which.endpoint);
     return;
   }
 }
@@ -88,6 +95,10 @@ void broker_search::take_addresses() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     for (const auto& each : (*found)[i]) ways.push_back({i, each});
     places_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
+    if (!(*found)[i].empty()) continue;
+    // A name server may be away for longer than the broker: what is known stays.
+    std::copy_if(ways_.begin(), ways_.end(), std::back_inserter(ways),
+                 [i](const auto& each) { return each.place == i; });
   }
   if (ways == ways_) return;
   if (ways_.empty()) until_ = {};
@@ -105,6 +116,7 @@ bool broker_search::leave_out(const way& which) {
 void broker_search::connect(const std::string& endpoint) {
   socket_.close();
   endpoint_ = endpoint;
+  may_stay_ = true;
   problem_.clear();
   // libzmq ends the process when it runs out of them.
   if (!room_for_fds(16)) {
@@ -143,6 +155,7 @@ void broker_search::restart() noexcept {
   if (has_choice()) socket_.close();
   next_ = 0;
   until_ = {};
+  time_for_one_ = patience;
   asked_ = {};
   (void)names_.try_take();  // from when it was last sought
 }

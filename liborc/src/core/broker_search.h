@@ -14,7 +14,9 @@ namespace orc::detail {
 // Not thread-safe: the housekeeping owns it. Waits for nothing but in wait_readable.
 class broker_search {
  public:
-  static constexpr auto patience = std::chrono::milliseconds(300);  // for one place, when there are others
+  // For one place, when there are others; twice as long in each further round, for slow networks and busy brokers.
+  static constexpr auto patience = std::chrono::milliseconds(300);
+  static constexpr auto most_patience = std::chrono::milliseconds(1000);
 
   // `endpoint`: the only places; empty: broker_candidates(), those of them that another user could have made left out.
   // A host's name stands for all of its addresses, which are looked up beside this thread.
@@ -74,6 +76,8 @@ class broker_search {
   std::vector<place> places_;
   std::vector<way> ways_;  // of all places, in their order
   std::size_t next_ = 0;   // of them
+  std::chrono::milliseconds time_for_one_ = patience;
+  bool may_stay_ = false;  // the present one gets time to answer once its connection is up
   name_lookup names_;
   monotonic::time_point asked_;  // for the addresses of names
   std::string endpoint_;
