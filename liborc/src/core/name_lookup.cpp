@@ -9,6 +9,7 @@
 namespace orc::detail {
 
 name_lookup::~name_lookup() {
+  stop_ = true;
   if (thread_.joinable()) thread_.join();
 }
 
@@ -20,7 +21,7 @@ bool name_lookup::ask(std::vector<std::string> endpoints) {
   try {
     thread_ = std::thread([this, asked = std::move(endpoints)] {
       try {
-        for (std::size_t i = 0; i < asked.size(); ++i) found_[i] = wire::numeric_endpoints(asked[i]);
+        for (std::size_t i = 0; i < asked.size() && !stop_; ++i) found_[i] = wire::numeric_endpoints(asked[i]);
       } catch (const std::bad_alloc&) {  // those that are left count as unknown until they are asked for again
       }
       done_ = true;

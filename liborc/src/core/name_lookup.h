@@ -9,7 +9,7 @@
 
 namespace orc::detail {
 
-// For one thread. One lookup at a time. The destructor waits for the resolver.
+// For one thread. One lookup at a time. The destructor waits for one answer of the resolver.
 class name_lookup {
  public:
   name_lookup() noexcept = default;
@@ -26,6 +26,7 @@ class name_lookup {
  private:
   std::vector<std::vector<std::string>> found_;  // the thread's until done_
   std::atomic<bool> done_ = false;
+  std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
 

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "wire/fd_limit.h"
+#include "wire/host_addresses.h"
 #include "wire/network_error.h"
 #include "wire/printable.h"
 
@@ -56,8 +57,8 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
   }
 }
 
-[[nodiscard]] endpoint_finding look_at_host(const std::string& where, std::chrono::milliseconds within,
-                                            names_are names) {
+[[nodiscard]] endpoint_finding look_at_host(const std::string& where, std::chrono::milliseconds within, names_are names,
+                                            const std::atomic<bool>* stop) {
   const auto colon = where.rfind(':');
   if (colon == std::string::npos) return {};
   std::string host = where.substr(0, colon);
@@ -72,7 +73,9 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
   }
   const address_list owner(found, ::freeaddrinfo);
   int failure = 0;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+  std::size_t count = 0;
+  for (const addrinfo* each = found; each != nullptr && ++count <= max_addresses_of_host; each = each->ai_next) {
+    if (stop != nullptr && *stop) return {};
     const int result = try_connect(each->ai_addr, each->ai_addrlen, within);
     if (result == 0) return {kind::listens, no_broker_there};
     // Of a name with several addresses, the one that says most.
@@ -99,8 +102,9 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 }  // namespace
 
-endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within, names_are names) {
-  if (endpoint.starts_with(tcp_scheme)) return look_at_host(endpoint.substr(tcp_scheme.size()), within, names);
+endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within, names_are names,
+                                  const std::atomic<bool>* stop) {
+  if (endpoint.starts_with(tcp_scheme)) return look_at_host(endpoint.substr(tcp_scheme.size()), within, names, stop);
   if (endpoint.starts_with(ipc_scheme)) return look_at_path(endpoint.substr(ipc_scheme.size()), within);
   return {};
 }
@@ -108,9 +112,9 @@ endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::mill
 endpoint_check::endpoint_check(std::vector<std::string> endpoints)
     : endpoints_(std::move(endpoints)), findings_(endpoints_.size()) {
   thread_ = std::thread([this]() noexcept {
-    for (std::size_t i = 0; i < endpoints_.size() && detail::room_for_fds(16); ++i) {
+    for (std::size_t i = 0; i < endpoints_.size() && !stop_ && detail::room_for_fds(16); ++i) {
       try {
-        findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up).text;
+        findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up, &stop_).text;
       } catch (const std::bad_alloc&) {  // a finding less
       }
     }
@@ -118,6 +122,9 @@ endpoint_check::endpoint_check(std::vector<std::string> endpoints)
   });
 }
 
-endpoint_check::~endpoint_check() { thread_.join(); }
+endpoint_check::~endpoint_check() {
+  stop_ = true;
+  thread_.join();
+}
 
 }  // namespace orc::wire

@@ -24,9 +24,10 @@ struct endpoint_finding {
 enum class names_are : std::uint8_t { looked_up, left_out };
 
 // Connects to "tcp://host:port" or "ipc://path" and closes the connection again. Blocks for `within` at each address of
-// the host, and as long as the resolver does if names are looked up.
+// the host (8 at most), and as long as the resolver does if names are looked up.
+// Blocks no longer than one of them once `stop` is raised.
 [[nodiscard]] endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within,
-                                                names_are names);
+                                                names_are names, const std::atomic<bool>* stop = nullptr);
 
 // Looks at several, one after the other, on a thread of its own: the resolver may take many seconds for a host name.
 class endpoint_check {
@@ -36,7 +37,7 @@ class endpoint_check {
 
   // Throws std::system_error where there can be no thread.
   explicit endpoint_check(std::vector<std::string> endpoints);
-  // Waits for the resolver.
+  // Waits for one answer of the resolver, or for one connection.
   ~endpoint_check();
   endpoint_check(const endpoint_check&) = delete;
   endpoint_check& operator=(const endpoint_check&) = delete;
@@ -50,6 +51,7 @@ class endpoint_check {
   const std::vector<std::string> endpoints_;
   std::vector<std::string> findings_;
   std::atomic<bool> done_{false};
+  std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 
