@@ -22,8 +22,10 @@ bool read(std::string_view text, Number& to) {
   return failed == std::errc() && end == text.data() + text.size();
 }
 
-// "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port that can be connected to.
+// "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port that can be connected to. No scope: it means something else
+// on each host, and asking the kernel for an interface of any name may load modules.
 std::optional<ip_address> parse_host_and_port(std::string_view text) {
+  if (text.find('%') != std::string_view::npos) return std::nullopt;
   const auto read = wire::ip_port::parse(text);
   return read && read->port != 0 ? std::optional(read->address) : std::nullopt;
 }
@@ -167,7 +169,7 @@ std::string endpoint_rules::problem_of_address(std::string_view address_and_port
   if (!address) return "it must be a numeric address and a port from 1 to 65535";
   const auto from = by.way == peer::via::tcp ? ip_address::parse(by.address) : std::nullopt;
   const bool local = by.way == peer::via::ipc || (from && is_of_this_host(*from, now));
-  if (from == address) return {};
+  if (from && from->bytes == address->bytes) return {};
   if (local && is_of_this_host(*address, now)) return {};
   if (std::any_of(allowed_.begin(), allowed_.end(), [&](const auto& each) { return each.contains(*address); }))
     return {};
@@ -180,7 +182,8 @@ std::string endpoint_rules::problem_of_address(std::string_view address_and_port
 
 bool endpoint_rules::is_of_this_host(const ip_address& address, time now) {
   if (address.is_loopback()) return true;
-  const auto known = [&] { return std::find(own_.begin(), own_.end(), address) != own_.end(); };
+  const auto is_it = [&](const ip_address& own) { return own.bytes == address.bytes; };  // in any scope
+  const auto known = [&] { return std::any_of(own_.begin(), own_.end(), is_it); };
   if (known()) return true;
   if (!own_.empty() && now - asked_ < asked_again_after) return false;
   ifaddrs* list = nullptr;

@@ -88,6 +88,7 @@ std::optional<ip_address> address_of(const std::string& host) {
 // 0, or the error. `at` is then where it listens.
 int listen_at(unique_fd& fd, socket_address& at) {
   fd = unique_fd(::socket(at.family(), stream_type, 0));
+  if (!fd) return errno;
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // a broker that is started again must not wait for TIME_WAIT
   if (at.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   const bool listens = fd && ::bind(fd.get(), at.get(), at.size()) == 0 && ::listen(fd.get(), backlog) == 0 &&

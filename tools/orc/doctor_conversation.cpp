@@ -44,11 +44,12 @@ std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& po
     at = wire::socket_address({wire::ip_address::any_v4(), port});
     fd.reset(::socket(at.family(), stream_type, 0));
   }
+  if (!fd) return "cannot open a socket: " + std::string(std::strerror(errno));
   const int on = 1;
   const int off = 0;
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   (void)::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), 16) != 0 ||
+  if (::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), 16) != 0 ||
       ::getsockname(fd.get(), at.get(), at.room()) != 0)
     return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
   port = at.value()->port;

@@ -83,10 +83,11 @@ namespace {
     address = wire::socket_address({wire::ip_address::any_v4(), port});
     fd.reset(::socket(address.family(), stream_type, 0));
   }
+  if (!fd) return failed("cannot open a tcp socket");
   if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   // Connections of an ended program must not keep its port from the next one. Two listeners still exclude each other.
-  if (fd && port != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 || ::listen(fd.get(), backlog) != 0 ||
+  if (port != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (::bind(fd.get(), address.get(), address.size()) != 0 || ::listen(fd.get(), backlog) != 0 ||
       ::getsockname(fd.get(), address.get(), address.room()) != 0)
     return failed("cannot listen on a tcp port");
   port = address.value()->port;
