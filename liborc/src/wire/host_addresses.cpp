@@ -33,6 +33,10 @@ std::vector<ip_address> addresses_of_host(const std::string& name) {
     const auto here = ip_port::of(*each->ai_addr);
     if (here && std::find(all.begin(), all.end(), here->address) == all.end()) all.push_back(here->address);
   }
+  // Of localhost first 127.0.0.1, where brokers listen by default: another user could take its port at ::1.
+  std::stable_partition(all.begin(), all.end(), [](const auto& each) { return each.is_v4() || !each.is_loopback(); });
+  // From a link-local address of IPv6 a publisher can offer nothing.
+  std::stable_partition(all.begin(), all.end(), [](const auto& each) { return each.is_v4() || !each.is_link_local(); });
   return all;
 }
 

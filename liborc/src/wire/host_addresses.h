@@ -12,8 +12,9 @@ namespace orc::wire {
 
 inline constexpr std::size_t max_addresses_of_host = 8;
 
-// In the order of getaddrinfo (RFC 6724), at most max_addresses_of_host. Empty: there is no such host. A name may ask
-// the resolver, which can take seconds; a number does not.
+// In the order of getaddrinfo (RFC 6724) but for ::1 and link-local ones of IPv6, which are last; at most
+// max_addresses_of_host. Empty: there is no such host. A name may ask the resolver, which can take seconds; a number
+// does not.
 [[nodiscard]] std::vector<ip_address> addresses_of_host(const std::string& name);
 
 // The address and port of "tcp://192.0.2.1:5570" or "tcp://[2001:db8::1]:5570"; nothing for names and other endpoints.

@@ -22,6 +22,7 @@ constexpr auto allowed_delay = microseconds(1000);  // and what the path adds by
 constexpr auto most_variation = milliseconds(10);
 constexpr std::uint64_t enough = 10'000;  // bytes: of less, the round trip is not that of full packets
 constexpr std::uint32_t one_burst = 2;    // segments: bulk_pace::piece()
+constexpr std::size_t usual_segment = 1448;
 constexpr auto longest_drain = milliseconds(50);
 
 constexpr std::uint64_t unsent_per_second = 40;  // the kernel's share: 25 ms of the rate, for a busy machine
@@ -79,7 +80,8 @@ void bulk_pace::begin(int fd) noexcept { apply(fd); }
 
 void bulk_pace::adjust(int fd) noexcept {
   const auto now = monotonic::now();
-  if (now < rate_.next()) return;
+  if (now < std::max(rate_.next(), asked_ + shortest_interval)) return;
+  asked_ = now;
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
@@ -88,7 +90,7 @@ void bulk_pace::adjust(int fd) noexcept {
               .variation = microseconds(info.tcpi_rttvar),
               .in_flight = info.tcpi_unacked},
              now);
-  segment_ = std::max<std::size_t>(info.tcpi_snd_mss, 1);
+  segment_ = std::max<std::size_t>(info.tcpi_snd_mss, usual_segment);  // no peer makes the pieces tiny
   if (rate_.rate() != applied_) apply(fd);
 }
 

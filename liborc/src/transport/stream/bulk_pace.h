@@ -77,6 +77,7 @@ class bulk_pace {
 
   bulk_rate rate_;
   std::uint64_t applied_ = 0;
+  monotonic::time_point asked_{};
   int unsent_ = 0;  // bytes that may wait in the kernel
   std::size_t segment_ = 1448;
 };
