@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from types import ModuleType
 
 import pytest
@@ -43,3 +44,13 @@ def test_a_wrong_range_is_told(
     with pytest.raises(backend.BadArgument, match="ORC_PORTS"):
         with backend.Broker() as participant:
             participant.register_topic("t")
+
+
+def test_a_full_range_is_told(backend: ModuleType, broker: BrokerProcess) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with backend.Broker(ports=str(port)) as participant:
+            with pytest.raises(backend.SystemFailure, match=str(port)):
+                participant.register_topic("t", transports="tcp")

@@ -5,6 +5,7 @@ schemas/PROTOCOL.md, "Where the broker is" and "Where a publication listens".
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import pathlib
 import re
@@ -140,15 +141,24 @@ def answers(endpoint: str) -> bool:
     local = kind == "ipc"
     if local and not trusted(os.path.dirname(where)):
         return False
-    with socket.socket(socket.AF_UNIX if local else _family(where)) as probe:
-        probe.settimeout(0.05)
-        try:
+    try:
+        with socket.socket(socket.AF_UNIX if local else _family(where)) as probe:
+            probe.settimeout(0.05)
             probe.connect(where if local else split_tcp(where))
             return not local or _peer(probe) in (0, os.geteuid(), os.stat(os.path.dirname(where)).st_uid)
-        except BlockingIOError:
-            return True  # its queue is full
-        except (OSError, ValueError):
-            return False
+    except BlockingIOError:
+        return True  # its queue is full
+    except (OSError, ValueError):
+        return False
+
+
+def is_near(endpoint: str) -> bool:
+    """Whether `answers` knows at once: of other hosts it would wait for the network."""
+    kind, _, where = endpoint.partition("://")
+    try:
+        return kind == "ipc" or ipaddress.ip_address(split_tcp(where)[0].partition("%")[0]).is_loopback
+    except ValueError:
+        return True
 
 
 def _family(where: str) -> socket.AddressFamily:
@@ -275,20 +285,28 @@ def fits(path: pathlib.Path) -> bool:
 def own_addresses(broker: str, advertise: str) -> List[str]:
     """The addresses that other hosts reach this one at, as in an endpoint; 127.0.0.1 when there is no other.
 
-    From another host the broker accepts only the address that the connection comes from.
+    From another host the broker accepts only the address that the connection comes from. None, when that is a
+    link-local one of IPv6, which means something else on each host.
     """
     if advertise:
         return [in_url(advertise)]
     kind, _, where = broker.partition("://")
     # Any of the networks for documentation: the address of the default route.
     targets = [split_tcp(where)[0]] if kind == "tcp" else ["192.0.2.1", "2001:db8::1"]
-    return [in_url(found) for each in targets if (found := _source_towards(each))] or ["127.0.0.1"]
+    sources = [found for each in targets if (found := _source_towards(each))]
+    if not sources:
+        return ["127.0.0.1"]
+    return [in_url(each) for each in sources if not _is_link_local_v6(each)]
 
 
 def _source_towards(host: str) -> str:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
+    try:  # also that the kernel has no IPv6
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect((host, 9))
             return str(probe.getsockname()[0])
-        except OSError:
-            return ""
+    except OSError:
+        return ""
+
+
+def _is_link_local_v6(address: str) -> bool:
+    return ":" in address and ipaddress.IPv6Address(address.partition("%")[0]).is_link_local

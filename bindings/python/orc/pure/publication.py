@@ -19,7 +19,7 @@ from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
 import zmq
 
-from .._errors import Closed
+from .._errors import Closed, SystemFailure
 from . import link, messages, places
 from .admission import Admission
 from .announcement import Announcement
@@ -168,7 +168,11 @@ class Publication:
     def _listen_tcp(self, broker: str) -> List[messages.Endpoint]:
         if not self._session.remote:
             return self._listen(TCP, "tcp://127.0.0.1:*")
-        return self._listen(TCP, "tcp://*:*", addresses=places.own_addresses(broker, self._advertise))
+        addresses = places.own_addresses(broker, self._advertise)
+        if not addresses:
+            self._log("warning", f"{self.topic}: no tcp, for {broker} is reached from a link-local address")
+            return []
+        return self._listen(TCP, "tcp://*:*", addresses=addresses)
 
     def _bind(self, where: str) -> str:
         router = self._make_router()
@@ -182,7 +186,8 @@ class Publication:
                 if error.errno != zmq.EADDRINUSE:
                     raise
         first, last = self._ports[0], self._ports[-1]
-        raise OSError(f"all {len(self._ports)} ports of {first}-{last} (ORC_PORTS) are taken: each topic needs one")
+        taken = f"all {len(self._ports)} ports of {first}-{last} (ORC_PORTS) are taken"
+        raise SystemFailure(f"{taken}: each topic needs one")
 
     def _listen(
         self, transport: int, where: str, path: str = "", addresses: Sequence[str] = ()

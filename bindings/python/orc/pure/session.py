@@ -23,6 +23,8 @@ Log = Callable[[str, str], object]
 _ANSWER_S = 1.0
 _TICK_S = 0.1
 _LOOK_UP_S = 1.0
+_PATIENCE_S = 0.3  # for one place, when there are others; twice as long in each further round
+_MOST_PATIENCE_S = 1.0
 _PER_HEARTBEAT = 64  # counters in one frame: with their texts it stays far below the longest frame
 _BATCH = 256
 _UNKNOWN_PARTICIPANT = 3
@@ -59,7 +61,10 @@ class Session:
         self._name = name
         self._candidates = places.broker_candidates(broker)
         self._has_names = any(places.is_name(each) for each in self._candidates)
-        self._ways = [] if self._has_names else self._candidates  # in numbers
+        self._ways = [each for each in self._candidates if not places.is_name(each)]  # in numbers
+        self._next = 0  # of them
+        self._patience_s = _PATIENCE_S
+        self._numbers: Dict[str, List[str]] = {}  # what each candidate stands for
         self._looking_up = False
         self._look_up_at = 0.0
         self._participant, self._secret = identity.draw_id(), identity.draw_id()
@@ -137,6 +142,9 @@ class Session:
             self._look_for_broker(now)
         elif now - self._heard > self._lease_s + _ANSWER_S:
             self._disconnect()
+        elif not self._greeted and not self._is_alone() and now - self._heard > self._patience_s:
+            self._disconnect()
+            self._look_for_broker(now)
         elif self._greeted and now >= self._beat:
             self._beat = now + self._heartbeat_s
             self._send_heartbeat()
@@ -144,8 +152,7 @@ class Session:
 
     def _look_for_broker(self, now: float) -> None:
         self._look_up(now)
-        alone = len(self._ways) == 1
-        found = next((e for e in self._ways if alone or places.answers(e)), None)
+        found = self._next_way()
         if found is None:
             return
         socket = self._reactor.socket(zmq.DEALER)
@@ -164,6 +171,22 @@ class Session:
         self._socket, self._trying, self._heard = socket, found, now
         self._reactor.watch(socket, self._serve)
 
+    def _is_alone(self) -> bool:
+        return len(self._ways) == 1 and not self._has_names
+
+    def _next_way(self) -> Optional[str]:
+        """Other hosts are not probed, for that would hold up the streams: each gets its time, longer in each round."""
+        if self._is_alone():
+            return self._ways[0]
+        for _ in self._ways:
+            way = self._ways[self._next]
+            self._next = (self._next + 1) % len(self._ways)
+            if self._next == 0:
+                self._patience_s = min(2 * self._patience_s, _MOST_PATIENCE_S)
+            if not places.is_near(way) or places.answers(way):
+                return way
+        return None
+
     def _look_up(self, now: float) -> None:
         """What the names stand for, again and again, for that changes. On a thread: it may take seconds."""
         if not self._has_names or self._looking_up or now < self._look_up_at:
@@ -171,16 +194,21 @@ class Session:
         self._looking_up, self._look_up_at = True, now + _LOOK_UP_S
 
         def look_up() -> None:
-            ways = [way for each in self._candidates for way in places.numeric_endpoints(each)]
-            self._reactor.post(lambda: self._looked_up(ways))
+            found = {each: places.numeric_endpoints(each) for each in self._candidates}
+            self._reactor.post(lambda: self._looked_up(found))
 
         try:
             threading.Thread(target=look_up, name="orc names", daemon=True).start()
         except RuntimeError:  # no thread is to be had
             self._looking_up = False
 
-    def _looked_up(self, ways: List[str]) -> None:
-        self._looking_up, self._ways = False, ways
+    def _looked_up(self, found: Dict[str, List[str]]) -> None:
+        self._looking_up = False
+        # A name server may be away for longer than the broker: what is known stays.
+        self._numbers.update({name: ways for name, ways in found.items() if ways})
+        ways = [way for each in self._candidates for way in self._numbers.get(each, [])]
+        if ways != self._ways:
+            self._ways, self._next = ways, 0
         if not self._closed and self._socket is None:
             self._look_for_broker(time.monotonic())
 
@@ -188,6 +216,7 @@ class Session:
         assert self._socket is not None
         if self._greeted:
             self._log("warning", f"the address broker at {self._trying} does not answer; streams go on without it")
+            self._next, self._patience_s = 0, _PATIENCE_S
         self._reactor.close(self._socket)
         self._socket, self._greeted, self._open = None, False, {}
 
