@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/catch.h"
+#include "wire/printable.h"
 
 using namespace orc::detail;
 using namespace std::chrono_literals;
@@ -83,6 +84,20 @@ TEST_CASE("way: others see the same of every way that is not up", "[unit]") {
   impossible.fail("no such socket");
   for (const auto& each : {untried, asked(over_tcp), refused, stranger, impossible})
     CHECK(each.public_text() == "tcp: not reachable");
+}
+
+TEST_CASE("way: an address from a stranger stays UTF-8 where it is cut", "[unit]") {
+  for (const std::string start_of : {"", "x"}) {
+    std::string path = start_of;
+    for (int n = 0; n < 200; ++n) path += "\u00e9";
+    const way w{.where = {wire::transport::ipc, "ipc://" + path}};
+    const std::string text = w.text(start, false);
+    for (std::size_t at = 0; at < text.size();) {
+      const auto length = wire::utf8_length(std::string_view(text).substr(at));
+      REQUIRE(length != 0);
+      at += length;
+    }
+  }
 }
 
 TEST_CASE("way: an address from a stranger is short and printable", "[unit]") {

@@ -15,6 +15,7 @@ namespace {
 // The address and the obstacle hold text of strangers.
 constexpr std::size_t longest_part = 160;
 
+// May cut a character in two: to be escaped.
 [[nodiscard]] std::string bounded(std::string_view text) {
   return text.size() <= longest_part ? std::string(text) : std::string(text.substr(0, longest_part)) + "...";
 }
@@ -60,7 +61,7 @@ void way::fail(const std::string& why) {
 
 std::string way::text(monotonic::time_point now, bool reached) const {
   const bool has_failed = !obstacle.empty() || end.why != link_end::cause::unknown;
-  const auto failure = [this] { return obstacle.empty() ? end_text(end) : bounded(wire::escaped(obstacle)); };
+  const auto failure = [this] { return obstacle.empty() ? end_text(end) : wire::escaped(bounded(obstacle)); };
   const auto what = [&]() -> std::string {
     switch (stands) {
       case standing::not_asked_for: return "not asked for";
@@ -95,7 +96,7 @@ std::string address_text(const wire::endpoint& where) {
   if (where.transport == wire::transport::multicast)
     address = group_of(where.address);
   else if (where.transport != wire::transport::inproc && scheme_ends != std::string::npos)
-    address = bounded(wire::escaped(where.address.substr(scheme_ends + 3)));
+    address = wire::escaped(bounded(where.address.substr(scheme_ends + 3)));
   return std::string(wire::name_of(where.transport)) + (address.empty() ? "" : " " + address);
 }
 
