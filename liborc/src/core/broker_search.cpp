@@ -60,21 +60,27 @@ broker_search::broker_search(zmq::context_t& context, const std::string& endpoin
   }
 }
 
-void broker_search::step(monotonic::time_point now) {
+bool broker_search::step(monotonic::time_point now) {
   take_addresses();
-  if (now < until_) return;
-  if (has_choice() && is_connected() && std::exchange(may_stay_, false)) return stay(now + most_patience);
+  if (now < until_) return false;
+  if (has_choice() && is_connected() && std::exchange(may_stay_, false)) {
+    stay(now + most_patience);
+    return false;
+  }
   if (next_ == 0) look_up(now);
-  until_ = now + (ways_.empty() && names_.is_under_way() ? monotonic::duration(until_looked_up) : time_for_one_);
+  until_ = now + (ways_.empty() && names_.is_under_way() ? until_looked_up : patience);
   for (std::size_t tried = 0; tried < ways_.size(); ++tried) {
     const way& which = ways_[next_];
     next_ = (next_ + 1) % ways_.size();
+    const auto its_time = time_for_one_;
     if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, most_patience);
     if (leave_out(which)) continue;
+    until_ = now + its_time;
     // The only one that may answer: libzmq keeps trying by itself.
     if (!socket_ || which.endpoint != endpoint_) connect(which.endpoint);
-    return;
+    break;
   }
+  return true;
 }
 
 // Names anew in each round: their addresses change.

@@ -22,8 +22,9 @@ class broker_search {
   // A host's name stands for all of its addresses, which are looked up beside this thread.
   broker_search(zmq::context_t& context, const std::string& endpoint);
 
-  // Connects to the next place when the present one had its time. Harmless once something answered.
-  void step(monotonic::time_point now);
+  // Connects to the next place when the present one had its time. Harmless once something answered. True: it looked
+  // around, so places() may say something else.
+  bool step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
   // There are other places or addresses to go to.
   [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1 || ways_.size() > 1; }

@@ -66,9 +66,7 @@ void broker_session::draw_identity() {
 void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
   if (alone_) return confirm_all(now, topics);
   if (!joined_) {
-    const std::string before = search_.endpoint();
-    search_.step(now);
-    if (before != search_.endpoint()) publish_status();
+    if (search_.step(now)) publish_status();
     look_why_silent(now);
     // A connection that outlived the broker's silence is not new, so no welcome comes by itself.
     if (now >= next_hello_) {
