@@ -56,10 +56,11 @@ lab_host::lab_host(std::size_t number, std::string address)
   pid_ = std::stoi(*pid);
 }
 
-// --root: the tests may run in a chroot. setpriv: nsenter's child would outlive it.
+// --root: the tests may run in a chroot, where the working directory is lost. setpriv: nsenter's child would outlive
+// it.
 std::vector<std::string> lab_host::here() const {
-  return {"nsenter", "--target", std::to_string(pid_),       "--all", "--root", "--", "setpriv", "--pdeathsig",
-          "KILL",    "env",      "XDG_RUNTIME_DIR=/run/user"};
+  return {"nsenter", "--target",  std::to_string(pid_),       "--all", "--root", "--", "setpriv", "--pdeathsig", "KILL",
+          "env",     "--chdir=/", "XDG_RUNTIME_DIR=/run/user"};
 }
 
 std::string lab_host::sh(const std::string& command) const {
