@@ -15,6 +15,7 @@
 #include "wire/ip_address.h"
 #include "wire/run_dir.h"
 #include "wire/stray_descriptors.h"
+#include "wire/tcp_listener.h"
 
 namespace orc {
 namespace {
@@ -85,17 +86,6 @@ std::optional<ip_address> address_of(const std::string& host) {
   return bracketed == (host.find(':') != std::string::npos) ? number : std::nullopt;
 }
 
-// 0, or the error. `at` is then where it listens.
-int listen_at(unique_fd& fd, socket_address& at) {
-  fd = unique_fd(::socket(at.family(), stream_type, 0));
-  if (!fd) return errno;
-  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // a broker that is started again must not wait for TIME_WAIT
-  if (at.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  const bool listens = fd && ::bind(fd.get(), at.get(), at.size()) == 0 && ::listen(fd.get(), backlog) == 0 &&
-                       ::getsockname(fd.get(), at.get(), at.room()) == 0;
-  return listens ? 0 : errno;
-}
-
 }  // namespace
 
 std::variant<listener, std::string> listener::open(const std::string& endpoint) {
@@ -131,16 +121,11 @@ std::variant<listener, std::string> listener::open_port(const std::string& where
   if (host.empty()) return tcp_advice(EINVAL);
   const auto address = address_of(host);
   if (!address) return tcp_advice(ENODEV);
-  unique_fd fd;
-  socket_address at(ip_port{*address, *port});
-  int error = listen_at(fd, at);
-  if (error == EAFNOSUPPORT && host == any_host) {
-    at = socket_address(ip_port{ip_address::any_v4(), *port});
-    error = listen_at(fd, at);
-  }
-  if (error != 0) return tcp_advice(error);
-  const auto bound = *at.value();
-  const auto shown = host == any_host ? "*:" + std::to_string(bound.port) : bound.text();
+  ip_port at{*address, *port};
+  const bool everywhere = host == any_host;
+  unique_fd fd(everywhere ? wire::listen_tcp_everywhere(at, backlog) : wire::listen_tcp(at, backlog));
+  if (!fd) return tcp_advice(errno);
+  const auto shown = everywhere ? "*:" + std::to_string(at.port) : at.text();
   listener made(std::move(fd), std::string(tcp_scheme) + shown);
   made.remote_ = !address->is_loopback();
   return made;

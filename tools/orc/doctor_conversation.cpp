@@ -12,6 +12,7 @@
 #include "wire/environment.h"
 #include "wire/network_error.h"
 #include "wire/port_range.h"
+#include "wire/tcp_listener.h"
 
 namespace orc::cli {
 
@@ -38,21 +39,10 @@ int connect_in_time(int fd, const wire::socket_address& to, const stop_signal& s
 }  // namespace
 
 std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port) {
-  wire::socket_address at({wire::ip_address{}, port});  // ::, which is both families
-  detail::unique_fd fd(::socket(at.family(), stream_type, 0));
-  if (!fd && errno == EAFNOSUPPORT) {
-    at = wire::socket_address({wire::ip_address::any_v4(), port});
-    fd.reset(::socket(at.family(), stream_type, 0));
-  }
-  if (!fd) return "cannot open a socket: " + std::string(std::strerror(errno));
-  const int on = 1;
-  const int off = 0;
-  (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  (void)::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), 16) != 0 ||
-      ::getsockname(fd.get(), at.get(), at.room()) != 0)
-    return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
-  port = at.value()->port;
+  wire::ip_port at{{}, port};
+  detail::unique_fd fd(wire::listen_tcp_everywhere(at, 16));
+  if (!fd) return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
+  port = at.port;
   return fd;
 }
 

@@ -16,6 +16,7 @@
 #include "wire/ip_address.h"
 #include "wire/network_error.h"
 #include "wire/printable.h"
+#include "wire/tcp_listener.h"
 
 namespace orc::detail {
 
@@ -76,21 +77,10 @@ namespace {
 // Port 0: any free one.
 [[nodiscard]] std::variant<unique_fd, error> listen_at(bool all_interfaces, std::uint16_t& port) {
   // IPv4's loopback is enough for this host, however its broker is reached: each Linux has it.
-  wire::socket_address address({wire::ip_address::loopback_v4(), port});
-  if (all_interfaces) address = wire::socket_address({wire::ip_address{}, port});  // ::, which is both families
-  unique_fd fd(::socket(address.family(), stream_type, 0));
-  if (!fd && all_interfaces && errno == EAFNOSUPPORT) {
-    address = wire::socket_address({wire::ip_address::any_v4(), port});
-    fd.reset(::socket(address.family(), stream_type, 0));
-  }
-  if (!fd) return failed("cannot open a tcp socket");
-  if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  // Connections of an ended program must not keep its port from the next one. Two listeners still exclude each other.
-  if (port != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (::bind(fd.get(), address.get(), address.size()) != 0 || ::listen(fd.get(), backlog) != 0 ||
-      ::getsockname(fd.get(), address.get(), address.room()) != 0)
-    return failed("cannot listen on a tcp port");
-  port = address.value()->port;
+  wire::ip_port at{wire::ip_address::loopback_v4(), port};
+  unique_fd fd(all_interfaces ? wire::listen_tcp_everywhere(at, backlog) : wire::listen_tcp(at, backlog));
+  if (!fd) return failed("cannot listen on a tcp port");
+  port = at.port;
   return fd;
 }
 
