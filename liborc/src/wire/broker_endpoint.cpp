@@ -23,9 +23,8 @@ constexpr std::size_t longest_shown = 120;
 
 // "10.0.0.2", "robot:5570", "fe80::1" -> with scheme and port.
 [[nodiscard]] std::string as_tcp(std::string_view where) {
-  std::string host_and_port(where);
   const auto number = ip_address::parse(where);
-  if (number && !number->is_v4()) host_and_port = "[" + host_and_port + "]";
+  std::string host_and_port = number ? number->in_url() : std::string(where);
   while (host_and_port.ends_with(':')) host_and_port.pop_back();
   if (!has_port(host_and_port)) host_and_port += usual_port;
   return std::string(tcp_scheme) + host_and_port;

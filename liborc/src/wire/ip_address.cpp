@@ -97,6 +97,8 @@ std::string ip_address::text() const {
   return text;
 }
 
+std::string ip_address::in_url() const { return is_v4() ? text() : '[' + text() + ']'; }
+
 std::optional<ip_port> ip_port::of(const sockaddr& address) noexcept {
   if (address.sa_family == AF_INET) {
     sockaddr_in four{};
@@ -122,10 +124,7 @@ std::optional<ip_port> ip_port::parse(std::string_view text) {
   return ip_port{*address, *port};
 }
 
-std::string ip_port::text() const {
-  const auto host = address.text();
-  return (address.is_v4() ? host : '[' + host + ']') + ':' + std::to_string(port);
-}
+std::string ip_port::text() const { return address.in_url() + ':' + std::to_string(port); }
 
 socket_address::socket_address(const ip_port& to, sa_family_t family) noexcept {
   if (to.address.is_v4() && family != AF_INET6) {

@@ -33,7 +33,8 @@ struct ip_address {
   [[nodiscard]] bool is_multicast() const noexcept;
   [[nodiscard]] in_addr v4() const noexcept;  // only where is_v4()
   [[nodiscard]] in6_addr v6() const noexcept;
-  [[nodiscard]] std::string text() const;  // as parse() reads it
+  [[nodiscard]] std::string text() const;    // as parse() reads it
+  [[nodiscard]] std::string in_url() const;  // the same, in brackets where it has colons
 
   auto operator<=>(const ip_address&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include "transport/traffic_class.h"
 #include "wire/fd_limit.h"
+#include "wire/ip_address.h"
 
 namespace orc::detail {
 
@@ -42,9 +43,9 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
   }
   const std::string port = where_.address.substr(where_.address.rfind(':'));
   for (const auto& each : addresses) {
-    if (each.find('%') != std::string::npos) continue;  // a link-local one means something else on each host
-    const bool is_v6 = each.find(':') != std::string::npos;
-    to.push_back({where_.transport, "tcp://" + (is_v6 ? '[' + each + ']' : each) + port});
+    const auto known = wire::ip_address::parse(each);
+    if (!known || known->scope != 0) continue;  // a link-local one means something else on each host
+    to.push_back({where_.transport, "tcp://" + known->in_url() + port});
   }
 }
 
