@@ -1,6 +1,5 @@
 #include "core/broker_search.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +8,9 @@
 #include <utility>
 
 #include "core/route.h"
-#include "core/unique_fd.h"
 #include "wire/broker_trust.h"
 #include "wire/control.h"
+#include "wire/endpoint_check.h"
 #include "wire/fd_limit.h"
 #include "wire/host_addresses.h"
 #include "wire/run_dir.h"
@@ -31,23 +30,13 @@ constexpr std::chrono::milliseconds until_looked_up{10};
 constexpr std::chrono::seconds looked_up_again_after{1};
 constexpr const char* no_such_host = "no such host";
 
-// This host's own ports answer at once. Other hosts are not asked.
-[[nodiscard]] bool is_closed(const wire::ip_port& here) noexcept {
-  const wire::socket_address address(here);
-  const unique_fd probe(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!probe || ::connect(probe.get(), address.get(), address.size()) == 0) return false;
-  int failure = errno;
-  socklen_t size = sizeof failure;
-  if (failure == EINPROGRESS) (void)::getsockopt(probe.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
-  return failure == ECONNREFUSED;
-}
-
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
   if (endpoint.starts_with(ipc_scheme)) return ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
   const auto there = wire::numbers_in(endpoint);
   if (!there) return false;
   const auto way = route_to(endpoint);
-  return !way || (!way->leaves_host && is_closed(*there));
+  if (!way || way->leaves_host) return !way;  // other hosts are not asked: that may take long
+  return wire::connection_problem(*there, std::chrono::milliseconds(0)) == ECONNREFUSED;
 }
 
 }  // namespace

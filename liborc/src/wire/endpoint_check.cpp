@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string_view>
 
@@ -28,10 +27,8 @@ using kind = endpoint_finding::kind;
 
 constexpr const char* no_broker_there = "a program listens there, but no ORC broker answers";
 
-using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
 // 0 or errno.
-[[nodiscard]] int try_connect(const sockaddr* to, socklen_t size, std::chrono::milliseconds within) {
+[[nodiscard]] int try_connect(const sockaddr* to, socklen_t size, std::chrono::milliseconds within) noexcept {
   const int fd = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
   int failure = ::connect(fd, to, size) == 0 ? 0 : errno;
@@ -57,29 +54,24 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
   }
 }
 
-[[nodiscard]] endpoint_finding look_at_host(const std::string& where, std::chrono::milliseconds within, names_are names,
-                                            const std::atomic<bool>* stop) {
-  const auto colon = where.rfind(':');
-  if (colon == std::string::npos) return {};
-  std::string host = where.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | (names == names_are::left_out ? AI_NUMERICHOST : 0);
-  addrinfo* found = nullptr;
-  if (const int problem = ::getaddrinfo(host.c_str(), where.c_str() + colon + 1, &hints, &found); problem != 0) {
-    if (names == names_are::left_out) return {};
-    return {kind::failed, why_unknown(host, problem)};
-  }
-  const address_list owner(found, ::freeaddrinfo);
+[[nodiscard]] endpoint_finding look_at_host(const std::string& endpoint, std::chrono::milliseconds within,
+                                            names_are names, const std::atomic<bool>* stop) {
+  if (names == names_are::left_out && names_a_host(endpoint)) return {};
+  int unknown = EAI_NONAME;
   int failure = 0;
-  std::size_t count = 0;
-  for (const addrinfo* each = found; each != nullptr && ++count <= max_addresses_of_host; each = each->ai_next) {
+  for (const auto& each : numeric_endpoints(endpoint, &unknown)) {
+    const auto there = numbers_in(each);
+    if (!there) break;
     if (stop != nullptr && *stop) return {};
-    const int result = try_connect(each->ai_addr, each->ai_addrlen, within);
+    const int result = connection_problem(*there, within);
     if (result == 0) return {kind::listens, no_broker_there};
     // Of a name with several addresses, the one that says most.
     if (failure == 0 || failure == ENETUNREACH || failure == EADDRNOTAVAIL) failure = result;
+  }
+  if (failure == 0) {
+    if (names == names_are::left_out) return {};
+    return {kind::failed,
+            why_unknown(endpoint.substr(tcp_scheme.size(), endpoint.rfind(':') - tcp_scheme.size()), unknown)};
   }
   if (failure != ETIMEDOUT) return {kind::failed, why_unreachable(failure)};
   return {kind::no_answer, "no answer within " + std::to_string(within.count()) + " ms: " + likely_cause_of_silence};
@@ -102,9 +94,14 @@ using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 }  // namespace
 
+int connection_problem(const ip_port& there, std::chrono::milliseconds within) noexcept {
+  const socket_address address(there);
+  return try_connect(address.get(), address.size(), within);
+}
+
 endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within, names_are names,
                                   const std::atomic<bool>* stop) {
-  if (endpoint.starts_with(tcp_scheme)) return look_at_host(endpoint.substr(tcp_scheme.size()), within, names, stop);
+  if (endpoint.starts_with(tcp_scheme)) return look_at_host(endpoint, within, names, stop);
   if (endpoint.starts_with(ipc_scheme)) return look_at_path(endpoint.substr(ipc_scheme.size()), within);
   return {};
 }

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "wire/ip_address.h"
+
 namespace orc::wire {
 
 struct endpoint_finding {
@@ -20,6 +22,10 @@ struct endpoint_finding {
   kind what = kind::unknown;
   std::string text = {};  // for people, of an endpoint at which no broker answers; empty: unknown
 };
+
+// Connects and closes the connection again. 0: somebody listens; else errno, ETIMEDOUT where there is no answer in
+// time.
+[[nodiscard]] int connection_problem(const ip_port& there, std::chrono::milliseconds within) noexcept;
 
 enum class names_are : std::uint8_t { looked_up, left_out };
 

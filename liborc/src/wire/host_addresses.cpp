@@ -20,13 +20,15 @@ constexpr std::string_view scheme = "tcp://";
 
 }  // namespace
 
-std::vector<ip_address> addresses_of_host(const std::string& name) {
+std::vector<ip_address> addresses_of_host(const std::string& name, int* problem) {
   if (const auto number = ip_address::parse(name)) return {*number};
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
+  const int result = ::getaddrinfo(name.c_str(), nullptr, &hints, &found);
+  if (problem != nullptr) *problem = result;
+  if (result != 0) return {};
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   std::vector<ip_address> all;
   for (const auto* each = found; each != nullptr && all.size() < max_addresses_of_host; each = each->ai_next) {
@@ -50,14 +52,12 @@ bool names_a_host(std::string_view endpoint) {
   return !host.empty() && host.find_first_of("[]:*") == std::string_view::npos && !numbers_in(endpoint);
 }
 
-std::vector<std::string> numeric_endpoints(const std::string& endpoint) {
+std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* problem) {
   if (!names_a_host(endpoint)) return {endpoint};
   const std::string port = endpoint.substr(endpoint.rfind(':'));
   std::vector<std::string> all;
-  for (const auto& each : addresses_of_host(std::string(host_in(endpoint)))) {
-    const auto text = each.text();
-    all.push_back(std::string(scheme) + (each.is_v4() ? text : '[' + text + ']') + port);
-  }
+  for (const auto& each : addresses_of_host(std::string(host_in(endpoint)), problem))
+    all.push_back(std::string(scheme) + each.in_url() + port);
   return all;
 }
 

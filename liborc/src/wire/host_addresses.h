@@ -15,7 +15,8 @@ inline constexpr std::size_t max_addresses_of_host = 8;
 // In the order of getaddrinfo (RFC 6724) but for ::1 and link-local ones of IPv6, which are last; at most
 // max_addresses_of_host. Empty: there is no such host. A name may ask the resolver, which can take seconds; a number
 // does not.
-[[nodiscard]] std::vector<ip_address> addresses_of_host(const std::string& name);
+// `problem`: why there is none, as getaddrinfo says it (EAI_…).
+[[nodiscard]] std::vector<ip_address> addresses_of_host(const std::string& name, int* problem = nullptr);
 
 // The address and port of "tcp://192.0.2.1:5570" or "tcp://[2001:db8::1]:5570"; nothing for names and other endpoints.
 [[nodiscard]] std::optional<ip_port> numbers_in(std::string_view endpoint);
@@ -25,6 +26,6 @@ inline constexpr std::size_t max_addresses_of_host = 8;
 
 // "tcp://NAME:PORT" once for each address of the name, in numbers; empty: there is no such host. Any other endpoint as
 // it is. May ask the resolver.
-[[nodiscard]] std::vector<std::string> numeric_endpoints(const std::string& endpoint);
+[[nodiscard]] std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* problem = nullptr);
 
 }  // namespace orc::wire
