@@ -3,6 +3,7 @@
 #include <string>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -17,10 +18,7 @@ constexpr milliseconds slack{1500};        // of a loaded machine
 
 std::string link_of(test_node& node) { return node.ask("link t"); }
 
-bool receives(test_node& node, milliseconds within) {
-  const auto before = node.stats("t").received;
-  return wait_until([&] { return node.stats("t").received > before + 5; }, within);
-}
+bool receives(test_node& node, milliseconds within) { return hears_more(node, "t", 6, within); }
 
 // A publisher on host 1, a subscriber on host 2, the broker on host 0; the publisher's host gets another address.
 void move_publisher(const std::string& transport, const std::string& command, bool with_broker = true) {
@@ -34,10 +32,8 @@ void move_publisher(const std::string& transport, const std::string& command, bo
   const std::string network = "ORC_MULTICAST=udpm://239.255.76.67:7667?ttl=1";
   const auto publisher = node_on(all[1], broker, {network});
   const auto subscriber = node_on(all[2], broker, {network});
-  publisher->must("register t " + transport);
-  publisher->must("stream t 100 100 0");
-  subscriber->must("request t " + transport + " 1 0 20000");
-  subscriber->must("collect t");
+  start_stream(*publisher, "t", transport);
+  follow(*subscriber, "t", transport);
   REQUIRE(receives(*subscriber, patience));
   for (const char* address : {"10.78.0.42", "10.78.0.43"}) {
     INFO(address);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -18,20 +19,8 @@ std::unique_ptr<lab> lab_with_v6(std::size_t hosts, std::string& why) {
   return nullptr;
 }
 
-void starts_streaming(test_node& publisher, const std::string& transport = "any") {
-  publisher.must("register t " + transport);
-  publisher.must("stream t 100 100 0");
-}
-
-void listens(test_node& subscriber, const std::string& transport = "any") {
-  subscriber.must("request t " + transport + " 1 0 20000");
-  subscriber.must("collect t");
-}
-
-bool receives(test_node& node, std::chrono::milliseconds within = patience) {
-  const auto before = node.stats("t").received;
-  return wait_until([&] { return node.stats("t").received > before + 5; }, within);
-}
+// One that goes on, at 100 Hz.
+bool receives(test_node& node, std::chrono::milliseconds within = patience) { return hears_more(node, "t", 6, within); }
 
 std::string link_of(test_node& node) { return node.ask("link t"); }
 
@@ -57,9 +46,9 @@ TEST_CASE("10: hosts without IPv4 find the broker and each other", "[network]") 
     INFO(listen);
     const lab_broker broker(all[0], listen);
     const auto publisher = node_on(all[1], broker.endpoint_v6());
-    starts_streaming(*publisher);
+    start_stream(*publisher, "t", "any");
     const auto subscriber = node_on(all[2], broker.endpoint_v6());
-    listens(*subscriber);
+    follow(*subscriber, "t", "any");
     INFO(link_of(*subscriber));
     CHECK(receives(*subscriber));
     CHECK(link_of(*subscriber).starts_with("tcp"));
@@ -79,9 +68,9 @@ TEST_CASE("10: a publisher on the broker's host is reached over IPv6 where IPv4 
   for (const auto& from : {std::string(local_broker), broker.endpoint(), broker.endpoint_v6()}) {
     INFO(from);
     const auto publisher = node_on(all[0], from);
-    starts_streaming(*publisher);
+    start_stream(*publisher, "t", "any");
     const auto subscriber = node_on(all[1], "tcp://robot:5570");
-    listens(*subscriber);
+    follow(*subscriber, "t", "any");
     INFO(link_of(*subscriber));
     CHECK(receives(*subscriber));
     CHECK(link_of(*subscriber).starts_with("tcp"));
@@ -101,9 +90,9 @@ TEST_CASE("10: localhost is each address of this host, for programs and for doct
       const lab_broker broker(all[0], "tcp://" + address + ":5570");
       const std::string named = "tcp://localhost:5570";
       const auto publisher = node_on(all[0], named);
-      starts_streaming(*publisher, "tcp");
+      start_stream(*publisher, "t", "tcp");
       const auto subscriber = node_on(all[0], named);
-      listens(*subscriber, "tcp");
+      follow(*subscriber, "t", "tcp");
       INFO(link_of(*subscriber));
       CHECK(receives(*subscriber));
       CHECK(topics_of(all[0], named) == "t\n");
@@ -145,9 +134,9 @@ TEST_CASE("10: a publisher whose IPv6 address changes is found at the new one", 
   lab& all = *hosts;
   const lab_broker broker(all[0]);
   const auto publisher = node_on(all[1], broker.endpoint_v6());
-  starts_streaming(*publisher);
+  start_stream(*publisher, "t", "any");
   const auto subscriber = node_on(all[2], broker.endpoint_v6());
-  listens(*subscriber);
+  follow(*subscriber, "t", "any");
   REQUIRE(receives(*subscriber));
   std::string before = all[1].address_v6();
   for (const std::string address : {"fd78::42", "fd78::43"}) {
@@ -167,7 +156,7 @@ TEST_CASE("10: an address that is not checked yet is not offered, nor is a link-
   const lab_broker broker(all[0]);
   all[0].sh("echo 100 > /proc/sys/net/ipv6/conf/eth0/dad_transmits; ip addr add fd78::77/64 dev eth0");
   const auto publisher = node_on(all[0], local_broker);
-  starts_streaming(*publisher);
+  start_stream(*publisher, "t", "any");
   const auto info = info_on(all[1], broker.endpoint_v6());
   INFO(info);
   CHECK(has(info, "tcp://10.78.0.1:"));
@@ -185,13 +174,13 @@ TEST_CASE("10: an IPv6 address is advertised alone", "[network]") {
   all.set_names(0, "fd78::1 six");
   for (const std::string advertised : {"fd78::1", "six"}) {
     const auto publisher = node_on(all[0], local_broker, {"ORC_ADVERTISE=" + advertised});
-    starts_streaming(*publisher);
+    start_stream(*publisher, "t", "any");
     const auto info = info_on(all[1], broker.endpoint());
     INFO(info);
     CHECK(has(info, "tcp://[fd78::1]:"));
     CHECK_FALSE(has(info, "10.78.0.1"));
     const auto subscriber = node_on(all[1], broker.endpoint());
-    listens(*subscriber);
+    follow(*subscriber, "t", "any");
     CHECK(receives(*subscriber));
   }
 }

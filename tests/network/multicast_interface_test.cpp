@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "network/wire_tap.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
@@ -82,22 +83,17 @@ TEST_CASE("3: ttl=0 never leaves the host, and links the programs on it", "[netw
 
     // Before anybody listens on the host, and while somebody does.
     const auto sender = alone_on(host, stays);
-    sender->must("register cmd multicast");
-    sender->must("stream cmd 800 200");
+    start_stream(*sender, "cmd", "multicast", "800 200");
     CHECK(wait_until([&] { return sender->progress("cmd").sent >= 100; }));
     const auto receiver = alone_on(host, stays);
     receiver->must("request cmd multicast");
     receiver->must("collect cmd");
-    const auto hears_more = [&] {
-      const auto before = receiver->stats("cmd").received;
-      return wait_until([&] { return receiver->stats("cmd").received >= before + 100; });
-    };
-    CHECK(hears_more());
+    CHECK(hears_more(*receiver, "cmd", 100));
     // Whatever becomes of the routes meanwhile.
     host.sh("ip route replace 224.0.0.0/4 dev eth0");
-    CHECK(hears_more());
+    CHECK(hears_more(*receiver, "cmd", 100));
     host.sh("ip route replace 224.0.0.0/4 dev lo");
-    CHECK(hears_more());
+    CHECK(hears_more(*receiver, "cmd", 100));
     CHECK(sender->progress("cmd").failed == 0);
     CHECK(stranger->stats("cmd").received == 0);
     CHECK(source.count().left == 0);
@@ -115,8 +111,7 @@ TEST_CASE("3: ttl=0 by an interface that the URL names stays on the host as well
     const wire_tap source((*hosts)[0]);
     const auto url = stays + ("&interface=" + named);
     const auto sender = alone_on((*hosts)[0], url);
-    sender->must("register cmd multicast");
-    sender->must("stream cmd 800 200");
+    start_stream(*sender, "cmd", "multicast", "800 200");
     CHECK(wait_until([&] { return sender->progress("cmd").sent >= 50; }));
     const auto receiver = alone_on((*hosts)[0], url);
     receiver->must("request cmd multicast");

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "network/wire_tap.h"
 #include "support/catch.h"
 #include "support/doctor.h"
@@ -32,20 +33,11 @@ std::unique_ptr<test_node> at(const lab_host& host, const std::string& url, cons
   return node_on(host, broker, {"ORC_MULTICAST=" + url});
 }
 
-void listen(test_node& node) {
-  node.must("request cmd multicast");
-  node.must("collect cmd");
-}
+void listen(test_node& node) { follow(node, "cmd", "multicast", 0); }
 
-void talk(test_node& node) {
-  node.must("register cmd multicast");
-  node.must("stream cmd 800 200");
-}
+void talk(test_node& node) { start_stream(node, "cmd", "multicast", "800 200"); }
 
-bool hears_more(test_node& node) {
-  const auto before = node.stats("cmd").received;
-  return wait_until([&] { return node.stats("cmd").received >= before + 100; });
-}
+bool hears_more(test_node& node) { return hears_more(node, "cmd", 100); }
 
 }  // namespace
 

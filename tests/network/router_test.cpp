@@ -2,6 +2,7 @@
 #include <string>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -35,15 +36,9 @@ class two_networks {
   std::unique_ptr<lab> hosts_;
 };
 
-void stream(test_node& publisher) {
-  publisher.must("register t tcp");
-  publisher.must("stream t 100 100 0");
-}
-
 void hears(test_node& subscriber) {
-  subscriber.must("request t any 1 0 20000");
-  subscriber.must("collect t");
-  CHECK(wait_until([&] { return subscriber.stats("t").received > 20; }));
+  follow(subscriber, "t", "any");
+  CHECK(hears_more(subscriber, "t", 21));
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ TEST_CASE("lab: samples pass a router, whichever network the publisher is in", "
     INFO((outwards ? "publisher inside" : "publisher outside"));
     const auto publisher = node_on(outwards ? lab.inside() : lab.outside(), broker.endpoint());
     const auto subscriber = node_on(outwards ? lab.outside() : lab.inside(), broker.endpoint());
-    stream(*publisher);
+    start_stream(*publisher, "t", "tcp");
     hears(*subscriber);
   }
 }
@@ -73,7 +68,7 @@ TEST_CASE("lab: a publisher behind NAT offers the router's address and a port th
   {
     const auto publisher = node_on(lab.outside(), broker.endpoint());
     const auto subscriber = node_on(lab.inside(), broker.endpoint());
-    stream(*publisher);
+    start_stream(*publisher, "t", "tcp");
     hears(*subscriber);  // out through the router: needs nothing
   }
   // Its own address means nothing outside, and the broker sees that it is not where it says.
@@ -85,6 +80,6 @@ TEST_CASE("lab: a publisher behind NAT offers the router's address and a port th
   const auto publisher =
       node_on(lab.inside(), broker.endpoint(), {"ORC_ADVERTISE=" + std::string(outside_address), "ORC_PORTS=40000"});
   const auto subscriber = node_on(lab.outside(), broker.endpoint());
-  stream(*publisher);
+  start_stream(*publisher, "t", "tcp");
   hears(*subscriber);
 }
