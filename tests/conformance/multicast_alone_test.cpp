@@ -1,4 +1,5 @@
 // Multicast without a broker, as LCM works: whoever sends on a topic's name is heard.
+#include "conformance/each_arrives.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/budget.h"
@@ -23,14 +24,7 @@ TEST_CASE("multicast alone: topics work without a broker, and set-up is done at 
   REQUIRE(sender.register_topic("t"));
   CHECK(receiver.subscriber("t").wait_connected(patience_ms));
   auto publisher = sender.publisher("t");
-  for (std::uint64_t value = 1; value <= 1000; ++value) {
-    REQUIRE(send_value(publisher, value));
-    const auto got = receiver.recv_msg("t", patience_ms);
-    REQUIRE(got);
-    REQUIRE(value_of(got) == value);
-    REQUIRE(got.sequence() == value);
-    REQUIRE(got.missed() == 0);
-  }
+  each_arrives(publisher, receiver, "t", 1000);
   CHECK(wait_until([&] { return publisher.readers() == 1; }));
   CHECK(receiver.subscriber("t").link().transport == orc::transport::multicast);
 }

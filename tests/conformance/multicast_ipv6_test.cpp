@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "conformance/each_arrives.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/budget.h"
@@ -42,13 +43,7 @@ TEST_CASE("multicast over IPv6: newest wins, and each sample says what was misse
     REQUIRE(sender.register_topic("t"));
     CHECK(receiver.subscriber("t").wait_connected(patience_ms));
     auto publisher = sender.publisher("t");
-    for (std::uint64_t value = 1; value <= 1000; ++value) {
-      REQUIRE(send_value(publisher, value));
-      const auto got = receiver.recv_msg("t", patience_ms);
-      REQUIRE(got);
-      REQUIRE(value_of(got) == value);
-      REQUIRE(got.missed() == 0);
-    }
+    each_arrives(publisher, receiver, "t", 1000);
     for (std::uint64_t value = 1001; value <= 1100; ++value) REQUIRE(send_value(publisher, value));
     CHECK(wait_until([&] {
       const auto got = receiver.recv_msg("t", 0);
