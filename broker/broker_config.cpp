@@ -76,9 +76,8 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
   app.add_option("--listen", config.listen,
-                 "ipc://PATH, tcp://ADDRESS:PORT or tcp://[ADDRESS]:PORT; * as ADDRESS: any of IPv4 and IPv6; may be "
-                 "given several "
-                 "times")
+                 "ipc://PATH, tcp://ADDRESS:PORT or tcp://[ADDRESS]:PORT; tcp://*:PORT: all addresses, of IPv4 and "
+                 "IPv6; may be given several times")
       ->type_name("ENDPOINT")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
