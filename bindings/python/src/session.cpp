@@ -39,7 +39,11 @@ class answer {
 [[nodiscard]] result call_beside(const std::shared_ptr<orc::broker>& broker, const session::set_up& wanted) {
   const auto told = std::make_shared<answer>();
   try {
-    interpreter::run_beside([told, broker, wanted] { told->give(wanted(*broker)); });
+    interpreter::run_beside([told, used = broker, wanted]() mutable {
+      result outcome = wanted(*used);
+      used.reset();  // before the caller goes on: its close() is to be the end of the participant
+      told->give(std::move(outcome));
+    });
   } catch (const std::system_error& problem) {
     return {errc::system_error, std::string("no thread for the call: ") + problem.what()};
   }

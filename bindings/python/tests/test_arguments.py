@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import pytest
 
-from support import wait_until
+from support import run_python, wait_until
 
 HUGE = (2**31, -(2**31) - 1, 2**63, 2**100)
 
@@ -151,6 +151,24 @@ def test_after_close_everything_is_closed(backend: Any, broker: Any) -> None:
             call()
         assert caught.value.code == "closed"
         assert isinstance(caught.value, backend.Error)
+
+
+def test_close_right_after_a_set_up_call_ends_the_participant(backend: Any, broker: Any) -> None:
+    code = """
+        import importlib, os, sys
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the thread that made the call goes on last
+        orc = importlib.import_module(sys.argv[1])
+        for number in range(200):
+            participant = orc.Broker()
+            publisher = participant.register_topic(f"t{number}")
+            participant.close()
+            try:
+                publisher.send_msg(b"")
+            except orc.Closed:
+                continue
+            sys.exit(f"participant {number} still sends")
+    """
+    run_python(code, backend.__name__)
 
 
 def test_released_and_unregistered_handles_are_closed(backend: Any, broker: Any) -> None:
