@@ -1,7 +1,7 @@
-// What a participant says to the address broker, and what it makes of the answers (DESIGN.md section 5,
-// schemas/PROTOCOL.md). Declarative: whatever the broker has not confirmed is said again, so a lost answer, a new
-// broker or a moved connection needs no special care. That includes what ended: a withdrawal is said until the broker
-// confirms it, or is another one, which was never told.
+// What a participant says to the address broker, and what it makes of the answers (schemas/PROTOCOL.md,
+// liborc/doc/design/broker-session.md). Declarative: whatever the broker has not confirmed is said again, so a lost
+// answer, a new broker or a moved connection needs no special care. That includes what ended: a withdrawal is said
+// until the broker confirms it, or is another one, which was never told.
 #pragma once
 
 #include <memory>

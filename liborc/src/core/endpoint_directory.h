@@ -1,5 +1,5 @@
 // The directory in which a participant's sockets live: beside the broker's, readable by exactly those who may use that
-// broker (DESIGN.md section 5).
+// broker (schemas/PROTOCOL.md, "Where a publication listens").
 #pragma once
 
 #include <string>

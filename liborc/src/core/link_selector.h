@@ -1,5 +1,5 @@
 // Finds the best way from a subscription to its publication. Which one works is proven, not guessed: a candidate counts
-// only once the publication itself answered through it (DESIGN.md section 6, "Locality").
+// only once the publication itself answered through it (schemas/PROTOCOL.md, "Which endpoint").
 #pragma once
 
 #include <memory>

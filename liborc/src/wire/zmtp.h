@@ -1,6 +1,6 @@
 // ZMTP 3, the bytes that ZeroMQ sockets exchange (rfc.zeromq.org/spec/23), as far as ipc and tcp links need it: no
 // security (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the way of a sample
-// (liborc/DESIGN.md, "ZMTP without libzmq on the data plane"), and any ZeroMQ socket can be the other end.
+// (liborc/doc/design/zmtp.md), and any ZeroMQ socket can be the other end.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // inproc: a sample changes hands inside the process. No socket and no I/O thread: the publisher puts a reference to the
-// frame into each reader's queue and rings its bell. liborc/DESIGN.md, "inproc without libzmq", has the figures.
+// frame into each reader's queue and rings its bell. liborc/doc/design/inproc.md says why.
 #pragma once
 
 #include <memory>

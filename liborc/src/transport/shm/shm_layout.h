@@ -1,6 +1,6 @@
 // The memory that a publication and its shm subscribers share: the segment (the publisher writes, subscribers can only
 // read it) and one page per subscriber (its own, shared with the publisher alone). Slots as in the MIRA paper, IV.A;
-// "newest" and "next" as in the Ach paper, III; DESIGN.md section 8. tests/model has the protocol as a SPIN model,
+// "newest" and "next" as in the Ach paper, III; liborc/doc/design/shm.md. tests/model has the protocol as a SPIN model,
 // whose steps carry the labels [A1]…[S3] that the comments of this directory name.
 //
 // Every atomic of the protocol is accessed sequentially consistent where a label stands: [A2]/[A3] against [R4]/[R5]

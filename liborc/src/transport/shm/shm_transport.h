@@ -1,4 +1,4 @@
-// shm: samples are written once into memory that all subscribers of this host read in place (DESIGN.md section 8).
+// shm: samples are written once into memory that all subscribers of this host read in place (liborc/doc/design/shm.md).
 #pragma once
 
 #include "transport/transport.h"

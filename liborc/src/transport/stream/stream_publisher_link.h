@@ -2,7 +2,7 @@
 //
 // A sample is written from the call that sends it. A connection that does not take all of it keeps the rest; its reader
 // is then behind, and gets the newest sample (or, in order, what it lacks) when the kernel has room again. So nothing
-// but what the kernel holds is ever older than the newest sample (liborc/DESIGN.md, "Per-reader connections").
+// but what the kernel holds is ever older than the newest sample (liborc/doc/design/readers.md).
 #pragma once
 
 #include <atomic>
