@@ -1,4 +1,4 @@
-// DESIGN.md 1.1: newest wins also for a user who comes back while the stream runs: the housekeeping took samples out
+// contract.md 1: newest wins also for a user who comes back while the stream runs: the housekeeping took samples out
 // meanwhile, and newer ones are waiting behind them.
 #include <atomic>
 #include <thread>

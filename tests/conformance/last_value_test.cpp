@@ -1,4 +1,4 @@
-// DESIGN.md 1.7: order does not matter, and a late subscriber gets the current last sample at once.
+// contract.md 7: order does not matter, and a late subscriber gets the current last sample at once.
 #include <atomic>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// DESIGN.md 1.1: a receive returns the newest sample that has arrived, never an older one after a newer one, and the
+// contract.md 1: a receive returns the newest sample that has arrived, never an older one after a newer one, and the
 // last sample of a stream reaches every reader, however it reads.
 #include <atomic>
 #include <random>

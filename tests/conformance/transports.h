@@ -1,4 +1,4 @@
-// The transports that must keep ORC's contract (DESIGN.md 1). Every TEMPLATE_TEST_CASE of this directory runs over
+// The transports that must keep ORC's contract (contract.md). Every TEMPLATE_TEST_CASE of this directory runs over
 // each one in ORC_TEST_TRANSPORTS; to add one: a struct, its name in the list. (A test file uses namespace orc::test.)
 #pragma once
 

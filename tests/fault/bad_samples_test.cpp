@@ -1,4 +1,4 @@
-// DESIGN.md 1.6: bad bytes are counted and dropped. Peers on the data plane that do not behave: garbage to a
+// contract.md 6: bad bytes are counted and dropped. Peers on the data plane that do not behave: garbage to a
 // publication's endpoint, and publications that are none.
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// DESIGN.md 1.4: the broker is for setup only. When it dies, live streams lose nothing; when it is back, the topic map
+// contract.md 4: the broker is for setup only. When it dies, live streams lose nothing; when it is back, the topic map
 // is whole again.
 #include <atomic>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// DESIGN.md 1.1 and 1.2 at the end of a publication: its last sample arrives, and nobody waits long for those who stand
+// contract.md 1 and 2 at the end of a publication: its last sample arrives, and nobody waits long for those who stand
 // still.
 #include <string>
 

@@ -1,4 +1,4 @@
-// DESIGN.md 1.1, 1.5: newest wins, and in order with every gap counted, over a connection that stutters and breaks.
+// contract.md 1 and 8: newest wins, and in order with every gap counted, over a connection that stutters and breaks.
 #include <cstdio>
 
 #include <string>

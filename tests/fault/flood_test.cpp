@@ -1,4 +1,4 @@
-// DESIGN.md 1.2 and 1.6: peers that send well-formed bytes without end, or come back without end, are cut off and cost
+// contract.md 2 and 6: peers that send well-formed bytes without end, or come back without end, are cut off and cost
 // nobody else anything.
 #include <sys/socket.h>
 #include <sys/un.h>

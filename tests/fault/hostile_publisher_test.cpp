@@ -1,4 +1,4 @@
-// DESIGN.md 1.6: what a publisher may cost its subscribers. Whatever it sends besides samples is counted and limited,
+// contract.md 6: what a publisher may cost its subscribers. Whatever it sends besides samples is counted and limited,
 // and a receive that does not wait returns soon.
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// DESIGN.md 1.6 over shared memory: what a subscriber says makes no sense, never ends, or asks for too much.
+// contract.md 6 over shared memory: what a subscriber says makes no sense, never ends, or asks for too much.
 #include <fcntl.h>
 
 #include <array>

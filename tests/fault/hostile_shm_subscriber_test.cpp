@@ -1,4 +1,4 @@
-// DESIGN.md 1.6 over shared memory: a subscriber that writes where it can, says what it wants and never lets go costs
+// contract.md 6 over shared memory: a subscriber that writes where it can, says what it wants and never lets go costs
 // neither the publisher nor an honest subscriber a sample, and nothing is left of it.
 #include <fcntl.h>
 #include <sys/resource.h>

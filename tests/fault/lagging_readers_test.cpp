@@ -1,4 +1,4 @@
-// DESIGN.md 1.3: what lagging in-order readers cost depends on the samples, not on how many readers lag.
+// contract.md 3: what lagging in-order readers cost depends on the samples, not on how many readers lag.
 #include <cstdio>
 #include <deque>
 #include <string>

@@ -1,4 +1,4 @@
-// DESIGN.md 1.5: any process may die at any instruction; the others go on, it is cleaned up after, and restarted it
+// contract.md 5: any process may die at any instruction; the others go on, it is cleaned up after, and restarted it
 // resumes its topics.
 #include <dirent.h>
 

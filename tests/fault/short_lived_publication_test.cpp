@@ -1,4 +1,4 @@
-// DESIGN.md 1.2: a publication that welcomed a subscriber, sent, and left at once: what it sent arrives.
+// contract.md 1: a publication that welcomed a subscriber, sent, and left at once: what it sent arrives.
 #include <optional>
 #include <string>
 

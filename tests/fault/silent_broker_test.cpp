@@ -1,4 +1,4 @@
-// DESIGN.md 1.6: broker loss and return, where the loss is silence on a connection that never breaks.
+// contract.md 4: broker loss and return, where the loss is silence on a connection that never breaks.
 #include <zmq.h>
 
 #include <chrono>

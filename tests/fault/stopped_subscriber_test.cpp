@@ -1,4 +1,4 @@
-// DESIGN.md 1.2 and 1.3: nothing blocks, everything is bounded; readers that stop, never read, or lag.
+// contract.md 2 and 3: nothing blocks, everything is bounded; readers that stop, never read, or lag.
 #include <string>
 
 #include "support/broker_process.h"

@@ -1,4 +1,4 @@
-// DESIGN.md 1.2 and 1.3: connections that never say hello, and connections that end at once, keep neither subscribers
+// contract.md 2 and 3: connections that never say hello, and connections that end at once, keep neither subscribers
 // out nor the publisher from sending.
 #include <fcntl.h>
 #include <sys/socket.h>

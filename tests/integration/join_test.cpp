@@ -1,4 +1,4 @@
-// DESIGN.md 1.7: the link comes up when both ends exist, over the best transport that both allow, and nobody is deaf.
+// contract.md 7: the link comes up when both ends exist, over the best transport that both allow, and nobody is deaf.
 #include <string>
 
 #include "orc.h"

@@ -1,4 +1,4 @@
-// DESIGN.md 1.1 on a slow link: 1 MB/s of samples through 100 kB/s. What arrives is fresh, and the last one arrives.
+// contract.md 1 on a slow link: 1 MB/s of samples through 100 kB/s. What arrives is fresh, and the last one arrives.
 #include <cstdio>
 #include <string>
 

@@ -13,7 +13,7 @@ namespace {
 
 using milliseconds = std::chrono::milliseconds;
 
-constexpr milliseconds back_within{1500};  // liborc/doc/contract.md, 8: a stream returns within 1.5 s
+constexpr milliseconds back_within{1500};  // contract.md 8: a stream returns within 1.5 s
 constexpr milliseconds slack{1500};        // of a loaded machine
 
 std::string link_of(test_node& node) { return node.ask("link t"); }

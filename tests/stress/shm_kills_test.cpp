@@ -1,4 +1,4 @@
-// DESIGN.md 1.5 over shared memory: whoever dies at whatever instruction, the others read whole samples in order, the
+// contract.md 5 over shared memory: whoever dies at whatever instruction, the others read whole samples in order, the
 // stream goes on, and nothing stays behind.
 #include <array>
 #include <atomic>

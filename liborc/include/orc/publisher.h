@@ -30,7 +30,7 @@ class ORC_API publisher {
   explicit operator bool() const noexcept { return publication_ != nullptr; }
 
   // Hands one sample to the links and returns; never waits for a subscriber, the broker or the network
-  // (DESIGN.md 1.2, ORC paper section II). The bytes are copied once, whatever the number of subscribers. Without
+  // (contract.md 2, ORC paper section II). The bytes are copied once, whatever the number of subscribers. Without
   // subscribers the sample is kept as the last value for those that join later.
   // Fails with bad_argument (null data with size > 0), no_memory, closed, forked.
   [[nodiscard]] result send(const void* data, std::size_t size) noexcept;

@@ -1,6 +1,6 @@
 // Does the user of a subscription look after it? While users come by, the housekeeping leaves the link alone, so that
 // no sample wakes two threads; when they stay away it empties the link for them, so that nothing piles up
-// (contract 1.3).
+// (contract.md 3).
 #pragma once
 
 #include <algorithm>

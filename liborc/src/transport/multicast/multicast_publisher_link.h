@@ -2,7 +2,7 @@
 //
 // The network may lose any datagram. Subscribers of ORC's kind report what they have, when the stream pauses and about
 // once a second; the one that lacks the newest sample is sent, to it alone, the parts that it misses. So LCM programs
-// see each message once, and the last sample arrives (contract 1.1) as long as anything does.
+// see each message once, and the last sample arrives (contract.md 1) as long as anything does.
 //
 // Any program can send a report. One without a good cookie gets a small status with the cookie and leaves no trace;
 // readers, which echo it, share bounded places and bytes (reader_table.h). The work of a turn is bounded, because
