@@ -10,9 +10,10 @@ lint_help() {
 usage: tools/dev lint [--fix-format]
 
 clang-format and clang-tidy (of Debian 12: version 14) over our C++, shellcheck over the shell scripts, a syntax check
-over the Python files, ruff and mypy (of PyPI, in build/lint-venv) over bindings/python. --fix-format rewrites the
-C++ files instead of complaining. Ends with `N passed, N failed`, one
-per check. A file that clang-tidy found clean is not checked again until it, or a header of ours, changes.
+over the Python files, ruff and mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown
+files, and the pages and promises that comments cite. --fix-format rewrites the C++ files instead of complaining. Ends
+with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again until it, or a header
+of ours, changes.
 TEXT
 }
 
@@ -108,6 +109,11 @@ check_package() {
     "$venv/bin/mypy" --cache-dir "$ORC_ROOT/build/lint-venv/mypy" orc)
 }
 
+# Without the test of this check, whose tree has wrong references.
+check_references() {
+  files_named '*' | grep -vx 'tests/dev/references_test.sh' | "$(python_of_system)" "$ORC_ROOT/tools/dev.d/references.py"
+}
+
 lint_main() {
   ensure_setup lint
   if [[ ${1:-} == --fix-format ]]; then
@@ -116,7 +122,7 @@ lint_main() {
   fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format tidy shell python package; do
+  for check in format references tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))
