@@ -1,5 +1,5 @@
-// The participant: a program's session with ORC. Named as in the paper (Listing 1), where it is the program's handle
-// on the address broker.
+// The participant: a program's session with ORC. The paper (Listing 1) names the class `broker`, because it is the
+// program's handle on the address broker.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +20,62 @@ namespace detail {
 class participant;
 }
 
-// All calls are safe from any thread; two threads on different topics never share a lock. One housekeeping thread per
-// participant keeps the broker informed and the links fresh. After fork() the child must make its own participant:
-// calls on an inherited one return errc::forked and destroying it is harmless.
+// A participant. Any thread may make any call; two threads on different topics never share a lock. One housekeeping
+// thread per participant keeps the broker informed and the links up. After fork() the child must make its own
+// participant: calls on an inherited one return errc::forked, and destroying it is harmless.
+//
+// Every call that returns a `result` or a `message` may also return these codes:
+// - forked: this process is a child of the one that made the participant;
+// - closed: the participant was moved from.
+//
+// register_topic, request_topic, unregister_topic and release_topic may also return these:
+// - bad_argument: an option of the participant, or its environment variable, is wrong;
+// - no_descriptors, system_error: the participant could not start its thread or libzmq;
+// - no_memory.
 class ORC_API broker {
  public:
-  // Never throws for a missing broker and does not wait for one.
+  // Does not wait for a broker and does not fail without one. Set-up calls report what went wrong. Throws
+  // std::bad_alloc.
   broker();
   explicit broker(participant_options options);
-  // Ends the publications and subscriptions, tells the address broker, and returns within a second.
+  // Ends the publications and subscriptions, says goodbye to the address broker, and gives slow readers up to 300 ms
+  // for the last samples. Takes at most a second.
   ~broker();
   broker(const broker&) = delete;
   broker& operator=(const broker&) = delete;
   broker(broker&&) noexcept;
   broker& operator=(broker&&) noexcept;
 
-  // Declares `topic` as published by this participant (ORC paper, III.A). Waits for the broker's answer, at most
-  // participant_options::broker_timeout_ms. Registering a topic again tells how it stands now: one that was registered
-  // without a broker may be refused when there is one, while sends go on to succeed (they reach who is linked). With
-  // other options than the first time: errc::bad_argument, and nothing changes.
-  // errc::name_taken: a live publication of another participant holds it (the message says which). errc::no_broker:
-  // nobody answered; the topic can be sent to all the same and is announced when a broker answers. errc::closed:
-  // another thread unregistered the topic meanwhile.
+  // Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
+  // participant_options::broker_timeout_ms. Calling it again returns the topic's current status: a broker that returns
+  // may refuse a topic that was registered without one. Its sends still succeed then, and reach the linked subscribers.
+  // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
+  //
+  // After each of these the topic is not registered:
+  // - bad_name: `topic` is not a topic name;
+  // - name_taken: a live publication of another participant holds the topic; the message names it;
+  // - bad_argument: an option is out of range or contradicts another one, the broker rejects an endpoint, or the
+  //   participant uses no broker and the topic does not name multicast;
+  // - refused: a table of the broker is full, or the broker speaks another version;
+  // - no_permission, no_descriptors, no_memory, system_error: the topic's sockets or memory cannot be made;
+  // - closed: another thread unregistered the topic meanwhile.
+  //
+  // Other options than the first time are a bad_argument too, and then nothing changes.
   [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});
 
-  // Asks for the samples of `topic`, whether or not it is registered yet; the link comes up when both ends exist.
-  // errc::no_broker and errc::closed as above. errc::timed_out: no link within request_options::connected_within_ms;
-  // the request stays.
+  // Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist. Waits
+  // for the broker's answer, at most broker_timeout_ms, and then for the link, at most
+  // request_options::connected_within_ms.
+  // - no_broker: no broker answered. The request stays.
+  // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
+  //
+  // After each of these the topic is not requested: bad_name, bad_argument, refused and closed as above; without a
+  // broker ("none") also no_permission, no_descriptors, no_memory and system_error, when the group cannot be joined.
+  // Other options than the first time are a bad_argument too, and then nothing changes.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
 
-  // publisher::send, subscriber::recv and recv_next by name. errc::not_registered / not_requested for unknown topics.
+  // Same as publisher::send, subscriber::recv, subscriber::recv_next and publisher::loan, by name. Return the codes of
+  // those calls, and not_registered or not_requested for an unknown topic; loan then returns false.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
@@ -57,17 +83,19 @@ class ORC_API broker {
   [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
   [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
 
-  // Handles for topics that were registered or requested; a false handle for others.
+  // Return the handle of a topic that was registered or requested, else a false handle. Never wait.
   [[nodiscard]] orc::publisher publisher(std::string_view topic) noexcept;
   [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
 
-  // Withdraw a topic. Threads that wait on it return errc::closed. Unknown topics: not_registered / not_requested.
-  // unregister_topic waits for the broker's answer, at most broker_timeout_ms and at most a second: then another
-  // participant can register the topic.
+  // Withdraw a topic. Threads that wait on it return errc::closed. Return not_registered or not_requested for an
+  // unknown topic. unregister_topic gives slow readers up to 300 ms for the last sample. Then it waits for the broker's
+  // answer, at most broker_timeout_ms and at most a second; after the answer another participant can register the
+  // topic.
   result unregister_topic(std::string_view topic);
   result release_topic(std::string_view topic);
 
-  // Endpoint of the broker that answered last; empty when none did yet.
+  // Returns the endpoint of the broker that answered last, or "none" when the participant uses no broker. Empty when no
+  // broker has answered yet, and after fork().
   [[nodiscard]] std::string broker_endpoint() const;
 
  private:

@@ -1,4 +1,4 @@
-// The sending end of a topic as a handle: no name look-up per sample.
+// The sending end of a topic, as a handle: no name look-up per sample.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,12 @@ namespace detail {
 class publication;
 }
 
-// Cheap to copy; all copies are the same publication. Safe from any thread; calls on one topic are serialised.
-// The topic stays registered until broker::unregister_topic or the end of the participant; after that every call
-// returns errc::closed.
+// A publication. Cheap to copy: all copies are the same publication. Any thread may make any call; calls on one topic
+// wait for each other. The topic stays registered until broker::unregister_topic or the end of the participant. Every
+// send may return these codes:
+// - closed: the topic was unregistered, or the participant ended;
+// - forked: this process is a child of the one that registered the topic;
+// - not_registered: the handle is false.
 class ORC_API publisher {
  public:
   publisher() noexcept;
@@ -29,21 +32,27 @@ class ORC_API publisher {
 
   explicit operator bool() const noexcept { return publication_ != nullptr; }
 
-  // Hands one sample to the links and returns; never waits for a subscriber, the broker or the network
-  // (contract.md 2, ORC paper section II). The bytes are copied once, whatever the number of subscribers. Without
-  // subscribers the sample is kept as the last value for those that join later.
-  // Fails with bad_argument (null data with size > 0), no_memory, closed, forked.
+  // Sends one sample to every subscriber and returns. Never waits for a subscriber, the broker or the network
+  // (liborc/doc/contract.md, promise 2; ORC paper, section II). Copies the bytes once, however many subscribers there
+  // are. Keeps the sample for subscribers that join later, unless topic_options::keep_last is false.
+  // - bad_argument: null data with size > 0, or a sample that is too large for a transport of this topic. The limit is
+  //   1 GiB over ipc and tcp, and 90 to 255 MiB over multicast (liborc/doc/contract.md); the message states it.
+  // - no_memory; closed, forked and not_registered as above.
   [[nodiscard]] result send(const void* data, std::size_t size) noexcept;
 
-  // Sends a received message on without copying its bytes where the transport allows it (inproc: always).
-  // The message is empty afterwards, whatever the result. An empty message is bad_argument.
+  // Sends a received message on, without copying its bytes where the transport allows it (inproc: always). The message
+  // is empty afterwards, unless the result is not_registered.
+  // - bad_argument: the message is empty, or too large as above.
+  // - no_memory; closed, forked and not_registered as above.
   [[nodiscard]] result send(message&& msg) noexcept;
 
-  // Memory to fill in place, and sending it. A failed loan is false.
+  // Returns memory for a sample of `size` bytes, to fill in place and send. False when there is no memory, and when
+  // send would return closed, forked or not_registered.
   [[nodiscard]] orc::loan loan(std::size_t size) noexcept;
   [[nodiscard]] result send(orc::loan&& filled) noexcept;
 
-  // Links up now. A subscriber that was killed counts until its connection is seen to be gone.
+  // Returns how many links are up. A killed subscriber counts until its connection is seen to be gone. LCM
+  // programs do not count. Returns 0 after fork() and for a false handle.
   [[nodiscard]] std::size_t readers() const noexcept;
 
  private:

@@ -1,7 +1,7 @@
-// What a call says about itself: contextually true when it worked, otherwise why not.
+// The outcome of a call: true when it succeeded, else the reason.
 //
-// Results on the hot path (send_msg, recv_msg) carry only a code and never allocate; results of the set-up calls also
-// carry a sentence that says what was tried, what was found and what to do.
+// Results on the hot path (send_msg, recv_msg) carry only a code and never allocate, except for a sample that is too
+// large. That result and those of set-up calls also carry a sentence: what was tried, what was found and what to do.
 #pragma once
 
 #include <memory>
@@ -15,29 +15,29 @@ namespace orc {
 
 enum class errc : unsigned char {
   ok = 0,
-  // Results, not failures:
+  // Not failures:
   nothing_new,  // a poll (timeout 0) found no sample newer than the last one returned
-  timed_out,    // the time that the caller allowed passed first
+  timed_out,    // the time that the caller allowed has passed
   // Set-up:
-  no_broker,       // no address broker answers; the declaration stays and takes effect when one does
+  no_broker,       // no address broker answers; the declaration stays and takes effect when one answers
   bad_name,        // not a topic name: 1-255 bytes of [A-Za-z0-9_./-]
-  bad_argument,    // an option or pointer makes no sense
+  bad_argument,    // an option, a pointer, a size or a timeout is out of range
   name_taken,      // a live publication of another participant holds the topic
-  not_registered,  // send: this participant did not register the topic
-  not_requested,   // recv: this participant did not request the topic
-  refused,         // the broker or the peer said no
+  not_registered,  // this participant did not register the topic
+  not_requested,   // this participant did not request the topic
+  refused,         // the broker or the peer refused
   // System:
   no_memory,
   no_descriptors,  // out of file descriptors
   no_permission,
   system_error,
-  closed,  // unregistered, released or shut down, also by another thread while the call waited
+  closed,  // unregistered, released or ended, also by another thread during the call
   forked,  // made before fork(): the child must make its own participant
   // Receive, over shm:
-  too_many_messages  // the program holds request_options::max_messages of this subscription: it has to drop one first
+  too_many_messages  // the program holds request_options::max_messages messages of this subscription: release one
 };
 
-// One plain sentence per code.
+// Returns one plain sentence per code.
 [[nodiscard]] ORC_API std::string_view describe(errc code) noexcept;
 
 class [[nodiscard]] error {
@@ -47,7 +47,7 @@ class [[nodiscard]] error {
   error(errc code, std::string detail) : code_(code), detail_(std::make_shared<const std::string>(std::move(detail))) {}
 
   [[nodiscard]] errc code() const noexcept { return code_; }
-  // The sentence for people; describe(code()) when there is nothing more to say. May allocate.
+  // Returns the sentence for people, or describe(code()) when there is none. May allocate.
   [[nodiscard]] std::string message() const { return detail_ ? *detail_ : std::string(describe(code_)); }
 
  private:

@@ -1,4 +1,4 @@
-// The receiving end of a topic as a handle: no name look-up per sample.
+// The receiving end of a topic, as a handle: no name look-up per sample.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,20 @@ namespace detail {
 class subscription;
 }
 
-// What links a subscription to its publication now.
+// The link between a subscription and its publication, as it is now.
 struct link_info {
   bool connected = false;
-  orc::transport transport{};  // when connected
-  // For people; the wording may change. Connected: why this transport, and why none of those preferred to it.
-  // Otherwise each way to the publisher with its address, its state now and the likely cause, as in "tcp
-  // 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?"; or "no publisher"
-  // (liborc/doc/guide/two-hosts.md).
+  orc::transport transport{};  // valid while connected
+  // For people; the wording may change. When connected: why this transport was chosen, and why no better one. Else each
+  // way to the publisher with its address, its current state and the likely cause, as in "tcp 10.77.0.2:41901: no
+  // answer for 2.1 s: firewall, or the host is down?"; or "no publisher" (liborc/doc/guide/two-hosts.md).
   std::string reason;
   std::uint64_t stale = 0;  // samples dropped because they were older than request_options::max_age_ms
 };
 
-// Cheap to copy; all copies are the same subscription. Safe from any thread; of several threads that wait on one
-// subscription each sample goes to one.
-// The topic stays requested until broker::release_topic or the end of the participant; after that every call
-// returns errc::closed.
+// A subscription. Cheap to copy: all copies are the same subscription. Any thread may make any call. When several
+// threads wait on one subscription, each sample goes to one of them. The topic stays requested until
+// broker::release_topic or the end of the participant. After that every receive returns errc::closed.
 class ORC_API subscriber {
  public:
   subscriber() noexcept;
@@ -44,27 +42,39 @@ class ORC_API subscriber {
 
   explicit operator bool() const noexcept { return subscription_ != nullptr; }
 
-  // The newest sample that was not returned yet (with conflate = 0: the next one), waiting for it at most
-  // timeout_ms milliseconds; 0: poll, -1: for ever. Never returns an older sample after a newer one, nor one that is
-  // older than request_options::max_age_ms.
-  // Signals do not end the wait. Without a sample, message::status() says why: nothing_new, timed_out, closed,
-  // forked, bad_argument (timeout below -1), and over shm too_many_messages (at once, when there is one).
+  // Returns the newest sample that was not returned yet; with conflate = 0, the next one in order. Waits for it at most
+  // timeout_ms milliseconds; 0 polls, -1 waits for ever. Signals do not end the wait. Never returns an older sample
+  // after a newer one, and never one that is older than request_options::max_age_ms. Without a sample,
+  // message::status() is one of these:
+  // - nothing_new: a poll found nothing;
+  // - timed_out: no sample came in time;
+  // - too_many_messages, over shm: a sample is there, but the program holds max_messages of this subscription. Returned
+  //   at once;
+  // - bad_argument: timeout_ms is below -1;
+  // - closed: the topic was released or the participant ended, also during the wait;
+  // - forked: this process is a child of the one that requested the topic;
+  // - not_requested: the handle is false.
   [[nodiscard]] message recv(int timeout_ms) noexcept;
 
-  // The sample after the last one returned, in order, or the oldest after it that is still there; message::missed()
-  // counts those between (Ach paper, III: "next" beside "last"). The first is the one that was the newest when the link
-  // came up. How far back it goes: over shm topic_options::history; elsewhere,
-  // with conflate = 1, only the newest is there. With conflate = 0 it is the same as recv.
+  // Returns the sample after the last one returned, in order. If that one is gone, returns the oldest later one;
+  // message::missed() counts the samples between them. The first is the newest sample at the time the link came up.
+  // Over shm it goes back topic_options::history samples; over other transports, with conflate = 1, only the newest is
+  // there. With conflate = 0 it is the same as recv. Waits and fails as recv does. Source: Ach paper, III, "next"
+  // beside "last".
   [[nodiscard]] message recv_next(int timeout_ms) noexcept;
 
-  // A descriptor that is readable when recv(0) may have something, for poll, epoll or asyncio. It belongs to the
-  // subscription: do not read, write or close it. Call recv(0) until it returns nothing. -1 when none could be made.
+  // Returns a descriptor for poll, epoll or asyncio that is readable when recv(0) may return a sample. When it is
+  // readable, call recv(0) until it returns nothing. It belongs to the subscription: do not read, write or close it.
+  // Returns -1 when no descriptor could be made, after fork(), and for a false handle.
   [[nodiscard]] int fd() noexcept;
 
-  // True when a link is up: the publication exists, its identity was checked through the link, and samples flow.
+  // True while a link is up: the publication exists, its identity was checked through the link, and samples flow. Never
+  // waits.
   [[nodiscard]] bool connected() const noexcept;
-  // Waits for that, at most timeout_ms (-1: for ever).
+  // Waits until a link is up, at most timeout_ms milliseconds; 0 polls, -1 waits for ever. Returns timed_out,
+  // bad_argument (timeout_ms below -1), closed, forked or not_requested on failure.
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  // Returns the link as it is now. Never waits; may allocate. Not connected after fork() and for a false handle.
   [[nodiscard]] link_info link() const;
 
  private:
