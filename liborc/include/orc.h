@@ -1,5 +1,5 @@
-// ORC in one include: a participant (orc::broker) with the four calls register_topic, request_topic, send_msg, recv_msg
-// (ORC paper, section III.A and Listing 1), and the handles and options behind them.
+// Includes all of ORC: the participant (orc::broker) with the four calls register_topic, request_topic, send_msg and
+// recv_msg, and the handles and options behind them. Source: ORC paper, section III.A and Listing 1.
 #pragma once
 
 #include "orc/broker.h"

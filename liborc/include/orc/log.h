@@ -1,4 +1,4 @@
-// The library never prints: what a person may want to know goes to a callback.
+// Log messages for people. The library never prints: it passes them to a callback.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@ namespace orc {
 
 enum class log_level : unsigned char { error, warning, info, debug };
 
-// Called from the participant's housekeeping thread or from inside a set-up call, never from send_msg or recv_msg.
-// Must not throw, must not call back into the participant, and should be quick.
+// Receives one log message. Called on the participant's housekeeping thread or inside a set-up call, never inside
+// send_msg or recv_msg. Must not throw, must not call back into the participant, and should be quick.
 using log_callback = std::function<void(log_level, std::string_view)>;
 
 }  // namespace orc

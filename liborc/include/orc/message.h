@@ -1,4 +1,4 @@
-// A received sample, and memory on loan for one that is to be sent.
+// A received sample, and loaned memory for a sample to send.
 #pragma once
 
 #include <chrono>
@@ -14,17 +14,17 @@ namespace orc {
 
 namespace detail {
 
-// Owner of the bytes of one sample, whatever they live in (a libzmq frame, a slot of shared memory). Move-only; 64
-// opaque bytes and a table of operations keep libzmq out of the public headers and the heap out of receive.
+// Owns the bytes of one sample, wherever they are (a libzmq frame, a slot of shared memory). Move-only. The 64 opaque
+// bytes and the table of operations keep libzmq out of the public headers and the heap out of receive.
 class ORC_API sample_buffer {
  public:
   struct operations {
-    // `to` is empty before, `from` after. Null: what is in storage() can be moved byte by byte, and the payload is
-    // elsewhere.
+    // Moves `from`, which is empty afterwards, to `to`, which is empty before. Null: storage() can be moved byte by
+    // byte, and the payload is elsewhere.
     void (*move)(sample_buffer& to, sample_buffer& from) noexcept;
     void (*drop)(sample_buffer&) noexcept;
     std::byte* (*payload)(sample_buffer&) noexcept;
-    // Makes `to`, which is empty, a second owner. Null: the bytes are somebody else's, they can only be read.
+    // Makes `to`, which is empty, a second owner. Null: another process owns the bytes, so they can only be read.
     void (*share)(sample_buffer& to, sample_buffer& from) noexcept = nullptr;
   };
 
@@ -69,13 +69,13 @@ class ORC_API sample_buffer {
 
 }  // namespace detail
 
-// A sample as it was received, or nothing and why. Move-only: moving moves a handle, never the bytes.
+// A received sample, or nothing and the reason. Move-only: a move moves the handle, never the bytes.
 //
-// The bytes stay valid and unchanged as long as the message lives, also after the topic was released. Over shm they lie
-// in memory that the publisher shares, aligned to 32 bytes; the publisher does not use that place again until the
-// message is dropped, and a subscription holds at most request_options::max_messages of them. Elsewhere they are not
-// aligned in general (libzmq hands out frames at odd offsets): read them with memcpy or copy_to, or check.
-// One message belongs to one thread at a time.
+// The bytes stay valid and unchanged as long as the message lives, also after the topic was released. Over shm they are
+// in the publisher's memory, aligned to 32 bytes. The publisher does not reuse that memory until the message is
+// destroyed, so a subscription can hold at most request_options::max_messages of them. Over other transports the bytes
+// are not aligned in general, because libzmq hands out frames at odd offsets: read them with memcpy or copy_to. One
+// message belongs to one thread at a time.
 class [[nodiscard]] message {
  public:
   message() noexcept = default;
@@ -83,34 +83,35 @@ class [[nodiscard]] message {
   message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns, std::uint64_t missed) noexcept
       : buffer_(std::move(buffer)), sequence_(sequence), stamp_ns_(stamp_ns), missed_(missed), status_(errc::ok) {}
 
-  // True when there is a sample (which may be empty: size() == 0).
+  // True when there is a sample. A sample may be empty: size() == 0.
   explicit operator bool() const noexcept { return status_ == errc::ok; }
 
-  // errc::ok, or why there is no sample: nothing_new, timed_out, too_many_messages, not_requested, bad_argument,
-  // closed, forked.
+  // Returns errc::ok, or why there is no sample: nothing_new, timed_out, too_many_messages, not_requested,
+  // bad_argument, closed, forked.
   [[nodiscard]] errc status() const noexcept { return status_; }
 
   [[nodiscard]] const void* data() const noexcept { return buffer_.payload(); }
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {buffer_.payload(), buffer_.size()}; }
 
-  // Copies at most `capacity` bytes of the sample to `to`; returns how many.
+  // Copies at most `capacity` bytes of the sample to `to`. Returns how many it copied.
   ORC_API std::size_t copy_to(void* to, std::size_t capacity) const noexcept;
 
-  // Per publication, starting at 1; a publisher that restarts begins again at 1. A request over multicast that no
-  // broker found a publication for numbers what it hears, from whomever.
+  // Counts the samples of one publication, from 1. A publisher that restarts begins at 1 again. On open multicast,
+  // counts samples received on the channel, from any sender.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
-  // When it was sent, ns since the epoch (CLOCK_REALTIME of the sending host). Over multicast without forward error
-  // correction: when it reached this host, for LCM's format does not say when it was sent; a sample that was repaired
-  // has the sender's time all the same.
+  // When the sample was sent: ns since the Unix epoch, on the sending host's CLOCK_REALTIME. Over multicast without
+  // forward error correction: when it reached this host, because LCM's format carries no publish time. Repaired samples
+  // carry the publish time.
   [[nodiscard]] std::int64_t stamp_ns() const noexcept { return stamp_ns_; }
   [[nodiscard]] std::chrono::sys_time<std::chrono::nanoseconds> stamp() const noexcept {
     return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(stamp_ns_));
   }
-  // Now minus stamp_ns(). Across hosts it is as good as their clocks agree.
+  // Now minus stamp_ns(), in ns. Between hosts it is as accurate as their clocks agree, and may be negative.
   [[nodiscard]] ORC_API std::int64_t age_ns() const noexcept;
-  // Samples of the same publication that were skipped since the previous one this subscription returned. LCM programs
-  // number all their channels together: of theirs nobody can tell.
+  // Samples of the same publication that were skipped since the previous one that this subscription returned. Also
+  // counts samples of an earlier publication that the subscription received and then dropped. Always 0 for samples of
+  // LCM programs, which number all their channels together.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
 
  private:
@@ -122,15 +123,16 @@ class [[nodiscard]] message {
   errc status_ = errc::nothing_new;
 };
 
-// Memory for one sample: fill it in place, then send it (publisher::send, broker::send_msg). Dropping it sends nothing.
-// On a topic with shm subscribers it is the memory that they will read (up to four loans at a time; further ones are
-// copied when they are sent). Aligned to at least 8 bytes. One loan belongs to one thread at a time.
+// Memory for one sample: fill it in place, then send it (publisher::send, broker::send_msg). Destroying it sends
+// nothing. On a topic with shm subscribers it is the memory that they will read. A topic can have four such loans at a
+// time; further loans are copied when they are sent. Aligned to at least 8 bytes. One loan belongs to one thread at a
+// time.
 class [[nodiscard]] loan {
  public:
   loan() noexcept = default;
   explicit loan(detail::sample_buffer&& buffer) noexcept : buffer_(std::move(buffer)) {}
 
-  // False when no memory could be had.
+  // False when there is no memory: see publisher::loan.
   explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
   [[nodiscard]] void* data() noexcept { return buffer_.payload(); }
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }

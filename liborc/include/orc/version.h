@@ -1,4 +1,4 @@
-// Version of the headers, and of the library that is linked.
+// The version of these headers, and of the linked library.
 #pragma once
 
 #define ORC_VERSION_MAJOR 0
@@ -9,7 +9,7 @@
 
 namespace orc {
 
-// "0.1.0": the library in use, which may be newer than these headers.
+// Returns the version of the library in use, such as "0.1.0". It may be newer than these headers.
 [[nodiscard]] ORC_API const char* version() noexcept;
 
 }  // namespace orc
