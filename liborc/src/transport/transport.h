@@ -1,7 +1,8 @@
-// What a transport offers. Two ends of a link, and the contract of each call.
+// The contract of a transport: the two ends of a link, and each of their calls.
 //
-// Links are not thread-safe: publication and subscription serialise all calls except those marked "any thread".
-// Nothing here blocks. Nothing here throws, but for what is not noexcept: std::bad_alloc.
+// Links are not thread-safe. The publication or subscription serialises all calls with its lock, except those marked
+// "Any thread". No call blocks, except sleeper::sleep and sleeper::look_out. No call throws, except that calls without
+// noexcept throw std::bad_alloc.
 #pragma once
 
 #include <chrono>
@@ -28,52 +29,53 @@ class process;
 struct capabilities {
   bool zero_copy = false;  // the subscriber reads the bytes where the publisher put them
   bool cross_host = false;
-  bool lossy = false;                   // a sample may get lost without either end going away
-  std::size_t max_borrowed = SIZE_MAX;  // messages of one subscription that may be alive at a time
+  bool lossy = false;                   // a sample may get lost while both ends stay
+  std::size_t max_borrowed = SIZE_MAX;  // messages of one subscription that may exist at a time
 };
 
-// How a subscription wants its samples.
+// The order in which a subscription wants its samples.
 struct delivery {
-  std::uint32_t depth = 0;  // 0: newest wins; else in order, this many kept
+  std::uint32_t depth = 0;  // 0: newest wins; else in order, and this many are kept
 };
 
-// What a publication tells a transport.
+// The parts of a publication that a transport needs.
 struct publication_spec {
   std::string topic;
   wire::id id;
-  std::string directory;          // for sockets; exists
-  bool listen_remote = false;     // tcp: on all interfaces; else on the loopback only
-  std::size_t expected_size = 0;  // shm, as the next two: orc::topic_options
+  std::string directory;          // of its sockets; exists
+  bool listen_remote = false;     // tcp: listens on all interfaces, else on the loopback only
+  std::size_t expected_size = 0;  // shm, as are the next two: see orc::topic_options
   std::size_t history = 1;
   shared_memory_options memory = {};
   std::string multicast = {};                    // URL
-  bool alone = false;                            // no broker tells of it
-  bool keep_last = true;                         // readers that join get the last sample
-  std::shared_ptr<sample_backlog> lacking = {};  // by in-order readers of links that keep samples for them
+  bool alone = false;                            // no broker announces it
+  bool keep_last = true;                         // readers that join receive the last sample
+  std::shared_ptr<sample_backlog> lacking = {};  // samples kept for in-order readers that lag
   orc::priority priority = orc::priority::normal;
-  wire::port_range ports = {};  // to listen at
+  wire::port_range ports = {};  // ports it may listen on
 };
 
-// What a subscription tells a transport.
+// The parts of a subscription that a transport needs.
 struct subscription_spec {
   std::string topic;
-  wire::id publication;  // the only one to accept samples from; none: any (multicast)
+  wire::id publication;  // the only one to accept samples from; zero: any (multicast)
   wire::id id;
-  std::uint64_t secret = 0;  // for that publication: proves that another connection is this subscription's as well
+  std::uint64_t secret = 0;  // for that publication: proves that two connections are the same subscription's
   orc::detail::delivery delivery;
-  std::size_t max_messages = 8;    // that the user may hold at a time, where they occupy the publisher's memory
+  std::size_t max_messages = 8;    // that the user may hold at a time, over shm
   std::string multicast = {};      // URL of this program's own network
-  bool alone = false;              // there is no broker
-  std::uint64_t newest = 0;        // sequence of the newest sample of this publication that came over another link
-  std::shared_ptr<doorbell> bell;  // rung when samples arrive, by links without a descriptor
-  std::string run_directory = {};  // of the broker's users: Unix sockets are used there and in the well-known places
+  bool alone = false;              // no broker is used
+  std::uint64_t newest = 0;        // sequence of this publication's newest sample that came over another link
+  std::shared_ptr<doorbell> bell;  // for links without a descriptor: they ring it when samples arrive
+  std::string run_directory = {};  // of the broker's users: ipc and shm connect there and in the well-known places only
 };
 
-// Work of a publisher link that takes long, cut into slices, so that it need not hold the publication's lock.
+// Long work of a publisher link, cut into slices, so that the publication's lock is free meanwhile.
 class upkeep {
  public:
   virtual ~upkeep() = default;
-  // Does the next slice, about a millisecond of work. Any thread, without the publication's lock.
+  // Does the next slice, about a millisecond of work. Any thread; the caller does not hold the
+  // publication's lock.
   virtual void step() noexcept = 0;
 };
 
@@ -85,73 +87,77 @@ class publisher_link {
   publisher_link(const publisher_link&) = delete;
   publisher_link& operator=(const publisher_link&) = delete;
 
-  // Where subscribers find it.
+  // The endpoint on which it listens. Valid as long as the link.
   [[nodiscard]] virtual const wire::endpoint& where() const noexcept = 0;
-  // The same as it is registered: more than one where several of the host's `addresses` lead there.
+  // Appends the endpoints to register: one for each of the host's `addresses` that leads here.
   virtual void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const {
     (void)addresses;
     to.push_back(where());
   }
-  // After a change of the host's addresses or routes: it cannot be reached at where(), and has to be opened anew.
+  // True when a change of the host's addresses or routes made where() unreachable. The caller then closes the link and
+  // opens a new one.
   [[nodiscard]] virtual bool is_outdated() const { return false; }
-  // Any thread.
+  // Number of readers. Any thread.
   [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
 
-  // Memory in which the readers will read the next sample, to be filled and given to commit; dropping it discards it.
-  // False: there is none, a frame serves as well.
+  // Returns memory that the readers will read, for a sample of this size. The caller fills it and commits it, or
+  // destroys it to discard it. False: there is none, and the caller uses a frame.
   [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
-  // Nobody would get what is committed now, and nobody will ask for it but through service().
+  // True when commit() would reach no reader now; service() serves those that join later.
   [[nodiscard]] virtual bool idle() const noexcept { return readers() == 0; }
-  // Does in one step what try_loan, filling and commit do. False: this link cannot, or not now.
+  // Does try_loan, the copy and commit in one step. The sample is copied. False: nothing was sent, and the caller takes
+  // the three steps.
   [[nodiscard]] virtual bool try_send(const void*, std::size_t, const wire::sample_header&) noexcept { return false; }
-  // After it: the newest sample, kept by the link itself. False: no memory.
+  // After a successful try_send: gives `out` a share of the newest sample, which the link keeps. False: no memory.
   [[nodiscard]] virtual bool newest(sample&) noexcept { return false; }
 
-  // Bytes that a sample may have at most. Any thread.
+  // Largest sample that commit takes, in bytes. Constant. Any thread.
   [[nodiscard]] virtual std::size_t largest_sample() const noexcept { return SIZE_MAX; }
-  // Hands the sample to every reader that has room. For those that have none it remembers that they are behind, and
-  // service() gives them what they wait for. `s` stays the caller's; its bytes are shared, not changed.
+  // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
+  // caller keeps `s`: the link shares its bytes and does not change them.
   virtual void commit(sample& s) noexcept = 0;
 
-  // Lets readers join (they get `last`, if there is one and publication_spec::keep_last) and catch up; takes about a
-  // tenth of a millisecond at most, and leaves the rest for the next time. Called by the housekeeping: when fd() is
-  // readable, and about once a second.
+  // Lets readers join and catch up. A reader that joins receives `last`, if it is not null and
+  // publication_spec::keep_last is true. Takes about 0.1 ms at most and leaves the rest for the next call. The
+  // housekeeping thread calls it when fd() is readable, and about once a second.
   virtual void service(sample* last) noexcept = 0;
-  // After service(): how long it should be left alone, so that those who wait for the publication's lock get it.
+  // After service(): how long the caller should wait before the next one, so that senders get the publication's lock.
   [[nodiscard]] virtual monotonic::duration rest() const noexcept { return monotonic::duration::zero(); }
-  // Readable while service() has work. Constant. -1: never any.
+  // Descriptor that is readable while service() has work; -1: never. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // A reader waits to join, for a part of a sample, or for a newer one than it has.
+  // True while a reader waits to join, for the rest of a sample, or for a newer one.
   [[nodiscard]] virtual bool behind() const noexcept = 0;
-  // After service(): work for which the caller releases the lock, calls step() once, and comes back to service(). fd()
-  // is readable until all of it is done. Null: none.
+  // After service(): long work. The caller releases the lock, calls step() once, and calls service() again. fd() is
+  // readable until all of it is done. Null: none.
   [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
-  // Any thread. Samples that were replaced by a newer one, or dropped from a full queue, before a reader took them;
-  // and messages from readers that made no sense.
+  // Counters. Any thread. dropped(): samples that a reader never took, because a newer one replaced them or its queue
+  // was full. malformed(): messages of readers that violate the protocol.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
 
-// What a receive wants: the newest sample, or the one after the last that was returned.
+// Which sample a receive wants: the newest, or the one after the last that was returned.
 enum class pick : std::uint8_t { newest, next };
 
-// For links whose publisher is another process that knows neither a descriptor nor the subscription's bell: waiting on
-// a word in memory that both share. One thread at a time arms, sleeps and disarms.
+// How to wait for a link whose publisher is another process, which knows neither a descriptor nor the subscription's
+// bell: on a word in memory that both share. One thread at a time arms, sleeps and disarms.
 class sleeper {
  public:
-  // With the subscription's lock. False: there is something to take, do not sleep.
+  // Prepares to sleep; the caller holds the subscription's lock, also for disarm() and before_look_out(). False: there
+  // is something to take, so do not sleep.
   [[nodiscard]] virtual bool arm() noexcept = 0;
   virtual void disarm() noexcept = 0;
-  // Remembers how things are now, for look_out.
+  // Records the current state for look_out().
   virtual void before_look_out() noexcept = 0;
 
-  // Without the lock. After before_look_out(): looks, without sleeping, for at most `time`. True: something changed.
+  // After before_look_out(), without the lock: spins for at most `time`. True: something changed.
   [[nodiscard]] virtual bool look_out(std::chrono::microseconds time, const deadline& until) noexcept = 0;
-  // After arm(): until a sample arrives, wake() is called, a deadline, or for no reason.
+  // After arm(), without the lock: sleeps until a sample arrives, wake() is called or the deadline passes. May return
+  // early.
   virtual void sleep(const deadline& until) noexcept = 0;
 
-  // Any thread.
+  // Ends a sleep. Any thread.
   virtual void wake() noexcept = 0;
 
  protected:
@@ -160,27 +166,27 @@ class sleeper {
 
 enum class link_state : std::uint8_t {
   connecting,
-  connected,  // the publication's identity was checked through the link, and it sends
-  refused,    // somebody else answered, or the publication has no room for us
-  lost        // nobody is there, or not any more
+  connected,  // the publication proved its identity through the link, and sends
+  refused,    // another publication answered, or this one has no room
+  lost        // the other end does not answer, or left
 };
 
-// Why a link ended, or was refused, as far as the subscription's end can tell.
+// Why a link ended or was refused, as far as the subscription's end knows.
 struct link_end {
   enum class cause : std::uint8_t {
     unknown,
-    network,            // `error` says how
-    closed,             // by the other end
-    no_room,            // the publication has as many subscribers as it takes
+    network,            // see `error`
+    closed,             // the other end closed it
+    no_room,            // the publication has its maximum of subscribers
     other_publication,  // another one answered
-    not_orc,            // what came was not ORC's protocol
+    not_orc,            // the other end does not speak ORC's protocol
     unusable            // this process cannot use what the publication offers
   };
   cause why = cause::unknown;
   int error = 0;  // errno
 };
 
-// The subscription's end.
+// The subscription's end of a link to one publication.
 class subscriber_link {
  public:
   subscriber_link() = default;
@@ -188,52 +194,55 @@ class subscriber_link {
   subscriber_link(const subscriber_link&) = delete;
   subscriber_link& operator=(const subscriber_link&) = delete;
 
-  // The newest sample that arrived and was not returned yet; with an in-order delivery the next one. False: none.
-  // When the newest wins everything older is taken out of the transport as well, so that nothing stale waits there
-  // and a second call finds nothing. pick::next matters to links that keep what they have not returned.
+  // Moves the next sample to `out`: with newest wins, the newest that arrived and was not returned yet; in order, the
+  // one after the last. False: none. With newest wins it also takes everything older out of the transport, so that no
+  // old sample stays there and a second call finds nothing. `which` matters only to links that keep their samples.
   [[nodiscard]] virtual bool try_recv(sample& out, pick which = pick::newest) noexcept = 0;
-  // After a try_recv: it left something for the next one that the descriptor may not show.
+  // After try_recv: true when more is there than fd() may show.
   [[nodiscard]] virtual bool has_more() const noexcept = 0;
 
-  // Readable when try_recv may find something (or that the link is lost). -1: the subscription's bell is rung instead,
-  // or sleeper() is not null. Any thread, constant.
+  // Descriptor that is readable when try_recv may find something or the link is lost. -1: the link rings the
+  // subscription's bell instead, or has a sleeper(). Constant. Any thread.
   [[nodiscard]] virtual int fd() const noexcept = 0;
 
-  // Samples stay in the link until they are taken, and the newest is always there: nobody has to empty it. Those that
-  // are taken occupy the publisher's memory.
+  // True when samples stay in the link until they are taken, and the newest is always there, so that no thread has to
+  // empty the link. Samples that are taken occupy the publisher's memory.
   [[nodiscard]] virtual bool keeps_samples() const noexcept { return false; }
-  // After a try_recv that found nothing: there is something, but the user holds as many messages as he may.
+  // After a try_recv that found nothing: a sample is there, but the user holds as many messages as allowed.
   [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
-  // The link is about to go: what it keeps back for the last sample may be used now.
+  // Announces that the link ends soon: try_recv may use what it reserves for the last sample.
   virtual void drain() noexcept {}
+  // What to wait on instead of fd(); null: nothing. Owned by the link.
   [[nodiscard]] virtual detail::sleeper* sleeper() noexcept { return nullptr; }
-  // For links that do not show fd(): readable when service() has something to do, which is seldom. -1: never.
+  // For links without fd(): descriptor that is readable when service() has work, which is seldom; -1: never.
   [[nodiscard]] virtual int control_fd() const noexcept { return -1; }
   virtual void service() noexcept {}
-  // The user wants a descriptor: some time later alert_fd() is one that is readable when try_recv may find something.
+  // The user wants a descriptor. Some time later alert_fd() is one that is readable when try_recv may find something;
+  // it is -1 until then.
   virtual void want_alerts() noexcept {}
   [[nodiscard]] virtual int alert_fd() const noexcept { return -1; }
 
-  // Sequence of the first sample to arrive: the newest when this end joined, or the next one when the publication keeps
-  // no last sample; 0: there was none. Known once connected.
+  // Sequence of the first sample for this end: the newest when it joined, or the next one when the publication keeps no
+  // last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
-  // Looks after the path, about twice a second: asks when nothing has come for a while. False: the publisher's host
-  // does not answer any more, which the link itself may notice much later.
+  // Checks the path, about twice a second: asks the publisher's host when nothing has come for a while. False: the host
+  // does not answer any more; the link itself may notice that much later.
   [[nodiscard]] virtual bool path_answers(monotonic::time_point) noexcept { return true; }
 
-  // What a person should know about this way; empty: nothing.
+  // A note about this link for people; empty: none.
   [[nodiscard]] virtual std::string remark() const { return {}; }
 
-  // Any thread.
+  // Current state. Any thread.
   [[nodiscard]] virtual link_state state() const noexcept = 0;
-  // It told the publication who it is, which ends an older connection of the same subscription.
+  // True when it sent its hello, which ends an older connection of the same subscription.
   [[nodiscard]] virtual bool is_introduced() const noexcept { return false; }
-  // While connecting: the publication answered, and makes room for this end. Other ways need not be tried.
+  // While connecting: true when the publication answered and prepares for this end. The caller then tries no other way.
   [[nodiscard]] virtual bool is_expected() const noexcept { return false; }
-  // While connecting: the other end's host took the connection. May ask the kernel.
+  // While connecting: true when the other host accepted the connection. May make a system call.
   [[nodiscard]] virtual bool is_reached() const noexcept { return false; }
-  // Once it is lost or refused.
+  // Why it is lost or refused.
+  // Counts messages of the publisher that violate the protocol. Any thread.
   [[nodiscard]] virtual link_end why_ended() const noexcept { return {}; }
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
@@ -241,21 +250,21 @@ class subscriber_link {
 template <typename Link>
 using link_or_error = std::variant<std::unique_ptr<Link>, error>;
 
-// One way to move samples. Stateless but for what `process` holds.
+// A transport. Stateless, except for what `process` holds.
 class transport_kind {
  public:
   virtual ~transport_kind() = default;
   [[nodiscard]] virtual wire::transport name() const noexcept = 0;
   [[nodiscard]] virtual capabilities can() const noexcept = 0;
-  // Opens the publication's end.
+  // Opens the publication's end. The error says what was tried and what failed.
   [[nodiscard]] virtual link_or_error<publisher_link> advertise(const publication_spec& spec) const = 0;
-  // Opens the subscription's end towards `address`. An error means: cannot be reached this way, and why;
-  // errc::timed_out: not at this moment.
+  // Opens the subscription's end towards `address`. The error says why it cannot be reached this way; errc::timed_out
+  // means that a later attempt may succeed.
   [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                                  const wire::endpoint& address) const = 0;
 };
 
-// All transports, best first. The one place that lists them.
+// Makes all transports, best first. This is the only list of them.
 [[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(const std::shared_ptr<process>& process);
 
 }  // namespace orc::detail
