@@ -8,9 +8,9 @@
         while (message := state.recv_msg(-1)) is not None:
             command.send_msg(control(numpy.frombuffer(message)))
 
-`orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`, on pyzmq: ipc and tcp), which is used where
-the extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h); times are in ms where a name
-says `_ms`, in ns where it says `_ns`.
+`orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`, on pyzmq: ipc and tcp). The package uses the
+pure one where the extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h). A name that
+ends in `_ms` is a time in ms, one that ends in `_ns` a time in ns.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from orc._errors import (
 from orc._types import LinkInfo, TypeInfo
 from orc._waiting import Callback
 
-# An extension that is there but does not load is an error to see, not a reason for the other backend.
+# An extension that exists but does not load raises its error here. It is no reason to use the other backend.
 if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
     from orc._broker import Broker, Message, Publisher, Subscriber
 
@@ -51,7 +51,7 @@ else:
 
 
 def __getattr__(name: str) -> str:
-    if name == "__version__":  # of the installed package; looked up when it is asked for
+    if name == "__version__":  # of the installed package; looked up only on request
         from importlib.metadata import version
 
         return version("orc-middleware")

@@ -1,4 +1,4 @@
-"""The native backend: the extension, and what of it is better said in Python."""
+"""The native backend: the extension, and those of its parts that are simpler in Python."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _levels = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.I
 
 
 def log_to_logging(level: str, text: str) -> None:
-    """To the logger "orc"."""
+    """Writes a log message to the logger "orc"."""
     logging.getLogger("orc").log(_levels[level], "%s", text)
 
 
 class Subscriber(_native.Subscriber):
     __doc__ = _native.Subscriber.__doc__
 
-    # Not a base class: the extension's types have one base alone.
+    # Waiting is no base class, because a class over the extension's types has one base only.
     recv = Waiting.recv
     __aiter__ = Waiting.__aiter__
     __anext__ = Waiting.__anext__
@@ -36,22 +36,23 @@ class Subscriber(_native.Subscriber):
 
 
 class Broker(_native.Broker):
-    """A program's session with ORC (liborc/include/orc/broker.h, ORC paper, Listing 1). All calls from any thread.
+    """A program's session with ORC (liborc/include/orc/broker.h, ORC paper, Listing 1). Any thread may make any call.
 
-    broker: endpoint of the address broker, or several, separated by commas; "": $ORC_BROKER, else the user's, the
-    system's, tcp://127.0.0.1:5570; "none": topics on multicast alone.
-    name: for people, shown by `orc topic list`; "": the script's name.
-    broker_timeout_ms: how long a set-up call waits for a broker that does not answer; -1: for ever.
-    advertise: address that other hosts connect to; "": $ORC_ADVERTISE, else what routes to the broker,
-        on its own host each address.
-    ports: TCP ports on which topics listen, "40000-40100"; "": $ORC_PORTS, else any.
+    broker: endpoint of the address broker, or several, separated by commas. "": $ORC_BROKER, else the user's broker,
+        the system's broker, tcp://127.0.0.1:5570. "none": no broker; topics use multicast only.
+    name: for people; `orc topic list` shows it. "": the script's name.
+    broker_timeout_ms: how long a set-up call waits for the broker's answer; -1: for ever.
+    advertise: address that other hosts connect to. "": $ORC_ADVERTISE, else the address that routes to the broker; on
+        the broker's own host, each address of the host.
+    ports: TCP and UDP ports on which topics listen, such as "40000-40100". "": $ORC_PORTS, else any free port.
     transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
-    multicast: URL of LCM's network.
-    log: called with a level ("error", "warning", "info", "debug") and a text from a thread of liborc; it must be quick
-    and not call back. None: the logger "orc".
+    multicast: network of topics on multicast, as a URL in LCM's form.
+    log: called with a level ("error", "warning", "info", "debug") and a text, on a thread of liborc. It must be quick
+        and must not call back. None: the logger "orc".
 
-    Never raises for a missing broker and does not wait for one. The topics end with close(), with the `with` block, or
-    when the Broker and all its publishers and subscribers are gone. After fork() the child makes its own: Forked.
+    The constructor does not wait for a broker, and does not raise without one. The topics end with close(), with the
+    `with` block, or when the Broker and all its publishers and subscribers are gone. After fork() the child makes its
+    own Broker: calls on this one raise Forked.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Broker(_native.Broker):
             multicast=multicast,
             log=log_to_logging if log is None else log,
         )
-        # One object per request, so that all who wait for it on asyncio share its descriptor.
+        # One object per request, so that all asyncio tasks that wait for it share its descriptor.
         self._subscribers: weakref.WeakValueDictionary[str, Subscriber] = weakref.WeakValueDictionary()
         self._lock = threading.Lock()
 
@@ -92,16 +93,19 @@ class Broker(_native.Broker):
         spin_us: int = 0,
         max_age_ms: int = 0,
     ) -> Subscriber:
-        """Asks for the samples of `topic`, registered or not; the link comes up when both ends exist.
+        """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
-        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to
-        65536; 0: 64).
-        connected_within_ms: wait for the link; -1: for ever. max_messages: shm: messages alive at a time, 1 to 60.
-        spin_us: shm: a receive that waits looks for so long before it sleeps.
-        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them. 0:
-        returns samples of any age.
+        conflate: 1: a receive returns the newest sample. 0: a receive returns every sample in order, of the last
+            `depth`.
+        depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
+        connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
+        max_messages: shm: how many messages may exist at a time, 1 to 60.
+        spin_us: shm: how long a receive spins before it sleeps, at most 1000000.
+        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
+            0: any age.
 
-        NoBroker, TimedOut (both: the request stays, see `subscriber`), BadName, BadArgument, Refused, Closed, Forked.
+        Raises NoBroker and TimedOut, and the request stays: see `subscriber`. Raises BadName, BadArgument, Refused,
+        NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not requested.
         """
         made = super().request_topic(
             topic,
@@ -116,12 +120,12 @@ class Broker(_native.Broker):
         return self._known(made)
 
     def subscriber(self, topic: str) -> Subscriber:
-        """The handle of a topic that was requested. NotRequested."""
+        """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
         return self._known(super().subscriber(topic))
 
     def release_topic(self, topic: str) -> None:
-        """Withdraws a request; who waits on it gets Closed. NotRequested."""
-        # First: interrupted by Ctrl-C, the call goes on all the same.
+        """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
+        # This comes first, because Ctrl-C does not stop the call below: it goes on.
         with self._lock:
             self._subscribers.pop(topic, None)
         super().release_topic(topic)
@@ -129,7 +133,7 @@ class Broker(_native.Broker):
     def _known(self, made: _native.Subscriber) -> Subscriber:
         with self._lock:
             known = self._subscribers.get(made.topic)
-            if known is None or not known._is(made):  # another: the subscription that it is of was released
+            if known is None or not known._is(made):  # `known` is of a subscription that was released
                 known = self._subscribers[made.topic] = Subscriber(made)
             return known
 

@@ -1,4 +1,4 @@
-"""What can go wrong, for both backends. Names and texts are those of `orc::errc` (liborc/include/orc/result.h)."""
+"""The errors of both backends. Names and texts are those of `orc::errc` (liborc/include/orc/result.h)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Dict, Optional, Type
 
 
 class Error(Exception):
-    """Base of all errors of ORC. `code` is the name of the C++ errc; the text says what was tried and what to do."""
+    """Base of all errors of ORC. `code` is the name of the C++ errc. The text says what was tried and what to do."""
 
     code: str = "system_error"
     text: str = "a system call failed"
@@ -16,7 +16,7 @@ class Error(Exception):
 
 
 class NoBroker(Error):
-    """Nobody answered in time. The declaration stays and takes effect when a broker answers."""
+    """No broker answered in time. The declaration stays and takes effect when a broker answers."""
 
     code = "no_broker"
     text = "no address broker answers: start one with orc-broker, or set ORC_BROKER"
@@ -30,7 +30,7 @@ class BadName(Error, ValueError):
 
 
 class BadArgument(Error, ValueError):
-    """An option or argument makes no sense."""
+    """An option or argument is out of range."""
 
     code = "bad_argument"
     text = "an argument makes no sense"
@@ -58,7 +58,7 @@ class NotRequested(Error, LookupError):
 
 
 class Refused(Error):
-    """The broker or the peer said no."""
+    """The broker or the peer refused."""
 
     code = "refused"
     text = "the other side refused"
@@ -93,21 +93,21 @@ class SystemFailure(Error):
 
 
 class Closed(Error):
-    """Unregistered, released or closed, also by another thread while the call waited."""
+    """The topic was unregistered, released or closed, also by another thread during the call."""
 
     code = "closed"
     text = "the topic was unregistered or released, or the participant ended"
 
 
 class Forked(Error):
-    """Made before fork(): the child must make its own Broker."""
+    """The object was made before fork(): the child must make its own Broker."""
 
     code = "forked"
     text = "made before fork(): a child process must make its own participant"
 
 
 class TooManyMessages(Error):
-    """The program holds max_messages of this subscription: it has to release one first."""
+    """The program holds max_messages messages of this subscription, and must release one first."""
 
     code = "too_many_messages"
     text = "the program holds as many messages of this subscription as it may: drop one, or raise max_messages"
@@ -124,5 +124,5 @@ by_code: Dict[str, Type[Error]] = {kind.code: kind for kind in Error.__subclasse
 
 
 def make(code: str, text: str = "") -> Error:
-    """The exception for a C++ error code by its name, with its text or the one sentence of the code."""
+    """Returns the exception of a C++ error code, by the name of the code. Without a text it has the code's sentence."""
     return by_code.get(code, SystemFailure)(text or None)

@@ -1,4 +1,4 @@
-"""What a participant is called when nobody says, for both backends."""
+"""The default name of a participant, for both backends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import sys
 
 
 def program_name() -> str:
-    """For people: the script, or the interpreter."""
+    """Returns the name of the script, or of the interpreter, for people."""
     script = os.path.basename(sys.argv[0]) if sys.argv else ""
     return script if script not in ("", "-", "-c", "-m") else os.path.basename(sys.executable) or "python"

@@ -8,27 +8,27 @@ from typing import Optional
 
 @dataclass(frozen=True)
 class TypeInfo:
-    """What the bytes of a topic are; shown by the tools, never interpreted by ORC (liborc/include/orc/options.h)."""
+    """The type of a topic's bytes. Tools show it; ORC never interprets it (liborc/include/orc/options.h)."""
 
     name: str = ""
     """"geometry.Pose"; at most 255 bytes."""
     encoding: str = ""
     """"flatbuffers", "protobuf", "cdr", "json", …; at most 255 bytes."""
     hash: int = 0
-    """Of name, encoding and schema, unsigned 64 bits; 0: computed when there is a schema, else none."""
+    """Of name, encoding and schema, unsigned 64 bits. 0: computed when there is a schema, else no hash."""
     schema: bytes = b""
     """At most 32 KiB."""
 
 
 @dataclass(frozen=True)
 class LinkInfo:
-    """What links a subscription to its publication now (liborc/include/orc/subscriber.h)."""
+    """The link between a subscription and its publication, as it is now (liborc/include/orc/subscriber.h)."""
 
     connected: bool
     transport: Optional[str]
     """"inproc", "ipc", "tcp", "shm" or "multicast" when connected, else None."""
     reason: str
-    """For people. Connected: why this transport, and why none of those preferred to it. Otherwise the ways to the
-    publisher that failed, with address and cause, or "no publisher"."""
+    """For people. When connected: why this transport was chosen, and why no better one. Else the ways to the publisher
+    that failed, with address and cause, or "no publisher"."""
     stale: int = 0
     """Samples dropped because they were older than `max_age_ms`."""

@@ -1,6 +1,6 @@
-"""Waiting for samples without a thread (asyncio), and callbacks on a background thread; for both backends.
+"""Waiting for samples without a thread (asyncio), and callbacks on a background thread, for both backends.
 
-Both need no more of a subscriber than `topic`, `recv_msg` and `fileno`.
+Of a subscriber they use only `topic`, `recv_msg` and `fileno`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _logger = logging.getLogger("orc")
 
 
 class Receiver(Protocol[M_co]):
-    """What waiting needs of a subscriber."""
+    """The parts of a subscriber that waiting needs."""
 
     @property
     def topic(self) -> str: ...
@@ -31,7 +31,7 @@ class Receiver(Protocol[M_co]):
 class _Arrivals:
     """The tasks of one event loop that wait for one subscriber. The loop watches its descriptor while there are any.
 
-    A task is woken, and then takes the sample itself: none is on its way to a task that may be cancelled meanwhile.
+    A task that wakes up takes the sample itself. So no sample is on its way to a task that is cancelled meanwhile.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int) -> None:
@@ -40,7 +40,7 @@ class _Arrivals:
         self._waiting: Deque[asyncio.Future[None]] = deque()
 
     async def wait(self) -> None:
-        """Until something may be there. Spurious wake-ups happen."""
+        """Waits until a sample may be there. Spurious wake-ups happen."""
         woken: asyncio.Future[None] = self._loop.create_future()
         if not self._waiting:
             self._loop.add_reader(self._fd, self._wake_one)
@@ -57,7 +57,7 @@ class _Arrivals:
         return not self._waiting
 
     def _wake_one(self) -> None:
-        # Readable until a task has taken what is there: who is cancelled leaves it to the next one.
+        # The descriptor stays readable until a task has taken the sample: a cancelled task leaves it to the next one.
         for each in self._waiting:
             if not each.done():
                 each.set_result(None)
@@ -65,7 +65,7 @@ class _Arrivals:
 
 
 class Callback:
-    """A background thread that hands every received sample to a function. Ends with `stop()` or the subscription."""
+    """A background thread that passes every received sample to a function. Ends with `stop()` or the subscription."""
 
     def __init__(self, receiver: Receiver[Any], call: Callable[[Any], object]) -> None:
         self._receiver = receiver
@@ -75,7 +75,7 @@ class Callback:
         self._thread.start()
 
     def stop(self) -> None:
-        """No call begins after this returned, and none runs, unless the function itself called it."""
+        """Ends the thread. When it returns, no call runs or begins, unless the function itself called stop()."""
         self._stopped.set()
         if threading.current_thread() is not self._thread:
             self._thread.join()
@@ -114,9 +114,10 @@ class Waiting(Generic[M]):
     _arrivals: Optional[Dict[asyncio.AbstractEventLoop, _Arrivals]] = None
 
     async def recv(self: Receiver[M]) -> M:
-        """The newest sample that was not returned yet (conflate=0: the next one); waits without a thread.
+        """Waits for the newest sample that was not returned yet (conflate=0: the next one), without a thread.
 
-        For any task of any event loop; each sample goes to one. Cancelling loses no sample. Errors as `recv_msg`.
+        Any task of any event loop may call it; each sample goes to one task. Cancelling loses no sample. Raises the
+        errors of `recv_msg`.
         """
         while True:
             message = self.recv_msg(0)
@@ -134,9 +135,9 @@ class Waiting(Generic[M]):
             raise StopAsyncIteration from None
 
     def on_message(self: Receiver[M], callback: Callable[[M], object]) -> Callback:
-        """Calls `callback` with every sample that `recv_msg` gives, on a daemon thread of its own.
+        """Calls `callback` with every sample that `recv_msg` returns, on a daemon thread of its own.
 
-        An exception of the callback goes to the logger "orc", and it goes on. Keep the result to stop it.
+        An exception of the callback goes to the logger "orc", and the thread goes on. Keep the result to stop it.
         """
         if not callable(callback):
             raise TypeError(f"a callback is called with a message; this is {type(callback).__name__}")

@@ -15,7 +15,7 @@ namespace orc::python {
 
 namespace {
 
-// The Python object; the session may outlive it.
+// The Python object. The session may outlive it.
 struct participant {
   session_ref owner;
 
@@ -53,7 +53,7 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
-                                .connected_within_ms = within_ms < -1 ? within_ms : 0,  // liborc tells what is wrong
+                                .connected_within_ms = within_ms < -1 ? within_ms : 0,  // liborc reports the error
                                 .transports = to_transports(transports),
                                 .max_messages = max_messages,
                                 .spin_us = spin_us,
@@ -91,7 +91,7 @@ void send_by_name(participant& self, std::string_view topic, nb::handle data) {
 void bind_broker(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<participant>)}, {0, nullptr}};
   nb::class_<participant>(m, "Broker", nb::type_slots(slots),
-                          "A program's session with ORC (liborc/include/orc/broker.h). Any thread.")
+                          "A program's session with ORC (liborc/include/orc/broker.h). Any thread may make any call.")
       .def(
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
@@ -113,68 +113,76 @@ void bind_broker(nb::module_& m) {
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
            nb::arg("priority") = "normal",
-           "Declares `topic` as published by this participant (ORC paper, III.A); waits for the broker's answer.\n\n"
-           "transports it is offered on; expected_size: of a typical sample in bytes (shm: reserved at once); history: "
-           "samples that recv_next can go back (shm); lock, huge_pages: shm's memory; multicast: URL; type: "
-           "orc.TypeInfo; keep_last: a subscription that joins receives the last sample; False (for commands): only "
-           "those "
-           "that are connected when a sample is sent receive it; priority: \"bulk\", \"normal\" or \"control\", in the "
-           "network (tcp, multicast)."
-           "\n\nNoBroker (it can be sent to all the same, see `publisher`, and is announced when a broker answers), "
-           "NameTaken, BadName, BadArgument, Refused, NoPermission, Closed, Forked.")
+           "Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at "
+           "most broker_timeout_ms.\n\n"
+           "transports: of this topic; empty: the Broker's.\n"
+           "expected_size: size of a typical sample in bytes; shm reserves memory for it at once.\n"
+           "history: shm: how many samples recv_next can go back, 1 to 65536.\n"
+           "lock, huge_pages: shm: locks its memory, uses huge pages.\n"
+           "multicast: network of this topic, as a URL.\n"
+           "type: orc.TypeInfo.\n"
+           "keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches "
+           "only the subscriptions that are connected when it is sent.\n"
+           "priority: \"bulk\", \"normal\" or \"control\", over tcp and multicast.\n\n"
+           "Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument, "
+           "Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not "
+           "registered.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
            nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0)
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
-           "Publisher.send_msg by name. NotRegistered when the topic was not registered.")
+           "Same as Publisher.send_msg, by name. Also raises NotRegistered.")
       .def(
           "recv_msg",
           [](participant& self, std::string_view topic, nb::handle timeout_ms) {
             return receive_by_name(self, topic, timeout_ms, &orc::subscriber::recv);
           },
-          nb::arg("topic"), nb::arg("timeout_ms"),
-          "Subscriber.recv_msg by name. NotRequested when the topic was not requested.")
+          nb::arg("topic"), nb::arg("timeout_ms"), "Same as Subscriber.recv_msg, by name. Also raises NotRequested.")
       .def(
           "recv_next",
           [](participant& self, std::string_view topic, nb::handle timeout_ms) {
             return receive_by_name(self, topic, timeout_ms, &orc::subscriber::recv_next);
           },
-          nb::arg("topic"), nb::arg("timeout_ms"), "Subscriber.recv_next by name. NotRequested likewise.")
+          nb::arg("topic"), nb::arg("timeout_ms"), "Same as Subscriber.recv_next, by name. Also raises NotRequested.")
       .def(
           "loan",
           [](participant& self, std::string_view topic, std::size_t size) {
             return new lent(self.publisher(topic), size);
           },
-          nb::arg("topic"), nb::arg("size"), "Publisher.loan by name. NotRegistered likewise.")
+          nb::arg("topic"), nb::arg("size"), "Same as Publisher.loan, by name. Also raises NotRegistered.")
       .def("publisher", &participant::publisher, nb::arg("topic"),
-           "The handle of a topic that was registered. NotRegistered.")
+           "Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked.")
       .def(
           "subscriber",
           [](participant& self, std::string_view topic) {
             return subscriber_handle{self.owner, self.owner->find(topic), std::string(topic)};
           },
-          nb::arg("topic"), "The handle of a topic that was requested. NotRequested.")
+          nb::arg("topic"), "Returns the handle of a requested topic. Raises NotRequested, Closed, Forked.")
       .def(
           "unregister_topic",
           [](participant& self, const std::string& topic) {
             check(self.owner->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
           },
-          nb::arg("topic"), "Withdraws a topic; waits for the broker's answer, at most a second. NotRegistered.")
+          nb::arg("topic"),
+          "Withdraws a topic. Gives slow readers up to 300 ms for the last sample, then waits for the broker's answer, "
+          "at most a second. Raises NotRegistered, Closed, Forked.")
       .def(
           "release_topic",
           [](participant& self, const std::string& topic) {
             check(self.owner->call([topic](orc::broker& broker) { return broker.release_topic(topic); }));
           },
-          nb::arg("topic"), "Withdraws a request; who waits on it gets Closed. NotRequested.")
+          nb::arg("topic"),
+          "Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {
             return self.owner->with_broker([](orc::broker& broker) { return broker.broker_endpoint(); });
           },
-          "Endpoint of the broker that answered last; empty when none did yet.")
+          "Endpoint of the broker that answered last, or \"none\"; empty when no broker has answered yet.")
       .def(
           "close", [](participant& self) { self.owner->close(); },
-          "Ends the publications and subscriptions and tells the broker, within a second. Later calls: Closed.");
+          "Ends the publications and subscriptions and says goodbye to the broker, within a second. Later calls raise "
+          "Closed.");
 }
 
 }  // namespace orc::python

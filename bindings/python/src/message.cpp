@@ -47,9 +47,9 @@ void bind_message(nb::module_& m) {
                          {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
                          {0, nullptr}};
   nb::class_<received>(m, "Message", nb::type_slots(slots), nb::is_final(),
-                       "A received sample: a read-only buffer of its bytes, as bytes(m), memoryview(m) and "
-                       "numpy.frombuffer(m) take it.\n\nOver shm the bytes are the publisher's slot itself, which it "
-                       "does not use again before the message and all views of it are gone. One thread at a time.")
+                       "A received sample: a read-only buffer for bytes(m), memoryview(m) and numpy.frombuffer(m).\n\n"
+                       "Over shm the bytes are in the publisher's memory. The publisher does not reuse that memory "
+                       "until the message and all views of it are gone. One thread at a time may use a message.")
       .def("__len__", [](const received& self) { return alive(self).size(); })
       .def("__bool__", [](const received&) { return true; })
       .def("__repr__",
@@ -61,20 +61,20 @@ void bind_message(nb::module_& m) {
            })
       .def_prop_ro(
           "sequence", [](const received& self) { return alive(self).sequence(); },
-          "Per publication, starting at 1; a publisher that restarts begins again at 1. Over multicast without a "
-          "broker "
-          "the subscription counts what it hears, from whomever.")
+          "Counts the samples of one publication, from 1. A publisher that restarts begins at 1 again. On open "
+          "multicast, counts samples received on the channel, from any sender.")
       .def_prop_ro(
           "stamp_ns", [](const received& self) { return alive(self).stamp_ns(); },
-          "When it was sent, ns since the epoch by the sending host's clock.")
+          "When the sample was sent: ns since the Unix epoch, on the sending host's clock. Over multicast without "
+          "forward error correction: when it reached this host.")
       .def_prop_ro(
           "missed", [](const received& self) { return alive(self), self.missed(); },
-          "Samples of the publication that were skipped since the previous one this subscription returned.")
+          "Samples of the same publication that were skipped since the previous one that this subscription returned.")
       .def_prop_ro(
           "age_ns", [](const received& self) { return alive(self).age_ns(); },
-          "Now minus stamp_ns. Across hosts as good as their clocks agree.")
+          "Now minus stamp_ns, in ns. Between hosts it is as accurate as their clocks agree.")
       .def("release", &received::release,
-           "Gives the place back at once; afterwards every use is ValueError. BufferError while views of it exist.")
+           "Gives the memory back at once. Later uses raise ValueError. Raises BufferError while views of it exist.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def(
           "__exit__", [](received& self, nb::handle, nb::handle, nb::handle) { self.release(); },

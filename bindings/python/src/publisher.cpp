@@ -37,9 +37,10 @@ void bind_loan(nb::module_& m) {
                          {0, nullptr}};
   nb::class_<lent>(
       m, "Loan", nb::type_slots(slots), nb::is_final(),
-      "Memory on loan: `with publisher.loan(size) as view:` gives a writable memoryview; leaving the block "
-      "sends it, leaving by an exception sends nothing.\n\nBufferError, and nothing is sent, when other "
-      "views of the memory outlive the block. One thread at a time.")
+      "Memory for one sample: `with publisher.loan(size) as view:` gives a writable memoryview. Leaving the block "
+      "sends it, and raises the errors of send_msg. Leaving by an exception sends nothing.\n\n"
+      "Raises BufferError, and sends nothing, when other views of the memory outlive the block. One thread at a time "
+      "may use a loan.")
       .def("__enter__", [](nb::handle self) { return nb::inst_ptr<lent>(self)->enter(self); })
       .def(
           "__exit__", [](lent& self, nb::handle type, nb::handle, nb::handle) { self.exit(!type.is_none()); },
@@ -59,18 +60,21 @@ void bind_publisher(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<publisher_handle>)}, {0, nullptr}};
   nb::class_<publisher_handle>(
       m, "Publisher", nb::type_slots(slots),
-      "The sending end of a topic (liborc/include/orc/publisher.h). Any thread. Closed after unregister_topic.")
+      "The sending end of a topic (liborc/include/orc/publisher.h). Any thread may make any call. Calls raise Closed "
+      "after unregister_topic.")
       .def_ro("topic", &publisher_handle::topic, "The topic's name.")
       .def("send_msg", &publisher_handle::send_msg, nb::arg("data"),
-           "Hands one sample, any C-contiguous buffer, to the links and returns; waits for nobody.\n\n"
-           "TypeError (no buffer), ValueError or BufferError (not contiguous), NoMemory, Closed, Forked.")
+           "Sends one sample, any C-contiguous buffer, to every subscriber and returns. Never waits for a subscriber, "
+           "the broker or the network.\n\n"
+           "Raises TypeError (no buffer), ValueError or BufferError (not contiguous), BadArgument (too large for a "
+           "transport of this topic), NoMemory, Closed, Forked.")
       .def(
           "loan", [](const publisher_handle& self, std::size_t size) { return new lent(self, size); }, nb::arg("size"),
-          "Memory for a sample of `size` bytes, to fill in place. NoMemory, Closed, Forked.")
+          "Returns memory for a sample of `size` bytes, to fill in place. Raises NoMemory, Closed, Forked.")
       .def_prop_ro(
           "readers",
           [](const publisher_handle& self) { return without_gil([&]() noexcept { return self.end.readers(); }); },
-          "Links up now.");
+          "How many links are up.");
 }
 
 }  // namespace orc::python

@@ -47,9 +47,9 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
 void bind_subscriber(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<subscriber_handle>)}, {0, nullptr}};
   nb::class_<subscriber_handle>(m, "Subscriber", nb::type_slots(slots),
-                                "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread; of "
-                                "several that wait each sample goes "
-                                "to one. Closed after release_topic.")
+                                "The receiving end of a topic (liborc/include/orc/subscriber.h). Any thread may make "
+                                "any call. When several threads wait, each sample goes to one of them. Calls raise "
+                                "Closed after release_topic.")
       .def(nb::init<const subscriber_handle&>(), nb::arg("same"))
       .def(
           "_is", [](const subscriber_handle& self, const subscriber_handle& other) { return self.same == other.same; },
@@ -61,34 +61,35 @@ void bind_subscriber(nb::module_& m) {
             return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
           },
           nb::arg("timeout_ms"),
-          "The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most timeout_ms; "
-          "0: "
-          "poll, -1: for ever. None: nothing new, or timed out.\n\nClosed, Forked, TooManyMessages (shm), BadArgument.")
+          "Returns the newest sample that was not returned yet (conflate=0: the next one), or None. Waits for it at "
+          "most timeout_ms; 0 polls, -1 waits for ever.\n\n"
+          "Raises Closed, Forked, TooManyMessages (shm), BadArgument (timeout_ms below -1).")
       .def(
           "recv_next",
           [](subscriber_handle& self, nb::handle timeout_ms) {
             return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next);
           },
           nb::arg("timeout_ms"),
-          "The sample after the last one returned, in order, or the oldest after it that is still there. Else as "
-          "recv_msg.")
+          "Returns the sample after the last one returned, in order. If that one is gone, returns the oldest later "
+          "one. Waits and fails as recv_msg does.")
       .def("fileno", &descriptor_of,
-           "A descriptor that is readable when recv_msg(0) may have something, for poll or asyncio. It belongs to the "
-           "subscription: do not read, write or close it. NoDescriptors, Closed, Forked.")
+           "Returns a descriptor for poll or asyncio that is readable when recv_msg(0) may return a sample. It belongs "
+           "to the subscription: do not read, write or close it. Raises NoDescriptors, Closed, Forked.")
       .def_prop_ro(
           "connected",
           [](const subscriber_handle& self) {
             return without_gil([&]() noexcept { return self.same->end.connected(); });
           },
-          "Whether a link is up.")
+          "True while a link is up.")
       .def(
           "wait_connected",
           [](subscriber_handle& self, nb::handle timeout_ms) {
             return self.wait_connected(to_int(timeout_ms, "timeout_ms"));
           },
           nb::arg("timeout_ms"),
-          "Waits until a link is up, at most timeout_ms (-1: for ever); False when it did not come. Closed, Forked.")
-      .def_prop_ro("link", &link_of, "What links the subscription to its publication now: orc.LinkInfo.");
+          "Waits until a link is up, at most timeout_ms (-1: for ever). Returns False when none came up. Raises "
+          "Closed, Forked, BadArgument (timeout_ms below -1).")
+      .def_prop_ro("link", &link_of, "The link to the publication, as it is now: orc.LinkInfo.");
 }
 
 }  // namespace orc::python

@@ -1,15 +1,19 @@
 """ORC in Python alone, on pyzmq: the same API and the same contract as `orc`, over ipc and tcp.
 
-A second, independent implementation of the protocol, written from schemas/PROTOCOL.md. For machines without the native
-extension. What differs from it: other transports and doing without a broker raise BadArgument; a sample passes through
-two more threads (this one's I/O thread and libzmq's), so its latency is some 100 µs more; libzmq holds a few samples of
-its own for a reader that lags (its batch of 8 KiB and the kernel's buffer), which are older than the newest one.
+This is a second, independent implementation of the protocol, written from schemas/PROTOCOL.md. It is for machines
+without the native extension, and differs from it in these points:
 
-Strangers: libzmq ends the process when a peer claims the routing id that it gives to the next one. Each publication
-calls C's srand() with random bits, so that this id is unpredictable, and limits strangers and new connections. What
-remains is one abort in a week of uninterrupted attack from one address, on average, and memory without limit for a
-local reader that never ends a message (schemas/PROTOCOL.md, "Newest wins with a ROUTER"). The native backend has no
-such weakness: prefer it where strangers reach the port of a publication.
+- Other transports, and broker "none", raise BadArgument.
+- A sample passes through two more threads, the I/O thread of the Broker and that of libzmq. Its latency is about 100 µs
+  longer.
+- For a reader that lags, libzmq holds a few samples of its own (a batch of 8 KiB and the kernel's buffer). They are
+  older than the newest sample.
+
+Strangers: libzmq ends the process when a peer claims the routing id that libzmq gives to the next one. Each publication
+calls C's srand() with random bits, so that this id is unpredictable. It also limits strangers and new connections. Two
+weaknesses remain: on average, one abort in a week of uninterrupted attack from one address; and memory without limit
+for a local reader that never ends a message (schemas/PROTOCOL.md, "Newest wins with a ROUTER"). The native backend has
+neither: prefer it where strangers reach the port of a publication.
 """
 
 try:

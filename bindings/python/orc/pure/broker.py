@@ -33,7 +33,7 @@ def _log_to_logging(level: str, text: str) -> None:
 
 
 class Publisher:
-    """The sending end of a topic. Safe from any thread. After unregister_topic or close: Closed."""
+    """The sending end of a topic. Any thread may make any call. Calls raise Closed after unregister_topic or close."""
 
     def __init__(self, owner: Owner, publication: Publication) -> None:
         self._owner = owner
@@ -44,9 +44,10 @@ class Publisher:
         return self._publication.topic
 
     def send_msg(self, data: Any) -> None:
-        """Hands one sample to the links and returns; never waits. `data`: any C-contiguous buffer.
+        """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer.
 
-        It is kept as the last value for those that join later. TypeError, BufferError, Closed, Forked.
+        Keeps the sample for subscribers that join later, unless keep_last is False. Raises TypeError (no buffer),
+        BufferError (not contiguous), BadArgument (larger than 1 GiB less 16 bytes), Closed, Forked.
         """
         payload = options.payload(data)
         _check_size(payload.nbytes)
@@ -54,7 +55,10 @@ class Publisher:
         self._publication.publish(payload)
 
     def loan(self, size: int) -> Loan:
-        """`with publisher.loan(size) as memory:` gives `size` writable bytes; leaving sends them, an exception not."""
+        """`with publisher.loan(size) as memory:` gives `size` writable bytes. Leaving sends them, an exception not.
+
+        Raises BadArgument (too large), Closed, Forked.
+        """
         _check_size(options.number("size", size, 0, 2**63 - 1))
         self._usable()
         if self._publication.closed:
@@ -71,14 +75,15 @@ class Publisher:
 
     @property
     def readers(self) -> int:
-        """Links up now. A subscriber that was killed counts until its connection is seen to be gone."""
+        """How many links are up. A killed subscriber counts until its connection is seen to be gone."""
         return self._publication.readers
 
 
 class Subscriber(Waiting[Message]):
-    """The receiving end of a topic. Safe from any thread; each sample goes to one of those who wait.
+    """The receiving end of a topic. Any thread may make any call. When several threads wait, each sample goes to one.
 
-    After release_topic or close: Closed. On asyncio: `await subscriber.recv()`, `async for message in subscriber`.
+    Calls raise Closed after release_topic or close. On asyncio: `await subscriber.recv()`, `async for message in
+    subscriber`.
     """
 
     def __init__(self, owner: Owner, subscription: Subscription) -> None:
@@ -90,40 +95,43 @@ class Subscriber(Waiting[Message]):
         return self._subscription.topic
 
     def recv_msg(self, timeout_ms: int) -> Optional[Message]:
-        """The newest sample that was not returned yet (conflate=0: the next one), waiting for it at most `timeout_ms`.
+        """Returns the newest sample that was not returned yet (conflate=0: the next one), or None.
 
-        0: poll; -1: for ever. None: nothing new, or timed out. Never an older sample after a newer one. Ctrl-C ends the
-        wait. Closed, Forked, BadArgument (below -1), OverflowError.
+        Waits for it at most `timeout_ms`; 0 polls, -1 waits for ever. Never returns an older sample after a newer one.
+        Ctrl-C ends the wait. Raises Closed, Forked, BadArgument (timeout_ms below -1), OverflowError.
         """
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
         self._usable()
         return self._subscription.receive(timeout_ms)
 
     def recv_next(self, timeout_ms: int) -> Optional[Message]:
-        """In order from where it joined. Over ipc and tcp that is the same as recv_msg: with conflate=1 only the newest
-        is there."""
+        """Same as recv_msg: over ipc and tcp, with conflate=1, only the newest sample is there."""
         return self.recv_msg(timeout_ms)
 
     @property
     def connected(self) -> bool:
-        """The publication exists, its identity was checked through the link, and samples flow."""
+        """True while a link is up: the publication exists, its identity was checked, and samples flow."""
         return self.link.connected
 
     @property
     def link(self) -> LinkInfo:
-        """What links it to its publication, and why that transport."""
+        """The link to the publication, as it is now."""
         return self._subscription.link
 
     def wait_connected(self, timeout_ms: int) -> bool:
-        """Waits for the link, at most `timeout_ms` (-1: for ever). False when it does not come up in time. Closed."""
+        """Waits until a link is up, at most `timeout_ms` (-1: for ever). Returns False when none came up.
+
+        Raises Closed, Forked, BadArgument (timeout_ms below -1).
+        """
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
         self._usable()
         return self._subscription.wait_connected(timeout_ms)
 
     def fileno(self) -> int:
-        """Readable when recv_msg(0) may have something, for poll, epoll or asyncio: call it until it gives None.
+        """Returns a descriptor for poll, epoll or asyncio that is readable when recv_msg(0) may return a sample.
 
-        Do not read, write or close it. It is readable when the subscription ends; asked for after that: Closed.
+        When it is readable, call recv_msg(0) until it returns None. Do not read, write or close it. It also becomes
+        readable when the subscription ends. After that, this call raises Closed.
         """
         self._usable()
         return self._subscription.fileno()
@@ -136,11 +144,12 @@ class Subscriber(Waiting[Message]):
 class Broker:
     """A program's session with ORC (ORC paper, Listing 1), in Python alone: transports ipc and tcp.
 
-    All calls are safe from any thread. One I/O thread. Never raises for a missing broker and does not wait for one.
-    After fork() a child must make its own: Forked. `close()`, or `with`, ends it within a second.
+    Any thread may make any call. A Broker has one I/O thread. The constructor does not wait for a broker, and does not
+    raise without one. After fork() the child makes its own Broker: calls on this one raise Forked. `close()`, or the
+    `with` block, ends it within a second.
 
-    `log` is called on the I/O thread, which waits for it. A bound method is held weakly: it does not keep its object,
-    and is not called any more when that is gone. Any other function is held: one that refers to the Broker keeps it.
+    The I/O thread calls `log` and waits for it. The Broker holds a bound method weakly: when its object is gone, it
+    calls the method no more. It holds any other function, so a function that refers to the Broker keeps the Broker.
     """
 
     def __init__(
@@ -193,16 +202,16 @@ class Broker:
         keep_last: bool = True,
         priority: str = "normal",
     ) -> Publisher:
-        """Declares `topic` as published by this participant, and waits for the broker's answer, at most
-        broker_timeout_ms. expected_size, history, lock and huge_pages are for shm, which this backend does not have;
-        the last three are refused when `transports` names others.
+        """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
 
-        keep_last: a subscription that joins receives the last sample. False (for commands): only those that are
-        connected when a sample is sent receive it.
-        priority: "bulk", "normal" or "control", in the network (tcp). This backend sets the DSCP alone.
+        expected_size, history, lock, huge_pages: for shm, which this backend does not have. The last three are a
+            BadArgument when `transports` names others.
+        keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
+            the subscriptions that are connected when it is sent.
+        priority: "bulk", "normal" or "control", over tcp. This backend sets the DSCP only.
 
-        NoBroker: nobody answered; it can be sent to all the same (`publisher`) and is announced when a broker answers.
-        NameTaken: a live publication of another participant holds it. BadName, BadArgument, Refused, Closed, Forked.
+        Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, when a live publication of
+        another participant holds the topic. Raises BadName, BadArgument, Refused, Closed, Forked.
         """
         topic = options.topic_name(topic)
         self._participant.usable()
@@ -232,16 +241,18 @@ class Broker:
         spin_us: int = 0,
         max_age_ms: int = 0,
     ) -> Subscriber:
-        """Asks for the samples of `topic`, registered or not; the link comes up when both ends exist.
+        """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
-        conflate: 1: a receive returns the newest sample; 0: every one in order, the last `depth` of them (1 to
-        65536; 0: 64).
-        connected_within_ms: wait for the link; -1: for ever. max_messages and spin_us are for shm, and
-        refused when `transports` names others.
-        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them. 0:
-        returns samples of any age.
+        conflate: 1: a receive returns the newest sample. 0: a receive returns every sample in order, of the last
+            `depth`.
+        depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
+        connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
+        max_messages, spin_us: for shm; a BadArgument when `transports` names others.
+        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
+            0: any age.
 
-        NoBroker, TimedOut (both: the request stays, see `subscriber`), BadName, BadArgument, Refused, Closed, Forked.
+        Raises NoBroker and TimedOut, and the request stays: see `subscriber`. Raises BadName, BadArgument, Refused,
+        Closed, Forked.
         """
         topic = options.topic_name(topic)
         self._participant.usable()
@@ -257,7 +268,7 @@ class Broker:
         return self._handle(self._participant.request(topic, chosen or self._transports, kept, oldest, within))
 
     def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
-        """Registering or requesting again tells how it stands. Options that are named again must be the same."""
+        """Registering or requesting again returns the current status. Options that are named again must be the same."""
         first = self._asked.get((undo, topic), {})
         if not known:
             self._asked[undo, topic] = asked
@@ -265,24 +276,24 @@ class Broker:
             raise errors.BadArgument(f"{topic} was set up with other options: call {undo} first")
 
     def send_msg(self, topic: str, data: Any) -> None:
-        """Publisher.send_msg by name. NotRegistered."""
+        """Same as Publisher.send_msg, by name. Also raises NotRegistered."""
         self.publisher(topic).send_msg(data)
 
     def loan(self, topic: str, size: int) -> Loan:
-        """Publisher.loan by name. NotRegistered."""
+        """Same as Publisher.loan, by name. Also raises NotRegistered."""
         return self.publisher(topic).loan(size)
 
     def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message]:
-        """Subscriber.recv_msg by name. NotRequested."""
+        """Same as Subscriber.recv_msg, by name. Also raises NotRequested."""
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
         return self._requested(topic).receive(timeout_ms)
 
     def recv_next(self, topic: str, timeout_ms: int) -> Optional[Message]:
-        """Subscriber.recv_next by name. NotRequested."""
+        """Same as Subscriber.recv_next, by name. Also raises NotRequested."""
         return self.recv_msg(topic, timeout_ms)
 
     def publisher(self, topic: str) -> Publisher:
-        """The handle of a topic that was registered. NotRegistered."""
+        """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
         self._participant.usable()
         publication = self._participant.publications.get(_str(topic))
         if publication is None:
@@ -290,25 +301,25 @@ class Broker:
         return Publisher(self._owner, publication)
 
     def subscriber(self, topic: str) -> Subscriber:
-        """The handle of a topic that was requested. NotRequested."""
+        """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
         return self._handle(self._requested(topic))
 
     def unregister_topic(self, topic: str) -> None:
-        """Withdraws a topic and waits for the broker's answer, at most a second. NotRegistered."""
+        """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
         self._participant.unregister(_str(topic))
 
     def release_topic(self, topic: str) -> None:
-        """Withdraws a request; who waits on it gets Closed. NotRequested."""
+        """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
         self._participant.release(_str(topic))
 
     @property
     def broker_endpoint(self) -> str:
-        """Endpoint of the broker that answered last; empty when none did yet."""
+        """Endpoint of the broker that answered last; empty when no broker has answered yet."""
         self._participant.usable()
         return self._participant.session.broker_endpoint
 
     def close(self) -> None:
-        """Ends publications and subscriptions, tells the broker, and returns within a second."""
+        """Ends publications and subscriptions, says goodbye to the broker, and returns within a second."""
         self._participant.close()
 
     def __enter__(self) -> Broker:
@@ -325,7 +336,7 @@ class Broker:
         return subscription
 
     def _handle(self, subscription: Subscription) -> Subscriber:
-        """One object per request, so that all who wait for it on asyncio share its descriptor."""
+        """One object per request, so that all asyncio tasks that wait for it share its descriptor."""
         known = self._handles.get(id(subscription))
         if known is None or known._subscription is not subscription:
             known = self._handles[id(subscription)] = Subscriber(self._owner, subscription)
@@ -342,7 +353,7 @@ def _check_size(size: int) -> None:
 
 
 def _numeric(advertise: str) -> str:
-    """Looked up once, here."""
+    """Looks the name up once: subscribers get a number."""
     if not advertise:
         return ""
     if known := places.addresses_of(advertise):

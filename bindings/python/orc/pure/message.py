@@ -1,9 +1,10 @@
 """A received sample.
 
-From Python 3.12 on a Message exports the bytes of the frame that libzmq received, without a copy (PEP 688). Before, a
-class written in Python cannot export a buffer of its own: there a Message is a `bytes` with attributes, one copy made
-when it is returned, and `memoryview(message)` of one that was released shows the bytes still. `bytes` do not know of
-their views, so there release() finds only recent ones; for others it raises no BufferError.
+From Python 3.12 on, a Message exports the bytes of the frame that libzmq received, without a copy (PEP 688).
+
+Before 3.12, a class written in Python cannot export a buffer of its own. There a Message is a `bytes` with attributes,
+copied once when it is returned. `memoryview(message)` of a released one still shows the bytes. `bytes` do not know
+their views, so release() finds only recent views, and raises no BufferError for others.
 """
 
 from __future__ import annotations
@@ -17,35 +18,35 @@ import zmq
 
 from .link import HEADER_BYTES
 
-# What sys.getrefcount says inside release() and __exit__ of a message that one variable has.
+# What sys.getrefcount returns inside release() and __exit__ of a message that one variable has.
 _MOST_YOUNG = 10_000  # more are there when the program has switched the collector off
 _VIEWED = type(gc.get_referents(memoryview(b""))[0])  # what the views of one object share, and what holds it
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
 class _Sample:
-    """What both kinds have. After `release()` each of it raises ValueError."""
+    """The common part of both kinds. After `release()` each attribute raises ValueError."""
 
     _header: Optional[Tuple[int, int, int]]
 
     @property
     def sequence(self) -> int:
-        """Per publication, from 1."""
+        """Counts the samples of one publication, from 1."""
         return self._known()[0]
 
     @property
     def stamp_ns(self) -> int:
-        """When it was sent, ns since the epoch (CLOCK_REALTIME of the sending host)."""
+        """When the sample was sent: ns since the Unix epoch, on the sending host's CLOCK_REALTIME."""
         return self._known()[1]
 
     @property
     def missed(self) -> int:
-        """Samples of the same publication skipped since the previous one this subscription returned."""
+        """Samples of the same publication that were skipped since the previous one this subscription returned."""
         return self._known()[2]
 
     @property
     def age_ns(self) -> int:
-        """Now minus stamp_ns, in ns; across hosts as good as their clocks agree."""
+        """Now minus stamp_ns, in ns. Between hosts it is as accurate as their clocks agree."""
         return time.time_ns() - self.stamp_ns
 
     def _known(self) -> Tuple[int, int, int]:
@@ -85,7 +86,7 @@ if sys.version_info >= (3, 12) and not TYPE_CHECKING:
             return bytes(self._alive())
 
         def release(self) -> None:
-            """Gives the bytes back; a second time does nothing. BufferError while views of it exist."""
+            """Gives the memory back; a second call does nothing. Raises BufferError while views of it exist."""
             if self._view is not None:
                 self._view.release()
                 self._view = self._frame = self._header = None
@@ -124,17 +125,17 @@ else:
         __hash__ = object.__hash__
 
         def release(self) -> None:
-            """Ends it; a second time does nothing. BufferError while views of it exist that were made lately."""
+            """Ends the message; a second call does nothing. Raises BufferError while recent views of it exist."""
             self._release(_REFERENCES)
 
         def _release(self, unshared: int) -> None:
-            """Only who has more references than the caller's can have a view."""
+            """Only a message with more references than the caller's can have a view."""
             if self._header is not None and sys.getrefcount(self) > unshared and self._seen():
                 raise BufferError("views of the message exist")
             self._header = None
 
         def _seen(self) -> bool:
-            """Asks the collector, for its two younger generations only: all objects of a program take milliseconds."""
+            """Asks the collector, for its two younger generations only: all objects would take milliseconds."""
             if gc.get_count()[0] > _MOST_YOUNG:
                 return False
             return any(
@@ -152,7 +153,7 @@ else:
 
 
 class Loan:
-    """`with publisher.loan(size) as memory:` fills it in place; leaving sends it, leaving by an exception does not."""
+    """`with publisher.loan(size) as memory:` fills a sample in place. Leaving sends it, unless by an exception."""
 
     def __init__(self, size: int, send: Callable[[bytearray], None]) -> None:
         self._frame = bytearray(HEADER_BYTES + size + 1)  # one byte to take off: only a frame without views lets it go
