@@ -1,7 +1,7 @@
 """Limits how often peers connect to the ROUTERs of a participant: the ZAP handler of its context (ZeroMQ RFC 27).
 
-libzmq asks before it ends a handshake, and before the peer has a routing id. A peer without an answer is disconnected
-when ZMQ_HANDSHAKE_IVL has passed. ZAP shows the peer's address, over ipc none; it does not show the id that it claims.
+libzmq asks before it ends a handshake, and before the peer has a routing id. It disconnects a peer that gets no answer
+when ZMQ_HANDSHAKE_IVL has passed. ZAP shows the peer's address (over ipc none), and not the routing id that it claims.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ADDRESS = "inproc://zeromq.zap.01"
 
 
 def client_of(address: str) -> str:
-    """Who counts as one: an IPv4 address, also one that came over IPv6; of IPv6 the /64 network, which a host has."""
+    """Returns the client that an address belongs to: an IPv4 address (also over IPv6), or an IPv6 /64 network."""
     if ":" not in address:
         return address
     try:
@@ -33,7 +33,7 @@ def client_of(address: str) -> str:
 
 
 class Admission:
-    """Belongs to the I/O thread. One for a reactor. Its allowances are those of an address at a ROUTER."""
+    """Belongs to the I/O thread; one per reactor. Keeps an allowance for each address at each ROUTER."""
 
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
@@ -41,7 +41,7 @@ class Admission:
         self._allowances: Dict[Tuple[bytes, str], Allowance] = {}
 
     def guard(self, router: zmq.Socket[bytes], name: str) -> None:
-        """Before the router is bound. `name` is its own."""
+        """Guards a router, which must not be bound yet. `name` is unique to it."""
         if self._socket is None:
             self._socket = self._reactor.socket(zmq.ROUTER)
             self._socket.bind(_ADDRESS)
@@ -49,7 +49,7 @@ class Admission:
         router.setsockopt(zmq.ZAP_DOMAIN, name.encode())
 
     def withhold(self, name: str, address: str) -> None:
-        """That address does not connect to that router for a few seconds."""
+        """Keeps the address from connecting to that router for a few seconds."""
         allowance = self._allowance(name.encode(), address)
         if allowance is not None:
             allowance.withhold(_WITHHELD_S)
@@ -68,7 +68,7 @@ class Admission:
                 self._socket.send_multipart([peer, b"", version, number, b"200", b"OK", b"", b""], zmq.NOBLOCK)
 
     def _allowance(self, name: bytes, address: str) -> Optional[Allowance]:
-        """None: there are too many addresses."""
+        """Returns None when there are too many addresses."""
         address = client_of(address)
         known = self._allowances.get((name, address))
         if known is None:

@@ -1,4 +1,4 @@
-"""How often something may happen: at once up to a number, then at a steady rate."""
+"""Limits how often something may happen: a number at once, then a steady rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Allowance:
         self._since = time.monotonic()
 
     def take(self) -> bool:
-        """Whether it may happen now; counts it if so."""
+        """Returns whether it may happen now, and counts it if so."""
         self._refill()
         if self._left < 1:
             return False
@@ -22,13 +22,13 @@ class Allowance:
         return True
 
     def withhold(self, seconds: float) -> None:
-        """Nothing more for so long."""
+        """Allows nothing for so many seconds."""
         self._refill()
         self._left = -self._per_second * seconds
 
     @property
     def untouched(self) -> bool:
-        """As good as new: it need not be kept."""
+        """True when it is as new, so that it need not be kept."""
         self._refill()
         return self._left >= self._at_once
 

@@ -1,4 +1,4 @@
-"""One thing that the broker is to know: repeated until it is answered, and again for each new broker."""
+"""A declaration to the broker: repeated until the broker answers, and again for each new broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class State(enum.Enum):
 
 
 class Announcement:
-    """`compose` makes the message when it is sent; `answered` is told of a good answer. Both run on the I/O thread."""
+    """`compose` makes the message when it is sent; `answered` gets a good answer. Both run on the I/O thread."""
 
     def __init__(
         self, compose: Callable[[], messages.Body], answered: Optional[Callable[[messages.Body], None]] = None
@@ -30,12 +30,12 @@ class Announcement:
         self._state = State.UNSENT
         self._error: Optional[Error] = None
         self._obstacle: Optional[Error] = None
-        self.told = False  # the broker may know of it
+        self.told = False  # a broker may know of it
 
     def wait(self, seconds: Optional[float]) -> Optional[Error]:
-        """What the broker said: None for yes, NoBroker when it said nothing in time. From users' threads.
+        """Waits for the broker's answer. Returns None for yes, NoBroker when none came in time. Any user's thread.
 
-        Ends early when the broker cannot be asked: it does not take the participant.
+        Ends early when the broker cannot be asked, because it refused the participant.
         """
         with self._changed:
             wait_for(self._changed, lambda: self.settled or self._obstacle is not None, seconds)
@@ -54,13 +54,13 @@ class Announcement:
         return self._state is State.REFUSED
 
     def explain(self, why: Error) -> None:
-        """Why there is no answer yet: what `wait` returns instead of NoBroker."""
+        """Sets why there is no answer yet. `wait` returns that instead of NoBroker."""
         with self._changed:
             if not self.settled:
                 self._error = why
 
     def hinder(self, why: Optional[Error]) -> None:
-        """Why it cannot be sent now. None: it can."""
+        """Sets why it cannot be sent now. None: it can."""
         with self._changed:
             self._obstacle = why
             self._changed.notify_all()
@@ -71,12 +71,12 @@ class Announcement:
             self._settle(State.SENT)
 
     def expired(self) -> None:
-        """No answer in time."""
+        """No answer came in time."""
         if self._state is State.SENT:
             self._settle(State.UNSENT)
 
     def again(self) -> None:
-        """The broker may have forgotten it, or must learn something new. What was refused stays refused."""
+        """Sends it again: the broker may have forgotten it, or must learn something new. Refused stays refused."""
         if self._state is not State.REFUSED:
             self._settle(State.UNSENT)
 

@@ -1,20 +1,19 @@
-"""The connections of a publication's ROUTER, as far as libzmq lets them be bounded (PROTOCOL.md, "Newest wins with a
-ROUTER").
+"""Bounds the connections of a publication's ROUTER, as libzmq allows (PROTOCOL.md, "Newest wins with a ROUTER").
 
 libzmq gives a peer without a routing id of its own the next number. It ends the process when a peer has claimed that
-number: `Assertion failed: ok`. Nothing prevents that; it is made unlikely enough:
+number: `Assertion failed: ok`. Nothing prevents that, but these measures make it unlikely:
 
 - The first number is drawn from the kernel's randomness. libzmq takes it from rand(), which it never seeds.
 - A peer that sends anything under a number that libzmq has not given out yet is disconnected, and its address waits.
-  So looking for numbers that are in use, which libzmq does not answer, takes 5 s for each that is not.
+  libzmq does not answer when a number is in use. So a search for such numbers costs 5 s for each free one.
 - A peer that says no hello is disconnected after a second, and sooner when there are more than 64 of them. One that
   says anything else first is disconnected at once.
 - An address connects 256 times, and then 100 times a second (admission.py).
 - A peer over tcp that sends more bytes than its frames could have is disconnected within a quarter of a second: libzmq
   keeps the parts of an unfinished message without limit. Over ipc the kernel does not count them.
 
-So at most 64 numbers of 2^32 are claimed when one is given out: 100 times a second, that is one abort in a week of
-attack from one address, on average.
+So at most 64 numbers of 2^32 are claimed when one is given out. At 100 connections a second, that is one abort in a
+week of attack from one address, on average.
 
 libzmq ends no connection on request. Its monitor reports the descriptors, and shutdown(2) on one ends its connection.
 """
@@ -49,13 +48,13 @@ T = TypeVar("T")
 
 
 class Connections:
-    """Makes the router. Lives on the I/O thread. `ended` gets the descriptor of each connection that has ended."""
+    """Makes the router. Lives on the I/O thread. `ended` gets the descriptor of each connection that ended."""
 
     def __init__(self, reactor: Reactor, admission: Admission, name: str, ended: Callable[[int], None]) -> None:
         self._reactor, self._admission, self._name, self._tell = reactor, admission, name, ended
         self._since: Dict[int, float] = {}  # when each was accepted, by descriptor
-        self._strangers: Dict[int, float] = {}  # those of them without a hello, in that order
-        self._refused: Set[int] = set()  # strangers that had an answer to their hello
+        self._strangers: Dict[int, float] = {}  # those without a hello, oldest first
+        self._refused: Set[int] = set()  # strangers whose hello was answered
         self._places: Set[Union[str, int]] = set()
         self._checking = False
         self._claimants: Deque[bytes] = collections.deque(maxlen=_MOST_REMEMBERED)
@@ -71,8 +70,10 @@ class Connections:
             raise
 
     def listen(self, where: str) -> str:
-        """Its endpoint, which ends with the port that was drawn for `tcp://…:*`. tcp://*: of both families, or of IPv4
-        where the kernel has no other. zmq.ZMQError."""
+        """Listens, and returns the endpoint, with the port that the kernel chose for `tcp://…:*`.
+
+        `tcp://*` listens on both families, or on IPv4 where the kernel has no IPv6. Raises zmq.ZMQError.
+        """
         self.router.setsockopt(zmq.IPV6, where.startswith("tcp://*"))
         self.router.bind(where)
         endpoint = self.router.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
@@ -87,18 +88,18 @@ class Connections:
         self._reactor.close(self.router, linger_ms)
 
     def take(self) -> Optional[List[zmq.Frame]]:
-        """The next message of at most two parts, or three of a longer one; None: nothing is there."""
+        """Returns the next message: its first three parts at most. None: nothing is there."""
         parts = self._put_back.popleft() if self._put_back else receive(self.router, 2)
         if parts is not None:
-            self._monitor.serve()  # its connection is known now
+            self._monitor.serve()  # so that the message's connection is known
         return parts
 
     def introduced(self, descriptor: int) -> None:
-        """It is no stranger any more: its owner cuts it when it is done with it."""
+        """The connection is no stranger any more. From now on its owner cuts it."""
         self._strangers.pop(descriptor, None)
 
     def refused(self, descriptor: int) -> bool:
-        """A stranger's hello was in vain. Whether it gets an answer: it does the first time, then it is cut."""
+        """Refuses a stranger's hello. Returns whether to answer it: yes the first time; then the connection is cut."""
         if descriptor not in self._strangers or descriptor in self._refused:
             self.reject(descriptor)
             return False
@@ -106,12 +107,12 @@ class Connections:
         return True
 
     def reject(self, descriptor: int) -> None:
-        """Cuts a stranger. Its descriptor may be that of a later connection by now: one with a hello stays."""
+        """Cuts a stranger. By now the descriptor may belong to a later connection: one with a hello stays."""
         if descriptor in self._strangers:
             self.cut(descriptor)
 
     def claims(self, peer: bytes) -> bool:
-        """Whether this routing id is a number that libzmq has not given out yet."""
+        """Returns whether this routing id is a number that libzmq has not given out yet."""
         if len(peer) != 5 or peer[0] != 0:
             return False
         ahead = (int.from_bytes(peer[1:], "big") - self._first) % _NUMBERS
@@ -122,15 +123,17 @@ class Connections:
         return peer in self._claimants
 
     def distrust(self, descriptor: int) -> None:
-        """Cuts it, and lets its address wait. Local peers have no addresses."""
+        """Cuts the connection and lets its address wait. Local peers have no address."""
         address = self._ask(descriptor, lambda its: "" if its.family == socket.AF_UNIX else str(its.getpeername()[0]))
         if address:
             self._admission.withhold(self._name, address)
         self.cut(descriptor)
 
     def cut(self, descriptor: int) -> None:
-        """Ends the connection. Nothing happens when it is gone. What the kernel still holds of it is thrown away:
-        libzmq would hand it all to us, and that may be 70,000 frames."""
+        """Ends the connection, if it still exists.
+
+        Throws away what the kernel still holds of it: libzmq would pass all of it on, and that may be 70,000 frames.
+        """
         self._strangers.pop(descriptor, None)
         self._refused.discard(descriptor)
 
@@ -143,7 +146,7 @@ class Connections:
         self._ask(descriptor, end)
 
     def owner(self, descriptor: int) -> str:
-        """Whose connection it is: an address, or a local process. Empty when it is gone."""
+        """Returns whose connection it is: an address or a local process. Empty when it is gone."""
 
         def look(its: socket.socket) -> str:
             if its.family != socket.AF_UNIX:
@@ -154,7 +157,7 @@ class Connections:
         return self._ask(descriptor, look) or ""
 
     def _ask(self, descriptor: int, what: Callable[[socket.socket], T]) -> Optional[T]:
-        """Of a connection of this router, which the descriptor may be no more: then None."""
+        """Returns `what` of a connection of this router; None when the descriptor is none any more."""
         try:
             its = socket.socket(fileno=descriptor)
         except OSError:
@@ -169,7 +172,7 @@ class Connections:
             its.detach()
 
     def _next_number(self) -> int:
-        """The number that libzmq gives to a connection of our own."""
+        """Returns the number that libzmq gives to a connection of our own."""
         where, mark = f"inproc://number-{next(_names)}", os.urandom(16)
         own = self._reactor.socket(zmq.DEALER)
         try:
@@ -211,7 +214,7 @@ class Connections:
             self._reactor.after(_CHECK_S, self._check)
 
     def _received(self, descriptor: int) -> int:
-        """Bytes over tcp; over ipc 0."""
+        """Returns the bytes received over tcp; 0 over ipc."""
 
         def look(its: socket.socket) -> int:
             if its.family == socket.AF_UNIX:
@@ -223,5 +226,5 @@ class Connections:
 
 
 def _seed() -> None:
-    """Of C's rand(), for the whole process: a ROUTER draws its first number when it is made."""
+    """Seeds C's rand(), for the whole process. A ROUTER draws its first number when it is made."""
     ctypes.CDLL(None).srand(ctypes.c_uint(int.from_bytes(os.urandom(4), "little")))

@@ -1,4 +1,4 @@
-"""Who this process is, and ids that nobody else draws (schemas/PROTOCOL.md, "Participants")."""
+"""The identity of this process, and unique ids (schemas/PROTOCOL.md, "Participants")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOBODY = Id(0, 0)
 
 
 def draw_id() -> Id:
-    """A random id from the kernel, so that a forked child draws others than its parent."""
+    """Returns a random id from the kernel, so that a forked child draws others than its parent."""
     while True:
         drawn = Id(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
         if drawn.hi and drawn.lo:
@@ -29,12 +29,12 @@ def draw_id() -> Id:
 
 
 def draw_secret() -> int:
-    """64 random bits, not all zero."""
+    """Returns 64 random bits, not all zero."""
     return draw_id().hi
 
 
 def host_identity() -> str:
-    """Two processes with the same one see the same pids. Never empty."""
+    """Returns the host identity: processes with the same one see the same pids. Never empty."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()
@@ -45,7 +45,7 @@ def host_identity() -> str:
 
 
 def start_time() -> int:
-    """When this process started, in clock ticks since boot; 0 where /proc does not tell."""
+    """Returns when this process started, in clock ticks since boot; 0 where /proc does not show it."""
     try:
         with open("/proc/self/stat", "rb") as file:
             return int(file.read().rpartition(b")")[2].split()[19])

@@ -18,9 +18,9 @@ LARGEST_FRAME = 1 << 30  # libzmq's limit is set before the connection is made, 
 
 
 class Incoming:
-    """Lives on the I/O thread. Tells its owner `welcomed()`, `refused()`, `ended()`, and each `sample(frame, header)`.
+    """Lives on the I/O thread. Calls its owner's `welcomed()`, `refused()`, `ended()`, and `sample(frame, header)`.
 
-    After `ended()` the connection is gone, all that arrived over it has been handed on, and the link is closed.
+    At `ended()` the connection is gone, all samples that arrived over it have been passed on, and the link is closed.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Incoming:
         self.publication = publication
         self.since = time.monotonic()
         self.welcome = False
-        self.newest = 0  # of the publication, when it welcomed
+        self.newest = 0  # sequence of the publication at its welcome
         self._reactor, self._subscription, self._secret = reactor, subscription, secret
         self._depth, self._received_newest = depth, newest
         self._welcomed, self._refused, self._ended = welcomed, refused, ended
@@ -78,7 +78,7 @@ class Incoming:
             self._hello()
 
     def finish(self) -> None:
-        """Hands on what has arrived, and ends it."""
+        """Passes on what has arrived, and closes the link."""
         self._serve()
         self.close(goodbye=True)
 
@@ -94,7 +94,7 @@ class Incoming:
             message = link.LinkMessage(kind, self.publication, self._subscription, *said)
             socket.send(link.pack_link(message), zmq.NOBLOCK)
         except zmq.Again:
-            pass  # there is one on its way
+            pass  # an earlier one is on its way
 
     def _connection_ended(self, _: int = -1) -> None:
         self._lost = True

@@ -37,7 +37,7 @@ def pack_header_into(frame: bytearray, sequence: int, stamp_ns: int) -> None:
 
 
 def unpack_header(frame: memoryview) -> Optional[SampleHeader]:
-    """None for a frame that is too short. Sequence 0: a link message."""
+    """Returns None for a frame that is too short. Sequence 0 marks a link message."""
     return SampleHeader(*_HEADER.unpack_from(frame)) if len(frame) >= HEADER_BYTES else None
 
 
@@ -47,7 +47,7 @@ def pack_link(message: LinkMessage) -> bytes:
 
 
 def unpack_link(frame: memoryview) -> Optional[LinkMessage]:
-    """None for anything that is no link message of this version."""
+    """Returns None for anything but a link message of this version."""
     if len(frame) != _LINK.size:
         return None
     sequence, secret, magic, kind, version, _, p_hi, p_lo, s_hi, s_lo, depth, _, newest = _LINK.unpack(frame)

@@ -1,4 +1,4 @@
-"""Reports the connections of a ZeroMQ socket that were accepted and that ended: libzmq reconnects without a word."""
+"""Reports accepted and ended connections of a ZeroMQ socket, because libzmq reconnects without a notice."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import zmq
 
 from .reactor import Reactor
 
-# Plain ints, and neither recv_multipart nor parse_monitor_message: strangers can cause thousands of events per second.
+# Plain ints, without recv_multipart and parse_monitor_message: strangers can cause thousands of events per second.
 _ACCEPTED, _DISCONNECTED = int(zmq.EVENT_ACCEPTED), int(zmq.EVENT_DISCONNECTED)
 _ENDED = _DISCONNECTED | int(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL) | int(zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
 _EVENT = struct.Struct("=Hi")
 
 
 class Monitor:
-    """Calls `accepted` and `ended` on the I/O thread, where this object belongs as well, with the connection's
-    descriptor. It is libzmq's, and may be that of another file when it has ended. A connection whose handshake failed
-    may end twice, once with -1.
+    """Lives on the I/O thread. Calls `accepted` and `ended` there, with the connection's descriptor.
+
+    The descriptor is libzmq's. After the end of the connection it may belong to another file. A connection whose
+    handshake failed may end twice, once with -1.
     """
 
     def __init__(
@@ -34,18 +35,18 @@ class Monitor:
         address = f"inproc://monitor-{id(self)}-{int(socket.getsockopt(zmq.FD))}"
         socket.monitor(address, _ENDED if accepted is None else _ENDED | _ACCEPTED)
         self._events = reactor.socket(zmq.PAIR)
-        self._events.setsockopt(zmq.RCVHWM, 0)  # libzmq's thread waits for room, with a lock that close() needs
+        self._events.setsockopt(zmq.RCVHWM, 0)  # else libzmq's thread waits for room, with a lock that close() needs
         self._events.connect(address)
         reactor.watch(self._events, self.serve)
 
     def close(self) -> None:
-        """Before the socket that is watched is closed."""
+        """Stops reporting. Call it before the watched socket is closed."""
         if not self._events.closed:
             self._watched.disable_monitor()
             self._reactor.close(self._events)
 
     def serve(self) -> None:
-        """Reports what has happened up to now."""
+        """Reports all events up to now."""
         while not self._events.closed:
             try:
                 event, value = _EVENT.unpack(self._events.recv(zmq.NOBLOCK))

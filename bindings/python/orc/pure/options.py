@@ -1,4 +1,4 @@
-"""What callers may say, checked as C++ does (liborc/include/orc/options.h)."""
+"""Checks options and arguments as C++ does (liborc/include/orc/options.h)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def number(name: str, value: int, least: int, most: int) -> int:
 
 
 def milliseconds(name: str, value: int) -> int:
-    """-1: for ever. OverflowError beyond C++'s int."""
+    """Returns a timeout; -1: for ever. Raises OverflowError beyond C++'s int."""
     value = operator.index(value)
     if abs(value) > _LARGEST_INT:
         raise OverflowError(f"{name} does not fit into an int")
@@ -53,7 +53,7 @@ def milliseconds(name: str, value: int) -> int:
 
 
 def queue(conflate: int, depth: int) -> int:
-    """Samples that are kept in order; 0: the newest wins."""
+    """Returns how many samples are kept in order; 0: the newest wins."""
     number("conflate", conflate, 0, 1)
     number("depth", depth, 0, LONGEST_QUEUE)
     if conflate == 1 and depth != 0:
@@ -62,7 +62,7 @@ def queue(conflate: int, depth: int) -> int:
 
 
 def only_for_shm(chosen: Tuple[str, ...], **given: bool) -> None:
-    """BadArgument for an option that was given, if the call names transports: there is no shm among orc.pure's."""
+    """Raises BadArgument for a given option, if the call names transports: orc.pure has no shm."""
     for option in [name for name, is_given in given.items() if is_given and chosen]:
         raise BadArgument(
             f"{option} has a meaning over shm only, which transports leaves out: add shm to them, or leave {option} out"
@@ -70,7 +70,7 @@ def only_for_shm(chosen: Tuple[str, ...], **given: bool) -> None:
 
 
 def age(name: str, value: int) -> int:
-    """In ms; 0: any. OverflowError beyond C++'s int."""
+    """Returns an age in ms; 0: any. Raises OverflowError beyond C++'s int."""
     value = operator.index(value)
     if abs(value) > _LARGEST_INT:
         raise OverflowError(f"{name} does not fit into an int")
@@ -100,7 +100,7 @@ def priority(chosen: Tuple[str, ...], named: str) -> str:
 
 
 def ports(named: str) -> Optional[range]:
-    """ "40000-40100" or "40000"; None: any free port."""
+    """Returns the ports of "40000-40100" or "40000"; None: any free port."""
     if not named:
         return None
     first, dash, last = named.partition("-")
@@ -117,7 +117,7 @@ def ports(named: str) -> Optional[range]:
 
 
 def transports(named: Transports) -> Tuple[str, ...]:
-    """Those of orc.pure; BadArgument for others."""
+    """Returns the named transports. Raises BadArgument for those that orc.pure does not have."""
     names = named.split(",") if isinstance(named, str) else list(named)
     if not all(isinstance(name, str) for name in names):
         raise TypeError("transports are str, such as 'ipc'")
@@ -131,7 +131,7 @@ def transports(named: Transports) -> Tuple[str, ...]:
 
 
 def transports_of_environment() -> Tuple[str, ...]:
-    """$ORC_TRANSPORTS as far as orc.pure goes: the variable is for all programs of a machine."""
+    """Returns those of $ORC_TRANSPORTS that orc.pure has: the variable is for all programs of a machine."""
     named = [name.strip() for name in os.environ.get("ORC_TRANSPORTS", "").split(",") if name.strip()]
     ours = [name for name in named if name in _OURS]
     return transports(ours if ours else named)
@@ -157,7 +157,7 @@ def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
 
 
 def type_hash(name: str, encoding: str, schema: bytes) -> int:
-    """What stands for the schema in the topic map (schemas/PROTOCOL.md, "Topics")."""
+    """Returns the hash of a type in the topic map (schemas/PROTOCOL.md, "Topics")."""
     hashed = hashlib.sha256()
     for part in (name.encode(), encoding.encode(), schema):
         hashed.update(len(part).to_bytes(8, "little") + part)
@@ -165,7 +165,7 @@ def type_hash(name: str, encoding: str, schema: bytes) -> int:
 
 
 def payload(data: object) -> memoryview:
-    """Any C-contiguous buffer. TypeError for what is none, BufferError for what is not contiguous."""
+    """Returns a view of any C-contiguous buffer. Raises TypeError (no buffer), BufferError (not contiguous)."""
     if isinstance(data, str):
         raise TypeError("a sample is bytes, not str: encode it, e.g. text.encode()")
     view = memoryview(data)  # type: ignore[arg-type]

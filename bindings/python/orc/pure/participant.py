@@ -1,4 +1,4 @@
-"""Everything that a Broker owns: the I/O thread, the session, and the topics. Shared by it and its handles."""
+"""What a Broker and its handles share: the I/O thread, the session, and the topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WITHDRAWAL_S = 1.0
 
 
 class Participant:
-    """All calls from any thread; none of them waits under a lock. `usable` before each: Closed, Forked."""
+    """Any thread may make any call. No call waits under a lock. Call `usable` before each: it raises Closed, Forked."""
 
     def __init__(
         self, broker: str, name: str, broker_timeout_ms: int, advertise: str, ports: Optional[range], log: Log
@@ -33,9 +33,9 @@ class Participant:
         self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
         log = _weakly(log)
         self._advertise, self._ports, self._log = advertise, ports, log
-        self._setup = threading.RLock()  # a finalizer or a signal handler may close it in the middle of all this
+        self._setup = threading.RLock()  # reentrant: a finalizer or a signal handler may close it at any moment
         self._closed = False
-        self._parting = False  # of the I/O thread
+        self._parting = False  # I/O thread only
         self._parted = threading.Event()
         self.publications: Dict[str, Publication] = {}
         self.subscriptions: Dict[str, Subscription] = {}
@@ -84,7 +84,7 @@ class Participant:
                 ),
             )
             self.usable()
-            self._reactor.post(lambda: self.session.publish(found))  # each time: Ctrl-C may have kept it the first time
+            self._reactor.post(lambda: self.session.publish(found))  # each time: Ctrl-C may have prevented the first
         error = found.announcement.wait(self._patience)
         if error is not None:
             if found.announcement.settled_badly:
@@ -131,7 +131,7 @@ class Participant:
         self._forget_subscription(subscription)
 
     def close(self) -> None:
-        """Returns within a second. Harmless after fork, and a second time."""
+        """Ends everything within a second. Harmless after fork, and when called again."""
         if self.forked:
             return
         with self._setup:
@@ -194,7 +194,7 @@ class Participant:
 
 
 class Owner:
-    """What a Broker and its handles hold: when the last of them is gone, or the program ends, the participant ends."""
+    """Held by a Broker and its handles. The participant ends with the last of them, or with the program."""
 
     def __init__(self, participant: Participant) -> None:
         self.participant = participant
@@ -202,7 +202,7 @@ class Owner:
 
 
 def _weakly(log: Log) -> Log:
-    """The I/O thread holds it: a method that kept its object, and so the Broker, alive would keep both for ever."""
+    """Holds a method weakly: the I/O thread holds `log`, and a method would keep its object, and so the Broker."""
     if not inspect.ismethod(log):
         return log
     try:

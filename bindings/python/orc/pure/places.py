@@ -1,4 +1,4 @@
-"""Where things are: the broker, the directory of a publication's ipc socket, the address for other hosts.
+"""Finds endpoints: the broker's, the directory of a publication's ipc socket, the address for other hosts.
 
 schemas/PROTOCOL.md, "Where the broker is" and "Where a publication listens".
 """
@@ -17,21 +17,21 @@ from typing import List, Optional, Tuple
 
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
 _LONGEST_PATH = 107
-_LONGEST_SHOWN = 120  # of an endpoint, in a message
+_LONGEST_SHOWN = 120  # characters of an endpoint, in a message
 _STALE_AFTER_S = 10
 _MOST_ADDRESSES = 8
-_SYSTEM = "/run/orc"  # below root's /run: its owner is the broker's user
-_NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # a name may take seconds
+_SYSTEM = "/run/orc"  # in root's /run; its owner is the broker's user
+_NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # looking up a name may take seconds
 _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
 
 
 def broker_candidates(named: str) -> List[str]:
-    """Endpoints to try in this order; only those, separated by commas, that the program or the environment names."""
+    """Returns the endpoints to try, in order: only the named ones, if the program or the environment names any."""
     return named_brokers(named) or [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
 
 
 def named_brokers(named: str) -> List[str]:
-    """Those that the program or the environment names; none: there is a search."""
+    """Returns the endpoints that the program or the environment names. Without any, the program searches."""
     for text in (named, os.environ.get("ORC_BROKER", "")):
         if listed := [word.strip() for word in text.split(",") if word.strip()]:
             return listed
@@ -39,7 +39,7 @@ def named_brokers(named: str) -> List[str]:
 
 
 def endpoint_problem(endpoint: str) -> str:
-    """Why this cannot be a broker's endpoint, and what to write. Empty: it has the form of one.
+    """Returns why this cannot be a broker's endpoint, and what to write. Empty: it has the form of one.
 
     The same texts as liborc's (wire/broker_endpoint.h).
     """
@@ -70,12 +70,12 @@ def endpoint_problem(endpoint: str) -> str:
 
 
 def shown_address(address: str) -> str:
-    """Of an endpoint, for a message: without its scheme, printable, not long."""
+    """Returns an endpoint for a message: without its scheme, printable, shortened."""
     return ascii(address.partition("://")[2][:_LONGEST_SHOWN])[1:-1]
 
 
 def _as_tcp(where: str) -> str:
-    """ "10.0.0.2", "robot:5570", "fe80::1": with scheme and port."""
+    """Adds scheme and port to "10.0.0.2", "robot:5570", "fe80::1"."""
     host = (f"[{where}]" if _is_v6(where) else where).rstrip(":")
     return f"tcp://{host}" if _has_port(host) else f"tcp://{host}:5570"
 
@@ -93,7 +93,7 @@ def _has_port(host_and_port: str) -> bool:
 
 
 def is_name(endpoint: str) -> bool:
-    """Whether its host is a name to look up."""
+    """Returns whether the host of an endpoint is a name to look up."""
     kind, _, where = endpoint.partition("://")
     host, _, port = where.rpartition(":")
     return kind == "tcp" and bool(port) and bool(host) and not set("[]:*") & set(host) and not _is_v4(host)
@@ -108,12 +108,12 @@ def _is_v4(host: str) -> bool:
 
 
 def in_url(address: str) -> str:
-    """As it stands in an endpoint."""
+    """Returns an address as an endpoint has it."""
     return f"[{address}]" if ":" in address else address
 
 
 def addresses_of(host: str) -> List[str]:
-    """At most 8 of both families; [] for an unknown host. A name may take seconds."""
+    """Returns at most 8 addresses of both families; [] for an unknown host. A name may take seconds."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -122,7 +122,7 @@ def addresses_of(host: str) -> List[str]:
 
 
 def numeric_endpoints(endpoint: str) -> List[str]:
-    """A host's name as each of its addresses; any other endpoint as it is. May take seconds."""
+    """Returns one endpoint for each address of a host name; any other endpoint unchanged. May take seconds."""
     if not is_name(endpoint):
         return [endpoint]
     host, _, port = endpoint[len("tcp://") :].rpartition(":")
@@ -136,7 +136,7 @@ def _run_directories() -> List[str]:
 
 
 def answers(endpoint: str) -> bool:
-    """Whether a broker of this user or of the system listens there. Waits at most 50 ms."""
+    """Returns whether a broker of this user or of the system listens there. Waits at most 50 ms."""
     kind, _, where = endpoint.partition("://")
     local = kind == "ipc"
     if local and not trusted(os.path.dirname(where)):
@@ -153,7 +153,7 @@ def answers(endpoint: str) -> bool:
 
 
 def is_near(endpoint: str) -> bool:
-    """Whether `answers` knows at once: of other hosts it would wait for the network."""
+    """Returns whether `answers` returns at once. For other hosts it would wait for the network."""
     kind, _, where = endpoint.partition("://")
     try:
         return kind == "ipc" or ipaddress.ip_address(split_tcp(where)[0].partition("%")[0]).is_loopback
@@ -166,7 +166,7 @@ def _family(where: str) -> socket.AddressFamily:
 
 
 def trusted(directory: str) -> bool:
-    """Whether no other user can have put something there."""
+    """Returns whether no other user can have put something there."""
     try:
         found = os.lstat(directory)
     except OSError:
@@ -177,14 +177,14 @@ def trusted(directory: str) -> bool:
 
 
 def _peer(connection: socket.socket) -> int:
-    """The user at the other end of a Unix socket, when it began to listen."""
+    """Returns the user at the other end of a Unix socket, as of when it began to listen."""
     return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
 
 
 def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
-    """Why an endpoint cannot be used from here, without trying. Empty: it can. `publication`: the high half of its id.
+    """Returns why an endpoint cannot be used from here, without trying it. Empty: it can be used.
 
-    The broker's word alone must not make a program connect to any socket of its host.
+    `publication`: the high half of its id. The broker alone must not make a program connect to any socket of its host.
     """
     if not local:
         return "" if _NUMERIC.match(address) else "its address is no number"
@@ -201,7 +201,7 @@ def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
 
 
 def _is_run_directory(directory: str, user: str, broker: str) -> bool:
-    """Of the broker, of this user, or of the user whose publication it is."""
+    """Returns whether it is a run directory of the broker, of this user, or of the publication's user."""
     kind, _, where = broker.partition("://")
     beside = [os.path.dirname(where)] if kind == "ipc" else []
     return any(
@@ -219,16 +219,16 @@ def _same(one: str, other: str) -> bool:
 
 
 def split_tcp(where: str) -> Tuple[str, int]:
-    """ "host:port" or "[v6]:port"; ValueError for anything else."""
+    """Splits "host:port" or "[v6]:port". Raises ValueError for anything else."""
     host, _, port = where.rpartition(":")
     return host.strip("[]"), int(port)
 
 
 def socket_directory(broker: str) -> Optional[pathlib.Path]:
-    """Where this user's publications listen, made if need be; None where that cannot be had.
+    """Returns the directory in which this user's publications listen, and makes it if needed. None: there is none.
 
-    Below the directory of the broker's ipc socket, so that who can use the broker finds them; over tcp below the first
-    run directory that this user can write.
+    It is in the directory of the broker's ipc socket, so that users of the broker find it. With a broker over tcp it is
+    in the first run directory that this user can write.
     """
     kind, _, where = broker.partition("://")
     run_directories = _run_directories()
@@ -239,7 +239,7 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
 
 
 def _make(parent: pathlib.Path, searched: bool) -> Optional[pathlib.Path]:
-    """`searched`: nobody named it, so it must be ours or the system's."""
+    """`searched`: the directory was not named, so it must be ours or the system's."""
     own = parent / str(os.geteuid())
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
@@ -257,7 +257,7 @@ def _is_ours(directory: pathlib.Path) -> bool:
 
 
 def sweep(directory: pathlib.Path) -> None:
-    """Removes sockets of this user that nobody listens on any more. Young ones may be about to listen."""
+    """Removes this user's sockets on which no program listens any more. Young ones may be about to listen."""
     try:
         files = list(os.scandir(directory))
     except OSError:
@@ -283,15 +283,15 @@ def fits(path: pathlib.Path) -> bool:
 
 
 def own_addresses(broker: str, advertise: str) -> List[str]:
-    """The addresses that other hosts reach this one at, as in an endpoint; 127.0.0.1 when there is no other.
+    """Returns the addresses at which other hosts reach this one, as in an endpoint; 127.0.0.1 when there is no other.
 
-    From another host the broker accepts only the address that the connection comes from. None, when that is a
-    link-local one of IPv6, which means something else on each host.
+    From another host the broker accepts only the address that the connection comes from. Empty when that is a
+    link-local one of IPv6, which has a different meaning on each host.
     """
     if advertise:
         return [in_url(advertise)]
     kind, _, where = broker.partition("://")
-    # Any of the networks for documentation: the address of the default route.
+    # Networks for documentation: the way there is the default route.
     targets = [split_tcp(where)[0]] if kind == "tcp" else ["192.0.2.1", "2001:db8::1"]
     sources = [found for each in targets if (found := _source_towards(each))]
     if not sources:
@@ -300,7 +300,7 @@ def own_addresses(broker: str, advertise: str) -> List[str]:
 
 
 def _source_towards(host: str) -> str:
-    try:  # also that the kernel has no IPv6
+    try:  # it also fails when the kernel has no IPv6
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect((host, 9))
             return str(probe.getsockname()[0])

@@ -1,11 +1,12 @@
 """The sending end of a topic: a ROUTER, its readers, and the last value (schemas/PROTOCOL.md, "Samples").
 
-`publish` runs on users' threads and only leaves its bytes in a tray; the I/O thread numbers and sends them, and has all
-the rest to itself. So there is no lock that a signal handler or a finalizer, which may run in the middle of anything,
-could wait for. ROUTER_MANDATORY with SNDHWM 1 is what makes
-newest-wins per reader: a send that would block says EAGAIN for that reader alone, which then is *behind*. libzmq tells
-through ZMQ_FD when any connection takes more, and all that are behind are tried again, with the newest sample of then;
-and every 1 to 50 ms, because that news may be lost. connections.py bounds what peers can do to the ROUTER.
+`publish` runs on users' threads and only leaves its bytes in a tray. The I/O thread numbers and sends them, and owns
+everything else. So there is no lock for which a signal handler or a finalizer could wait; both may run at any moment.
+
+ROUTER_MANDATORY with SNDHWM 1 makes newest-wins per reader. A send that would block returns EAGAIN for that reader
+alone, which then is *behind*. ZMQ_FD reports that some connection takes more. Then all readers that are behind are
+tried again, with the sample that is the newest then. They are also tried every 1 to 50 ms, because such an event may be
+lost. connections.py bounds what peers can do to the ROUTER.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from .session import Log, Session
 
 IPC, TCP = 2, 3
 _MOST_READERS = 4096
-_MOST_READERS_OF_ONE = 1024  # address, or local process
+_MOST_READERS_OF_ONE = 1024  # one address, or one local process
 _BATCH = 256
-_MOST_USELESS = 3  # frames of a batch
+_MOST_USELESS = 3  # frames in a batch that are of no reader
 _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
@@ -46,7 +47,7 @@ class _Sent:
     __slots__ = "frame", "stamp_ns"
 
     def __init__(self, frame: bytearray) -> None:
-        self.frame: Optional[bytearray] = frame  # with room for the header; None: skipped
+        self.frame: Optional[bytearray] = frame  # header space and payload; None: skipped
         self.stamp_ns = time.time_ns()
 
 
@@ -91,28 +92,28 @@ class Publication:
         self._retrying = False
         self._retry_s = _RETRY_S
 
-    # From users' threads.
+    # Users' threads.
 
     def publish(self, payload: memoryview) -> None:
-        """Copies the bytes and leaves them for the I/O thread. Never blocks. Closed."""
+        """Copies the bytes and leaves them for the I/O thread. Never blocks. Raises Closed."""
         frame = bytearray(link.HEADER_BYTES)
         frame += payload
         self.publish_filled(frame)
 
     def publish_filled(self, frame: bytearray) -> None:
-        """The same with one copy less: the payload is behind 16 bytes for the header."""
+        """Same, with one copy less: the frame has 16 bytes for the header, then the payload."""
         if self.closed:
             raise Closed()
         self._tray.append(_Sent(frame))
         if len(self._tray) * len(frame) > _MOST_BYTES_IN_TRAY:
             self._thin_out(len(frame))
         if not self._called:
-            self._called = True  # an exception here, such as Ctrl-C, leaves it to `tick`
+            self._called = True  # after an exception here, such as Ctrl-C, `tick` serves
             self._reactor.post(self._serve)
 
     def _thin_out(self, size: int) -> None:
-        """The I/O thread is kept from its work, say by a log function: the oldest are skipped, but counted."""
-        with contextlib.suppress(IndexError):  # it has just taken them
+        """Skips and counts the oldest samples, while something such as a log function blocks the I/O thread."""
+        with contextlib.suppress(IndexError):  # the I/O thread has just taken them
             self._tray[-1 - max(1, _MOST_BYTES_IN_TRAY // size)].frame = None
 
     @property
@@ -123,7 +124,7 @@ class Publication:
         """From now on `publish` raises Closed. `part` does the rest."""
         self.closed = True
 
-    # On the I/O thread.
+    # I/O thread.
 
     def counters(self) -> messages.PublicationCounters:
         dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
@@ -132,12 +133,12 @@ class Publication:
         )
 
     def tick(self) -> None:
-        """About ten times a second: what nobody was called for, because an exception came in between."""
+        """Runs about ten times a second. Serves samples whose call was lost by an exception."""
         if self._tray:
             self._serve()
 
     def part(self, parted: Callable[[], None]) -> None:
-        """Ends it; readers that are behind get up to 300 ms. `parted` is called then."""
+        """Ends the publication. Readers that are behind get up to 300 ms. Calls `parted` at the end."""
         self._parted, self._part_by = parted, time.monotonic() + _PARTING_S
         self._reactor.after(_PARTING_S, self._serve)
         self._reactor.post(self._serve)
@@ -146,7 +147,7 @@ class Publication:
         return messages.RegisterTopic(self.topic, self.id, self._offer(), self._described, self._keep_last)
 
     def _offer(self) -> List[messages.Endpoint]:
-        """Listens where the broker that is reached now lets subscribers look, and says where that is."""
+        """Listens where subscribers of the current broker look, and returns the endpoints."""
         broker = self._session.offered_for
         offered = []
         if not self._transports or "ipc" in self._transports:
@@ -178,7 +179,7 @@ class Publication:
         router = self._make_router()
         if not where.endswith(":*") or self._ports is None:
             return router.listen(where)
-        start = random.randrange(len(self._ports))  # programs that start together do not all try the same
+        start = random.randrange(len(self._ports))  # so that programs that start together try different ports
         for port in [*self._ports[start:], *self._ports[:start]]:
             try:
                 return router.listen(f"{where[:-1]}{port}")
@@ -241,7 +242,7 @@ class Publication:
             parted()
 
     def _empty_tray(self) -> None:
-        self._called = False  # first: who sends from now on calls again
+        self._called = False  # first: a send from now on calls again
         for _ in range(len(self._tray)):
             sent = self._tray.popleft()
             frame = sent.frame
@@ -269,8 +270,11 @@ class Publication:
         self._tray.clear()
 
     def _take_in(self, connections: Connections) -> bool:
-        """Whether there may be more to take. Strangers' frames are taken a few at a time: samples go out in between,
-        and a reader may get only one each time (SNDHWM 1)."""
+        """Takes frames. Returns whether there may be more.
+
+        It takes a few frames of strangers at a time, so that samples go out in between: a reader may get only one each
+        time (SNDHWM 1).
+        """
         useless = 0
         for _ in range(_BATCH):
             parts = connections.take()
@@ -282,7 +286,7 @@ class Publication:
         return True
 
     def _hear(self, connections: Connections, parts: List[zmq.Frame]) -> bool:
-        """Whether the sender is a reader now, or was one before. A stranger with anything but a hello is cut."""
+        """Returns whether the sender is or was a reader. Cuts a stranger that sends anything but a hello."""
         peer = parts[0].bytes
         reader = self._readers.get(peer)
         message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
@@ -326,7 +330,7 @@ class Publication:
         self._readers[peer] = reader
 
     def _forget(self, peer: bytes) -> None:
-        """Without a reader its connection ends too: all others belong to strangers."""
+        """Removes a reader and ends its connection: a connection without a reader belongs to a stranger."""
         gone = self._readers.pop(peer, None)
         if gone is not None:
             self._dropped += gone.dropped
@@ -334,8 +338,11 @@ class Publication:
                 self._connections.cut(gone.descriptor)
 
     def _connection_ended(self, descriptor: int) -> None:
-        """Its hello may not have been taken yet, but a ROUTER refuses to send to a peer that is gone: soon those that
-        are new are welcomed once more, twice."""
+        """Removes the reader of an ended connection.
+
+        Its hello may not have been taken yet. So new readers are welcomed twice more soon, because a ROUTER refuses to
+        send to a peer that is gone.
+        """
         for peer, reader in list(self._readers.items()):
             if reader.descriptor == descriptor:
                 reader.descriptor = -1
@@ -355,7 +362,7 @@ class Publication:
             self._reactor.after(_CHECK_S, self._welcome_new)
 
     def _try_again(self, sent: bool) -> None:
-        """Any call into libzmq may swallow the news that a connection takes more again, hence this as well."""
+        """Tries again after a while: any call into libzmq may consume the event that a connection takes more."""
         self._retry_s = _RETRY_S if sent else min(2 * self._retry_s, _LONGEST_RETRY_S)
         if not self._retrying:
             self._retrying = True
@@ -366,7 +373,7 @@ class Publication:
         self._serve()
 
     def _send_all(self, router: zmq.Socket[bytes]) -> Tuple[bool, bool]:
-        """Whether readers are behind now, and whether one of those got something."""
+        """Returns whether readers are behind now, and whether one of those got something."""
         behind = sent = False
         for peer, reader in list(self._readers.items()):
             before = reader.next()
@@ -381,7 +388,7 @@ class Publication:
     def _catch_up(self, router: zmq.Socket[bytes], peer: bytes, reader: Reader) -> None:
         if reader.owes_welcome:
             newest = self._newest.sequence if self._newest is not None else 0
-            newest += not self._keep_last  # of the first one that it can have
+            newest += not self._keep_last  # the first one that it can get
             welcome = link.LinkMessage(link.WELCOME, self.id, reader.subscription, 0, newest)
             router.send_multipart([peer, link.pack_link(welcome)], zmq.NOBLOCK)
             reader.owes_welcome = False
@@ -395,5 +402,5 @@ class Publication:
 
     def _answer(self, router: zmq.Socket[bytes], peer: bytes, kind: int, publication: Id, subscription: Id) -> None:
         answer = link.pack_link(link.LinkMessage(kind, publication, subscription, 0, 0))
-        with contextlib.suppress(zmq.ZMQError):  # gone, or slow: it asks again
+        with contextlib.suppress(zmq.ZMQError):  # it is gone, or slow and asks again
             router.send_multipart([peer, answer], zmq.NOBLOCK)

@@ -1,7 +1,7 @@
-"""The one I/O thread of a Broker. It owns every ZeroMQ socket, for they are not thread-safe.
+"""The one I/O thread of a Broker. It owns every ZeroMQ socket, because they are not thread-safe.
 
-A ZeroMQ socket is watched through its ZMQ_FD, which tells of *changes* only: its `serve` must go on until the socket
-has nothing more, and whoever used a socket has it served again (`post(serve)`).
+It watches a ZeroMQ socket through its ZMQ_FD, which reports *changes* only. So `serve` must go on until the socket has
+nothing more, and code that used a socket must have it served again (`post(serve)`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVE = 32  # libzmq ends the process when it runs out of descriptors while i
 
 
 class Reactor:
-    """Starts its thread at once. `failed` is told of what work raised: our bugs, for the log."""
+    """Starts its thread at once. `failed` gets each exception of the work: our bugs, for the log."""
 
     def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
         _room_for_descriptors()
@@ -37,7 +37,7 @@ class Reactor:
         self._bell_out, self._bell_in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._epoll.register(self._bell_out, select.EPOLLIN)
         self._posted: Deque[Work] = collections.deque()
-        self._asleep = False  # set by the I/O thread alone: what a sender sets, an exception leaves wrong for ever
+        self._asleep = False  # only the I/O thread sets it: after an exception, a sender would leave it wrong for ever
         self._watched: Dict[int, Tuple[zmq.Socket[bytes], Work]] = {}
         self._timers: List[Tuple[float, int, Work]] = []
         self._order = itertools.count()
@@ -45,25 +45,25 @@ class Reactor:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    # From any thread.
+    # Any thread.
 
     def post(self, work: Work) -> None:
-        """Has `work` run on the I/O thread, soon and in order. Never blocks; signal handlers and finalizers may."""
+        """Runs `work` on the I/O thread soon, in order. Never blocks; signal handlers and finalizers may call it."""
         self._posted.append(work)
         if self._asleep:
-            with contextlib.suppress(OSError):  # full: it will look; closed: nobody is left to run it
+            with contextlib.suppress(OSError):  # full: the thread will look anyway; closed: it has ended
                 os.write(self._bell_in, b"!")
 
     def inside(self) -> bool:
         return threading.current_thread() is self._thread
 
     def stop(self, seconds: float) -> None:
-        """Ends the thread after what was posted; what sockets still hold gets their linger."""
+        """Ends the thread after all posted work. What sockets still hold gets their linger."""
         self.post(self._stop)
         if not self.inside():
             self._thread.join(seconds)
 
-    # On the I/O thread.
+    # I/O thread.
 
     def socket(self, kind: int) -> zmq.Socket[bytes]:
         _room_for_descriptors()
@@ -84,7 +84,7 @@ class Reactor:
         socket.close(linger_ms)
 
     def after(self, seconds: float, work: Work) -> None:
-        """Runs `work` once. There is no way to take it back: it looks whether it is still wanted."""
+        """Runs `work` once. It cannot be cancelled: `work` checks whether it is still wanted."""
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), work))
 
     def _run(self) -> None:
@@ -95,7 +95,7 @@ class Reactor:
             self._end()
 
     def _turn(self) -> None:
-        self._asleep = True  # before it looks for work: what is posted later rings
+        self._asleep = True  # before it looks for work, so that later posts ring
         ready = self._epoll.poll(self._pause())
         self._asleep = False
         for fd, _ in ready:
@@ -144,7 +144,7 @@ def _room_for_descriptors() -> None:
 
 
 def receive(socket: zmq.Socket[bytes], parts: int) -> Optional[List[zmq.Frame]]:
-    """The next message; of one with more than `parts` parts, that many and one more. None: nothing is there."""
+    """Returns the next message: its first `parts` + 1 parts at most. None: nothing is there."""
     try:
         got = [socket.recv(zmq.NOBLOCK, copy=False)]
         while got[-1].more:

@@ -1,4 +1,4 @@
-"""What a publication knows of one connected subscription."""
+"""A connected subscription, as its publication sees it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ _FRAMES_PER_SECOND = 20
 
 
 class Sample:
-    """Goes into memory of libzmq's own when the first reader gets it: its thread would give back Python's, and fall
-    behind a busy program; and what newer samples overtake is not copied at all."""
+    """A sample, copied into libzmq's memory when the first reader gets it.
+
+    libzmq's thread would have to give Python's memory back, and would fall behind a busy program. And a sample that
+    newer ones overtake is never copied.
+    """
 
     def __init__(self, sequence: int, filled: bytearray) -> None:
         self.sequence = sequence
-        self.size = len(filled) - HEADER_BYTES  # of the payload
+        self.size = len(filled) - HEADER_BYTES  # of the payload, in bytes
         self._filled = filled
         self._frame: Optional[zmq.Frame] = None
 
@@ -35,24 +38,24 @@ class Sample:
 
 
 class Reader:
-    """Queued is, when newest wins (depth 0), the newest sample if it lacks it, else all, to depth and 64 MiB."""
+    """Queues the newest sample if it lacks it (depth 0), else all samples, up to its depth and 64 MiB."""
 
     def __init__(self, hello: LinkMessage, descriptor: int, owner: str) -> None:
         self.subscription = hello.subscription
         self.secret = hello.secret
-        self.descriptor = descriptor  # of its connection, libzmq's; -1: it has ended
-        self.owner = owner  # of its connection
+        self.descriptor = descriptor  # libzmq's, of its connection; -1: it has ended
+        self.owner = owner  # of its connection: an address or a process
         self.depth = min(hello.depth, _LONGEST_QUEUE)
         self.owes_welcome = True
-        self.checks = 2  # more welcomes, which show whether it had gone before its hello was taken
+        self.checks = 2  # further welcomes, which show whether it left before its hello was taken
         self.dropped = 0
-        self.last = hello.newest  # sequence of the newest sample that was queued for it, or that it has
+        self.last = hello.newest  # sequence of the newest sample that it has, or that was queued for it
         self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
         self._queue: Deque[Sample] = collections.deque()
         self._bytes = 0
 
     def may_speak(self) -> bool:
-        """Whether it may send another frame: a subscriber has little to say."""
+        """Returns whether it may send another frame: a subscriber needs few."""
         return self._frames.take()
 
     def push(self, sample: Sample) -> None:

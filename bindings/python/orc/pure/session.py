@@ -1,7 +1,7 @@
-"""The control plane: one connection to the address broker, and everything that it is to know (schemas/PROTOCOL.md).
+"""The control plane: one connection to the address broker, and all declarations to it (schemas/PROTOCOL.md).
 
-Declarative: what is declared is told to every broker that greets, after every reconnection, until it is withdrawn.
-All of it runs on the I/O thread, except `broker_endpoint`.
+A declaration is sent to every broker that welcomes the participant, after every reconnection, until it is withdrawn.
+Everything runs on the I/O thread, except `broker_endpoint`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Log = Callable[[str, str], object]
 _ANSWER_S = 1.0
 _TICK_S = 0.1
 _LOOK_UP_S = 1.0
-_PATIENCE_S = 0.3  # for one place, when there are others; twice as long in each further round
+_PATIENCE_S = 0.3  # for one endpoint, when there are others; it doubles in each further round
 _MOST_PATIENCE_S = 1.0
-_PER_HEARTBEAT = 64  # counters in one frame: with their texts it stays far below the longest frame
+_PER_HEARTBEAT = 64  # counters in one frame, which stays far below the limit with their texts
 _BATCH = 256
 _UNKNOWN_PARTICIPANT = 3
 _NAME_TAKEN = 4
@@ -35,7 +35,7 @@ _LONGEST_HELLO_AGAIN_S = 5.0
 
 
 class Declared(Protocol):
-    """What a session needs of a publication or a subscription."""
+    """The parts of a publication or a subscription that a session needs."""
 
     topic: str
     announcement: Announcement
@@ -61,10 +61,10 @@ class Session:
         self._name = name
         self._candidates = places.broker_candidates(broker)
         self._has_names = any(places.is_name(each) for each in self._candidates)
-        self._ways = [each for each in self._candidates if not places.is_name(each)]  # in numbers
-        self._next = 0  # of them
+        self._ways = [each for each in self._candidates if not places.is_name(each)]  # numeric endpoints
+        self._next = 0  # index into them
         self._patience_s = _PATIENCE_S
-        self._numbers: Dict[str, List[str]] = {}  # what each candidate stands for
+        self._numbers: Dict[str, List[str]] = {}  # the numeric endpoints of each candidate
         self._looking_up = False
         self._look_up_at = 0.0
         self._participant, self._secret = identity.draw_id(), identity.draw_id()
@@ -94,7 +94,7 @@ class Session:
 
     @property
     def offered_for(self) -> str:
-        """The broker that is talked to now, else the one that will be tried first."""
+        """The current broker, else the one that will be tried first."""
         return self._trying or self._candidates[0]
 
     def publish(self, publication: DeclaredPublication) -> None:
@@ -114,7 +114,7 @@ class Session:
         self._withdraw(self._subscriptions, subscription, withdrawal)
 
     def close(self) -> None:
-        """Goodbye: the broker forgets all of it at once."""
+        """Says goodbye: the broker forgets the participant at once."""
         self._closed = True
         if self._socket is not None:
             if self._greeted:
@@ -126,7 +126,7 @@ class Session:
         if declared.get(thing.topic) is thing:
             del declared[thing.topic]
         self._open = {n: entry for n, entry in self._open.items() if entry[1] is not thing.announcement}
-        if thing.announcement.told:  # the broker may stop to answer, and go on later: it is repeated until then
+        if thing.announcement.told:  # repeated until a broker answers, which may take a while
             self._withdrawals.append(withdrawal)
             self._send_all()
 
@@ -175,7 +175,7 @@ class Session:
         return len(self._ways) == 1 and not self._has_names
 
     def _next_way(self) -> Optional[str]:
-        """Other hosts are not probed, for that would hold up the streams: each gets its time, longer in each round."""
+        """Returns the next endpoint. Other hosts are not probed, because that would delay streams: each gets a time."""
         if self._is_alone():
             return self._ways[0]
         for _ in self._ways:
@@ -188,7 +188,7 @@ class Session:
         return None
 
     def _look_up(self, now: float) -> None:
-        """What the names stand for, again and again, for that changes. On a thread: it may take seconds."""
+        """Looks the names up, repeatedly, because addresses change. On a thread, because it may take seconds."""
         if not self._has_names or self._looking_up or now < self._look_up_at:
             return
         self._looking_up, self._look_up_at = True, now + _LOOK_UP_S
@@ -199,12 +199,12 @@ class Session:
 
         try:
             threading.Thread(target=look_up, name="orc names", daemon=True).start()
-        except RuntimeError:  # no thread is to be had
+        except RuntimeError:  # no thread can be started
             self._looking_up = False
 
     def _looked_up(self, found: Dict[str, List[str]]) -> None:
         self._looking_up = False
-        # A name server may be away for longer than the broker: what is known stays.
+        # A name server may be away for longer than the broker: keep the known addresses.
         self._numbers.update({name: ways for name, ways in found.items() if ways})
         ways = [way for each in self._candidates for way in self._numbers.get(each, [])]
         if ways != self._ways:
@@ -275,7 +275,7 @@ class Session:
             self._log("warning", body.text)
 
     def _hello_refused(self, error: Error, code: int) -> None:
-        """Set-up calls report it at once. Hello is said again: at once the first time under a new id, else later."""
+        """Set-up calls report it at once. The first time it says Hello again at once under a new id, else later."""
         again_s = self._hello_again_s
         if code == _ID_TAKEN:
             self._participant, self._secret = identity.draw_id(), identity.draw_id()
@@ -308,7 +308,7 @@ class Session:
         self._lease_s = min(max(body.lease_ms, 100), 600_000) / 1000
 
     def _start_over(self) -> None:
-        """Hello, and everything again: a new connection, a new broker, or one that has forgotten us."""
+        """Says Hello and declares everything again: on a new connection, to a new broker, or when one forgot us."""
         if self._closed or self._socket is None:
             return
         self._greeted = True
@@ -334,7 +334,7 @@ class Session:
         self._withdrawals = [w for w in self._withdrawals if not w.settled]
 
     def _send_all(self) -> None:
-        """Hello, withdrawals, declarations, in this order. Stops when the connection takes no more."""
+        """Sends Hello, withdrawals, declarations, in this order. Stops when the connection takes no more."""
         if not self._greeted or self._closed or self._hello.settled_badly:
             return
         declared = self._declared()
@@ -351,12 +351,12 @@ class Session:
                 asked.sent()
 
     def _unspeakable(self, asked: Announcement, error: Exception) -> None:
-        """What cannot be told is refused, alone: the others are told."""
+        """Refuses one declaration that cannot be encoded. The others are sent."""
         asked.refused(error if isinstance(error, Error) else Refused(f"{type(error).__name__}: {error}"))
         self._log("error", f"the broker cannot be told: {error}")
 
     def _send(self, body: messages.Body, request: int = 0) -> int:
-        """The request id under which it went; 0 when it could not."""
+        """Sends a message. Returns its request id; 0 when it could not be sent."""
         if self._socket is None:
             return 0
         request = request or next(self._requests)
@@ -374,7 +374,7 @@ class Session:
             part = messages.Heartbeat(publications[:_PER_HEARTBEAT], subscriptions[:_PER_HEARTBEAT])
             try:
                 self._last_heartbeat = self._send(part)
-            except Exception as error:  # the lease matters more than what cannot be counted
+            except Exception as error:  # without a heartbeat the lease would end
                 self._log("error", f"counters cannot be told: {error}")
                 self._last_heartbeat = self._send(messages.Heartbeat([], []))
             publications, subscriptions = publications[_PER_HEARTBEAT:], subscriptions[_PER_HEARTBEAT:]

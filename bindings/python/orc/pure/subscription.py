@@ -1,6 +1,6 @@
 """The receiving end of a topic: which publication, which link, and the queue (schemas/PROTOCOL.md, "Order of events").
 
-Users' threads take samples out of the queue; everything else happens on the I/O thread.
+Users' threads take samples out of the queue. Everything else happens on the I/O thread.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NAMES = {IPC: "ipc", TCP: "tcp"}
 
 class _Arrived(NamedTuple):
     publication: Id
-    joined: int  # sequence before the first one that could be had of this publication
+    joined: int  # sequence before the first sample of this publication for us
     header: frames.SampleHeader
     frame: zmq.Frame
 
@@ -61,32 +61,32 @@ class Subscription:
         self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
         self._reactor, self._session, self._log = reactor, session, log
         self._transports, self._depth, self._max_age_ms = transports, depth, max_age_ms
-        # Shared with users' threads, under the condition's lock.
+        # Shared with users' threads, under the lock of the condition.
         self._changed = threading.Condition()
         self._queue: Deque[_Arrived] = collections.deque()
         self._returned: Tuple[Optional[Id], int] = (None, 0)
         self._info = LinkInfo(False, None, "no publisher")
-        self._told = self._info.reason  # to the broker
+        self._told = self._info.reason  # the reason for the broker
         self._closed = False
         self._bell: Optional[Tuple[int, int]] = None
         self._rung = False
         self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
-        # Of the I/O thread.
+        # I/O thread only.
         self._publication: Optional[messages.Publication] = None
         self._link: Optional[Incoming] = None
         self._former: Optional[Incoming] = None
-        self._secret = 0  # of the subscription and the publication
+        self._secret = 0  # of this subscription at this publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
         self._tried: List[Tuple[int, str, str]] = []  # transport, address, outcome
         self._last: Tuple[Optional[Id], int] = (None, 0)
         self._joined: Tuple[Optional[Id], int] = (None, 0)
 
-    # From users' threads.
+    # Users' threads.
 
     def receive(self, timeout_ms: int) -> Optional[Message]:
-        """The next of the queue that is young enough; None when there is none in time. Closed."""
+        """Returns the next sample that is young enough; None when there is none in time. Raises Closed."""
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
         before = (self._returned, self._missed)
@@ -112,7 +112,7 @@ class Subscription:
             raise
 
     def _drop_stale(self) -> bool:
-        """Whether one is left. `missed` of the next one counts them, because they were not returned."""
+        """Returns whether one is left. `missed` of the next one counts the others, because they were not returned."""
         oldest_ns = time.time_ns() - self._max_age_ms * 1_000_000
         while self._max_age_ms > 0 and self._queue and self._queue[0].header.stamp_ns < oldest_ns:
             self._queue.popleft()
@@ -128,7 +128,7 @@ class Subscription:
         return Message.make(taken.frame, header.sequence, header.stamp_ns, missed)
 
     def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
-        """Ctrl-C came on the way out: the sample is not lost, nor the wake-up for another thread that waits."""
+        """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
         with self._changed:
             if taken is not None and self._returned == (taken.publication, taken.header.sequence):
                 self._returned, self._missed = before
@@ -151,7 +151,7 @@ class Subscription:
         return dataclasses.replace(self._info, stale=self._stale)
 
     def fileno(self) -> int:
-        """Readable while a sample may be there, and when it is closed. Belongs to the subscription. Closed."""
+        """Returns a descriptor that is readable while a sample may be there, and at the end. Raises Closed."""
         with self._changed:
             if self._closed:
                 raise errors.Closed()
@@ -162,7 +162,7 @@ class Subscription:
             return self._bell[0]
 
     def close(self) -> None:
-        """Wakes everybody who waits: Closed."""
+        """Wakes every waiting thread: they raise Closed."""
         with self._changed:
             self._closed = True
             self._info = LinkInfo(False, None, "released")
@@ -171,11 +171,11 @@ class Subscription:
             self._changed.notify_all()
 
     def __del__(self) -> None:
-        for fd in self._bell or ():  # nobody can poll it any more
+        for fd in self._bell or ():  # no thread can poll it any more
             os.close(fd)
 
     def _ring(self) -> None:
-        """The byte before the flag; below after it: an exception in between leaves a byte too many, never a silence."""
+        """Writes the byte before the flag; _quieten in reverse. An exception leaves a byte too many, never none."""
         if self._bell is not None and not self._rung:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._bell[1], b"!")
@@ -186,11 +186,11 @@ class Subscription:
             self._rung = False
             with contextlib.suppress(BlockingIOError):
                 os.read(self._bell[0], 4096)
-            if self._queue or self._closed:  # by a signal handler or a finalizer, just now
+            if self._queue or self._closed:  # set just now by a signal handler or a finalizer
                 self._rung = False
                 self._ring()
 
-    # On the I/O thread.
+    # I/O thread.
 
     def counters(self) -> messages.SubscriptionCounters:
         with self._changed:
@@ -215,7 +215,7 @@ class Subscription:
         self._link = self._former = self._publication = None
 
     def tick(self, now: float) -> None:
-        """About ten times a second."""
+        """Runs about ten times a second."""
         current = self._link
         if current is not None and not current.welcome and now - current.since > _ATTEMPT_S:
             self._try_next(current, "no answer")
@@ -225,9 +225,9 @@ class Subscription:
             self._connect()
 
     def apply(self, state: messages.TopicState, pushed: bool) -> None:
-        """What the broker says. A broker that has just started knows of nobody: only an event says that one is gone.
+        """Follows the state at the broker. Only an event ends a link: a broker that just started knows no topics.
 
-        Changes that come too often are followed later: each of them costs a connection, to any address.
+        Changes that come too often are followed later, because each of them costs a connection to some address.
         """
         found = state.publication
         if self._closed or (found is None and not pushed):
@@ -299,14 +299,14 @@ class Subscription:
         return candidates[self._attempt % len(candidates)]
 
     def _note(self, endpoint: messages.Endpoint, what: str) -> None:
-        """For the program, all of it; for the broker, which shows it to anyone, not what is at the address."""
+        """Notes the outcome for the program. The note for the broker, which shows it to anyone, hides the address."""
         at = (endpoint.transport, endpoint.address)
         others = [each for each in self._tried if each[:2] != at]
         self._tried = [*others, (*at, what)][-_MOST_NOTES:]
         self._disconnected(self._notes(), self._coarse_notes())
 
     def _notes(self) -> str:
-        """The outcome at each address, when it was tried last."""
+        """Returns the last outcome at each address."""
         return "; ".join(
             f"{_NAMES[transport]} {places.shown_address(address)}: {what}" for transport, address, what in self._tried
         )
@@ -351,7 +351,7 @@ class Subscription:
             self._reactor.post(lambda: self.tick(time.monotonic()))
 
     def _leave(self, why: str) -> None:
-        """What is still on its way over the old link is taken until the new one stands, at most a second."""
+        """Takes samples of the old link until the new one is up, at most a second."""
         leaving, self._link = self._link, None
         if leaving is not None and leaving.welcome:
             if self._former is not None:
@@ -386,9 +386,9 @@ class Subscription:
                 return
             self._received += 1
             self._bytes += len(frame) - frames.HEADER_BYTES
-            self._age_ns = max(-(2**63), min(time.time_ns() - header.stamp_ns, 2**63 - 1))  # whatever the stamp says
+            self._age_ns = max(-(2**63), min(time.time_ns() - header.stamp_ns, 2**63 - 1))  # for any stamp
             while self._queue and len(self._queue) >= max(1, self._depth):
                 self._queue.popleft()
             self._queue.append(_Arrived(publication, self._joined[1], header, frame))
             self._ring()
-            self._changed.notify_all()  # also those wait who wait for the link
+            self._changed.notify_all()  # also wakes threads that wait for the link

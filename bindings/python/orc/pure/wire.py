@@ -1,7 +1,7 @@
 """Control-plane frames: FlatBuffers of messages.py, with the protocol's limits (schemas/PROTOCOL.md, "Message").
 
-The `flatbuffers` package has no verifier. Whatever a frame says, decoding ends in bounded time with bounded memory:
-frames are short; tables, vectors and text have budgets; and reading outside the frame is Malformed.
+The `flatbuffers` package has no verifier. Decoding any frame takes bounded time and memory: frames are short; tables,
+vectors and text have budgets; and reading outside the frame is Malformed.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class _Field(NamedTuple):
     name: str  # as in messages.py
     pascal: str  # as in the generated code
     kind: str  # id, text, bytes, number, table, tables
-    table: str  # of kinds table and tables
+    table: str  # for the kinds table and tables
 
 
 def _fields(message: Any) -> List[_Field]:
-    """What a dataclass of messages.py says about its table: one description for both directions."""
+    """Returns the fields of a dataclass of messages.py: one description for both directions."""
     described = []
     for name, hint in typing.get_type_hints(message, vars(messages)).items():
         pascal = "".join(part.capitalize() for part in name.split("_"))
@@ -82,7 +82,7 @@ _ID_OPTIONAL = {"secret", "after"}
 
 
 def encode(envelope: messages.Envelope) -> bytes:
-    """One frame. Shortens free text to the protocol's limits; Malformed when the message is still too long."""
+    """Returns one frame. Shortens free text to the limits. Raises Malformed when the message is still too long."""
     builder = flatbuffers.Builder(512)
     body = _build(builder, envelope.body)
     generated.EnvelopeStart(builder)
@@ -98,7 +98,7 @@ def encode(envelope: messages.Envelope) -> bytes:
 
 
 def shorten(text: str, limit: int = LONGEST_TEXT) -> str:
-    """At most `limit` bytes of UTF-8, no NUL."""
+    """Returns at most `limit` bytes of UTF-8, no NUL."""
     return text.replace("\0", " ").encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
@@ -140,7 +140,7 @@ def _generated(table: str, what: str) -> Any:
 
 
 def decode(frame: bytes) -> messages.Envelope:
-    """The message in a frame. Malformed for anything else, whatever the bytes are."""
+    """Returns the message in a frame. Raises Malformed for any other bytes."""
     if not 8 <= len(frame) <= LONGEST_FRAME or frame[4:8] != _IDENTIFIER:
         raise Malformed("not a frame of ORC's control protocol")
     try:
