@@ -1,4 +1,4 @@
-// Arguments that are taken as they are: no conversion, no copy.
+// Arguments without conversion or copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,7 +10,7 @@ namespace orc::python {
 
 namespace nb = nanobind;
 
-// The bytes of any C-contiguous buffer, for as long as this lives. With the GIL.
+// The bytes of any C-contiguous buffer, valid during the life of this object. With the GIL.
 class readable_bytes {
  public:
   // Throws TypeError (no buffer), BufferError or ValueError (not contiguous).

@@ -4,7 +4,7 @@ namespace orc::python {
 
 void take_gil(PyThreadState* thread) {
   PyEval_RestoreThread(thread);
-  asm volatile("");  // no tail call: this frame is what ends the stack
+  asm volatile("");  // no tail call: this frame ends the stack
 }
 
 PyObject* call_python(const char* module, const char* name, PyObject* arguments) {

@@ -1,7 +1,7 @@
-// Calls in which Python may end the thread: pthread_exit, when a daemon thread wants the GIL and the interpreter is
-// being finalized (before 3.14, which keeps such threads for ever). That unwinds the stack, and aborts the process
-// where it meets C++ that must not be unwound. These functions are built without unwind tables (CMakeLists.txt): for
-// pthread_exit the stack ends there, and the thread is gone without the destructors of its callers.
+// Calls in which Python may end the thread. Before 3.14, Python calls pthread_exit when a daemon thread wants the GIL
+// and the interpreter is finalizing (3.14 keeps such threads for ever). That unwinds the stack, and aborts the process
+// at C++ that must not be unwound. These functions are built without unwind tables (CMakeLists.txt). So pthread_exit
+// finds the end of the stack there, and the thread ends without the destructors of its callers.
 #pragma once
 
 #include <Python.h>
@@ -11,7 +11,7 @@ namespace orc::python {
 // PyEval_RestoreThread: takes the GIL again.
 void take_gil(PyThreadState* thread);
 
-// module.name(*arguments), which may run Python code. Null: it raised. Arguments: a tuple, which it takes over.
+// Calls module.name(*arguments), which may run Python code. Null: it raised. Takes over `arguments`, a tuple.
 [[nodiscard]] PyObject* call_python(const char* module, const char* name, PyObject* arguments);
 
 }  // namespace orc::python

@@ -7,13 +7,13 @@
 
 namespace orc::python {
 
-// Raises the exception of `code`: with `text`, else with the one sentence of the code. With the GIL.
+// Raises the exception of `code`: with `text`, else with the sentence of the code. With the GIL.
 [[noreturn]] void fail(errc code, const std::string& text = {});
 
-// The same for a call with a timeout, which says what one is.
+// Same for a call with a timeout; its bad_argument explains timeouts.
 [[noreturn]] void fail_to_wait(errc code);
 
-// Raises unless it worked.
+// Raises, unless the call succeeded.
 void check(const result& outcome);
 
 }  // namespace orc::python

@@ -1,4 +1,4 @@
-// Calls into liborc without the GIL: its locks are never taken by a thread that holds it.
+// Calls into liborc without the GIL: no thread takes liborc's locks while it holds the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,8 +14,8 @@ namespace orc::python {
 
 namespace nb = nanobind;
 
-// Runs `call` without the GIL, which the thread holds before and after. Not by a scope object: where
-// take_gil ends the thread nothing must be unwound.
+// Runs `call` without the GIL, which the thread holds before and after. Not a scope object, because nothing may be
+// unwound where take_gil ends the thread.
 template <typename Call>
 auto without_gil(Call&& call) {
   static_assert(std::is_nothrow_invocable_v<Call>, "an exception must not pass a thread without the GIL");
@@ -30,25 +30,25 @@ auto without_gil(Call&& call) {
   }
 }
 
-// The longest that a thread waits without looking whether there was a signal: Ctrl-C ends a call within 100 ms.
+// The longest wait between two checks for signals: Ctrl-C ends a call within 100 ms.
 inline constexpr int slice_ms = 50;
 
-// Runs the handlers of signals that came; throws what they raise (KeyboardInterrupt). Only the main thread has any.
+// Runs the handlers of pending signals, and throws what they raise (KeyboardInterrupt). Only the main thread has any.
 inline void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// How long a call of the user's may still wait, a slice at a time.
+// How long a call of the user may still wait, in slices.
 class patience {
  public:
   explicit patience(int timeout_ms) noexcept : left_ms_(timeout_ms) {}
-  // What to wait next, in ms. Timeouts that make no sense are passed on: liborc tells.
+  // Next slice in ms. Passes bad timeouts on: liborc reports them.
   [[nodiscard]] int slice() noexcept {
     if (left_ms_ != -1 && left_ms_ <= slice_ms) return left_ms_;
     if (left_ms_ != -1 && !ends_) ends_ = clock::now() + std::chrono::milliseconds(left_ms_);
     return slice_ms;
   }
-  // After a slice without a result: false when that was all.
+  // After a slice without a result: false when the time is over.
   [[nodiscard]] bool goes_on() noexcept {
     if (left_ms_ == -1) return true;
     if (!ends_) return false;

@@ -23,8 +23,8 @@ struct helper {
   std::shared_ptr<std::atomic<bool>> done;
 };
 
-// Protected by the GIL. Never destroyed, and the child of a fork() starts with none: its parent's threads are not
-// there.
+// Protected by the GIL. Never destroyed. The child of a fork() starts with none, because the parent's threads do not
+// exist there.
 struct registry {
   pid_t process = getpid();
   std::set<session*> sessions;
@@ -40,7 +40,7 @@ registry& living() {
 
 void end() {
   ending = true;
-  // One at a time: others close and drop theirs while the GIL is not held.
+  // One at a time, because others close and drop theirs while the GIL is free.
   auto& sessions = living().sessions;
   while (!sessions.empty()) sessions.extract(sessions.begin()).value()->close();
   while (living().closing != 0)

@@ -1,4 +1,4 @@
-// The end of the interpreter, and the few threads of ours that may be left then.
+// The end of the interpreter, and our few threads that may be left then.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,21 +11,21 @@ class session;
 
 namespace interpreter {
 
-// From the module's start: arranges that everything is closed before the interpreter ends (atexit).
+// At the module's start: makes atexit close everything before the interpreter ends.
 void watch_end();
 
-// True from that moment on. Any thread. Python code goes on to run: other atexit handlers, and daemon threads, which
-// those may wait for.
+// True from that moment on. Any thread. Python code still runs then: other atexit handlers, and daemon threads for
+// which those may wait.
 [[nodiscard]] bool is_ending() noexcept;
 
-// Sessions that are closed at the end, and how many are being closed, which the end waits for. With the GIL.
+// Sessions to close at the end, and how many are closing, for which the end waits. With the GIL.
 void add(session* living);
 void remove(session* living) noexcept;
 void closes();
 void closed() noexcept;
 
-// Runs `work`, which must not touch Python, on a thread of its own; the end of the interpreter waits for it. With the
-// GIL. Throws std::system_error when there is no thread.
+// Runs `work` on a thread of its own. `work` must not touch Python. The end of the interpreter waits for it. With the
+// GIL. Throws std::system_error when no thread can be started.
 void run_beside(std::function<void()> work);
 
 }  // namespace interpreter

@@ -1,5 +1,5 @@
-// What lets Debian's libzmq.a, which is compiled for programs (-fPIE), become part of a shared object. CMakeLists.txt
-// redirects to here (ld --wrap) the three variables of the C library that it reaches directly, and every function of
+// Makes Debian's libzmq.a, which is compiled for programs (-fPIE), usable in a shared object. CMakeLists.txt redirects
+// (ld --wrap) to this file the three variables of the C library that it accesses directly, and every function of
 // libraries that ORC never uses through libzmq: PGM, NORM and GSSAPI.
 #include <netinet/in.h>
 
@@ -14,7 +14,8 @@ const in6_addr __wrap_in6addr_any = IN6ADDR_ANY_INIT;
 // 0: there may be several threads.
 [[gnu::visibility("hidden")]] char __wrap___libc_single_threaded = 0;
 
-// pgm_init() succeeds (every context calls it); nothing else is called without an endpoint pgm://, norm://, or GSSAPI.
+// pgm_init() succeeds, because every context calls it. The others are never called without an endpoint pgm://, norm://,
+// or GSSAPI.
 [[gnu::visibility("hidden")]] int orc_left_out() { return 1; }
 }
 

@@ -8,7 +8,7 @@ namespace orc::python {
 
 namespace {
 
-// liborc's loan does not say why it failed.
+// liborc's loan does not report why it failed.
 [[noreturn]] void fail_to_lend(publisher_handle& from, std::size_t size) {
   const errc why = from.owner->with_broker([&](orc::broker& broker) {
     if (broker.send_msg(from.topic, nullptr, 1).code() == errc::forked) return errc::forked;
@@ -37,7 +37,7 @@ void lent::exit(bool raised) {
   const nb::object view = std::move(view_);
   if (view.is_valid()) {
     const nb::object released = nb::steal(PyObject_CallMethod(view.ptr(), "release", nullptr));
-    if (!released.is_valid()) PyErr_Clear();  // somebody holds a view of it: counted in views_
+    if (!released.is_valid()) PyErr_Clear();  // a view of it exists: counted in views_
   }
   if (raised) {
     if (views_ == 0) memory_ = orc::loan();
@@ -52,7 +52,7 @@ void lent::exit(bool raised) {
   if (!memory_) throw nb::value_error("a loan is sent once");
   if (!entered_)
     throw nb::value_error("nothing was sent: the loan was not entered (with publisher.loan(size) as view)");
-  orc::loan leaving = std::exchange(memory_, orc::loan());  // with the GIL: nobody enters it from here on
+  orc::loan leaving = std::exchange(memory_, orc::loan());  // with the GIL: no other thread enters it from here on
   const errc code = without_gil([&]() noexcept { return from_.end.send(std::move(leaving)).code(); });
   if (code != errc::ok) fail(code);
 }

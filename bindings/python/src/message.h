@@ -7,20 +7,20 @@
 
 namespace orc::python {
 
-// The bytes stay where they were received (over shm: the slot itself) until the object and all views of it are gone, or
-// release(). With the GIL.
+// The bytes stay where they were received (over shm: in the slot) until the object and all views of it are gone, or
+// until release(). With the GIL.
 class received {
  public:
-  // further: samples that were skipped besides those that `sample` counts.
+  // `further`: skipped samples besides those that `sample` counts.
   received(message&& sample, std::uint64_t further) noexcept : sample_(std::move(sample)), further_(further) {}
 
   [[nodiscard]] const message& sample() const noexcept { return sample_; }
   [[nodiscard]] bool released() const noexcept { return !sample_; }
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed() + further_; }
-  // Gives the place back. Again: nothing. Raises BufferError while there are views.
+  // Gives the memory back. A second call does nothing. Raises BufferError while views exist.
   void release();
 
-  // The buffer protocol's.
+  // For the buffer protocol.
   int get(PyObject* self, Py_buffer* view, int flags) noexcept;
   void let_go() noexcept { --views_; }
 

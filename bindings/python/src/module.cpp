@@ -1,4 +1,4 @@
-// The extension orc._native: liborc for orc/__init__.py, which adds what is better said in Python.
+// The extension orc._native: liborc for orc/__init__.py, which adds the parts that are simpler in Python.
 #include <nanobind/nanobind.h>
 
 #include "broker.h"
@@ -26,7 +26,7 @@ void refuse_free_threading() {
 
 NB_MODULE(_native, m) {
   refuse_free_threading();
-  nb::set_leak_warnings(false);  // what lives at the end was closed by atexit
+  nb::set_leak_warnings(false);  // atexit closed everything that is left
   m.doc() = "liborc (liborc/include/orc/*.h) for the package orc.";
   m.attr("version") = orc::version();
   orc::python::interpreter::watch_end();

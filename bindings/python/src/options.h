@@ -1,4 +1,4 @@
-// Options as Python has them.
+// Converts options from Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,13 +7,13 @@
 
 namespace orc::python {
 
-// An iterable of names, or one string with commas between them. Raises BadArgument, TypeError.
+// From an iterable of names, or one string with commas between them. Raises BadArgument, TypeError.
 [[nodiscard]] transport_set to_transports(nanobind::handle names);
 
-// "bulk", "normal" or "control". Raises BadArgument.
+// From "bulk", "normal" or "control". Raises BadArgument.
 [[nodiscard]] priority to_priority(const std::string& name);
 
-// orc.TypeInfo or None. Raises TypeError.
+// From orc.TypeInfo or None. Raises TypeError.
 [[nodiscard]] type_info to_type_info(nanobind::handle type);
 
 }  // namespace orc::python

@@ -21,19 +21,19 @@ struct publisher_handle {
   void send_msg(nanobind::handle data);
 };
 
-// Memory on loan as a context manager: entering gives a writable memoryview, leaving sends.
+// A loan as a context manager: entering gives a writable memoryview, leaving sends.
 class lent {
  public:
   lent(publisher_handle from, std::size_t size);
 
   [[nodiscard]] nanobind::object enter(nanobind::handle self);
-  // Sends unless the body raised.
+  // Sends, unless the body raised.
   void exit(bool raised);
 
-  // The buffer protocol's.
+  // For the buffer protocol.
   int get(PyObject* self, Py_buffer* view, int flags) noexcept;
   void let_go() noexcept { --views_; }
-  // The garbage collector's: the memoryview refers to this.
+  // For the garbage collector: the memoryview refers to this.
   [[nodiscard]] PyObject* view() const noexcept { return view_.ptr(); }
   [[nodiscard]] PyObject* owner() const noexcept { return from_.owner.object(); }
   void clear() noexcept { view_.reset(); }

@@ -13,7 +13,7 @@ namespace orc::python {
 
 namespace {
 
-// One call of liborc waits no longer, so that a thread that nobody waits for any more ends soon.
+// No call of liborc waits longer, so that a thread ends soon when no caller waits for it any more.
 constexpr int longest_call_ms = 2000;
 constexpr std::chrono::milliseconds between_signals{20};
 
@@ -41,7 +41,7 @@ class answer {
   try {
     interpreter::run_beside([told, used = broker, wanted]() mutable {
       result outcome = wanted(*used);
-      used.reset();  // before the caller goes on: its close() is to be the end of the participant
+      used.reset();  // before the caller goes on, because its close() must end the participant
       told->give(std::move(outcome));
     });
   } catch (const std::system_error& problem) {
@@ -76,7 +76,7 @@ void session::close() noexcept {
   subscriptions_.clear();
   auto ended = std::exchange(broker_, nullptr);
   if (log_sink::in_a_call()) {
-    // Garbage collection ran in a log callback, perhaps on the very thread that the participant would wait for.
+    // Garbage collection ran in a log callback, perhaps on the thread for which the participant would wait.
     interpreter::run_beside([kept = std::move(ended)] {});
   } else {
     interpreter::closes();
@@ -118,7 +118,7 @@ result session::call(const set_up& wanted) const {
     result outcome = call_beside(broker(), wanted);
     const bool goes_on = broker_timeout_ms_ == -1 || (broker_timeout_ms_ > longest_call_ms && clock::now() < ends);
     if (outcome.code() != errc::no_broker || !goes_on) return outcome;
-    raise_signals();  // also when the answers come at once
+    raise_signals();  // also when answers come at once
   }
 }
 

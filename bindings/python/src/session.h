@@ -1,4 +1,4 @@
-// What the Python objects of one participant share. All of it with the GIL.
+// The shared part of one participant's Python objects. All calls with the GIL.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace orc::python {
 
-// The Broker and the handles made from it own it together: a publisher works as long as it is kept.
+// The Broker and its handles own it together, so a publisher works as long as it is kept.
 class session {
  public:
   session(participant_options options, std::shared_ptr<log_sink> sink);
@@ -24,13 +24,13 @@ class session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  // Ends the participant; waits for that, at most about a second. Again: nothing.
+  // Ends the participant, within about a second. A second call does nothing.
   void close() noexcept;
 
   [[nodiscard]] log_sink& sink() const noexcept { return *sink_; }
 
-  // What `call` returns for the orc::broker, without the GIL. It must not wait. When close() ran meanwhile the
-  // participant ends here, and still without the GIL: its threads may be waiting for that. Raises Closed.
+  // Runs `call` on the orc::broker without the GIL. `call` must not wait. When close() ran meanwhile, the participant
+  // ends here, still without the GIL, because its threads may be waiting for it. Raises Closed.
   template <typename Call>
   auto with_broker(Call&& call) const {
     auto kept = broker();
@@ -41,16 +41,16 @@ class session {
     });
   }
 
-  // The one object of a topic's subscription now. Raises NotRequested, Closed, Forked.
+  // Returns the one object of a topic's current subscription. Raises NotRequested, Closed, Forked.
   [[nodiscard]] std::shared_ptr<subscription> find(std::string_view topic);
 
-  // A set-up call, which waits for the address broker: on a thread of its own, so that Ctrl-C ends the waiting. Then
-  // the call goes on, and what it declares stays declared.
+  // Runs a set-up call, which waits for the address broker, on a thread of its own, so that Ctrl-C ends the wait. The
+  // call then goes on, and its declaration stays.
   using set_up = std::function<result(orc::broker&)>;
   [[nodiscard]] result call(const set_up& wanted) const;
 
  private:
-  // Never to be dropped with the GIL by a thread that may be the last to hold it. Raises Closed.
+  // A thread that holds the GIL must not drop this if it may be the last owner. Raises Closed.
   [[nodiscard]] const std::shared_ptr<orc::broker>& broker() const;
 
   int broker_timeout_ms_;

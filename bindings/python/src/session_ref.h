@@ -1,4 +1,4 @@
-// What refers to a session, and how the garbage collector sees it. With the GIL.
+// A reference to a session, visible to the garbage collector. With the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,8 +9,8 @@ namespace orc::python {
 
 class session;
 
-// The session is a Python object, so that the collector finds the cycle of an object that keeps a Broker, or what was
-// made from it, and whose method is the Broker's log.
+// The session is a Python object, so that the collector finds this cycle: an object keeps a Broker or its handles, and
+// the Broker's log is a method of that object.
 class session_ref {
  public:
   explicit session_ref(std::unique_ptr<session> made);

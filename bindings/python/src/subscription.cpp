@@ -18,7 +18,7 @@ nb::object subscription::receive(int timeout_ms, way how) {
     const auto before = handed_over_;
     message sample = without_gil([&]() noexcept { return (end.*how)(slice); });
     if (sample) {
-      // Only the main thread runs handlers, and so leaves a sample: when there is one this is another thread.
+      // Only the main thread runs handlers and so leaves a sample. When one is there, this is another thread.
       const bool late = newest_only_ && handed_over_ != before;
       if (slice == 0 || left_ || late) {
         const message skipped = newest_only_ ? std::exchange(left_, message()) : message();
@@ -43,8 +43,8 @@ nb::object subscription::hand_over(message&& sample, const message& skipped) {
   return nb::cast(received(std::move(sample), in_a_row ? skipped.missed() + 1 : 0), nb::rv_policy::move);
 }
 
-// What was left by a call that raised, or with conflate=1 what is newer. Nothing when another thread returned that
-// meanwhile.
+// Returns the sample that an interrupted call left, or a newer one with conflate=1. Nothing when another thread has
+// returned that meanwhile.
 nb::object subscription::take_left(way how) {
   message kept = std::exchange(left_, message());
   const auto before = handed_over_;

@@ -1,4 +1,4 @@
-// What all handles of one subscription share. With the GIL.
+// The shared part of all handles of one subscription. With the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,11 +15,11 @@ class subscription {
 
   explicit subscription(orc::subscriber from) noexcept : end(std::move(from)) {}
 
-  // A sample, or None when there is none; raises for anything else. A slice at a time, signals are looked for in
-  // between and after a wait: what a handler raises then (KeyboardInterrupt) leaves the sample here for the next call.
+  // Returns a sample, or None when there is none; raises for anything else. Waits in slices, and checks for signals
+  // between and after them. When a handler raises (KeyboardInterrupt), the sample stays here for the next call.
   [[nodiscard]] nanobind::object receive(int timeout_ms, way how);
 
-  // Known to have conflate=1: a sample that was left here gives way to a newer one.
+  // conflate=1 is certain: a sample that was left here gives way to a newer one.
   void newest_only() noexcept { newest_only_ = true; }
 
   orc::subscriber end;
