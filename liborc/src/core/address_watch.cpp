@@ -11,13 +11,13 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int most_messages = 64;  // of a step
+constexpr int most_messages = 64;  // per step
 
 [[nodiscard]] unique_fd open_socket() noexcept {
   unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE));
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  // Routes as well: the one for multicast often follows its address, as the default route of IPv6 does.
+  // Watches routes as well: the route for multicast often changes after its address, as the default route of IPv6 does.
   address.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
   if (socket && ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket.reset();
   return socket;
@@ -37,7 +37,7 @@ void address_watch::step(monotonic::time_point now) noexcept {
   for (int n = 0; n < most_messages; ++n) {
     char ignored = 0;
     if (::recv(socket_.get(), &ignored, sizeof ignored, MSG_DONTWAIT) < 0 && errno != ENOBUFS) break;
-    changed = true;  // ENOBUFS: more than the socket holds
+    changed = true;  // ENOBUFS: the socket overflowed
   }
   if (changed) note(now);
 }

@@ -1,5 +1,5 @@
-// What the broker has been told of one topic of this participant, and what it answered. The housekeeping keeps telling
-// until it is confirmed for the broker's current epoch; a set-up call waits for the outcome.
+// The declaration of one topic to the broker, and the broker's answer. The housekeeping repeats it until the broker
+// confirms it for its current epoch. A set-up call waits for the outcome.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace orc::detail {
 // Any thread.
 class announcement {
  public:
-  // Twice as long each time: only the answer to the last attempt counts, and a slow network must have time for it.
+  // The interval doubles, because only the answer to the last attempt counts and a slow network needs time for it.
   static constexpr auto retry_after = std::chrono::milliseconds(300);
   static constexpr auto longest_retry = std::chrono::milliseconds(2400);
 
-  // The outcome, or what holds it up; errc::timed_out when there is neither at the deadline.
+  // Returns the outcome or the obstacle; errc::timed_out when there is neither at the deadline.
   [[nodiscard]] result wait(const deadline& until) const {
     std::unique_lock lock(mutex_);
     while (state_ != state::confirmed && state_ != state::refused && !obstacle_) {
@@ -42,7 +42,7 @@ class announcement {
     const std::lock_guard lock(mutex_);
     return state_ == state::unsent || (state_ == state::sent && now - sent_at_ >= retry_);
   }
-  // When due() may turn true; nothing: not by itself.
+  // When due() may turn true; nothing: not without another call.
   [[nodiscard]] std::optional<monotonic::time_point> next() const {
     const std::lock_guard lock(mutex_);
     if (state_ == state::unsent) return monotonic::time_point{};
@@ -59,14 +59,14 @@ class announcement {
     request_ = request;
     sent_at_ = now;
   }
-  // True when `request` is the one that was sent last and is not settled yet.
+  // True when `request` is the last one sent and has no outcome yet.
   [[nodiscard]] bool awaits(std::uint64_t request) const {
     const std::lock_guard lock(mutex_);
     return state_ == state::sent && request_ == request;
   }
   void confirmed() { settle(state::confirmed, {}); }
   void refused(error why) { settle(state::refused, std::move(why)); }
-  // The topic was given up: who still waits for the outcome is told.
+  // The topic was given up. Reports errc::closed to threads that still wait.
   void withdrawn() {
     {
       const std::lock_guard lock(mutex_);
@@ -74,24 +74,24 @@ class announcement {
     }
     refused(error(errc::closed));
   }
-  // The broker may have forgotten it, or must learn something new. What was refused stays refused.
+  // The broker may have forgotten it, or must learn something new. A refused one stays refused.
   void renew() {
     const std::lock_guard lock(mutex_);
     obstacle_.reset();
     if (state_ != state::refused) state_ = state::unsent;
   }
-  // Its endpoints changed: what was refused for them, perhaps, is said again as well.
+  // Its endpoints changed. Sends it again, also if it was refused, perhaps for its endpoints.
   void moved() {
     const std::lock_guard lock(mutex_);
     obstacle_.reset();
     if (state_ != state::refused || why_.code() == errc::bad_argument) state_ = state::unsent;
   }
-  // It was refused for a reason that is gone.
+  // The reason for the refusal is gone.
   void reopen() {
     const std::lock_guard lock(mutex_);
     state_ = state::unsent;
   }
-  // Nothing can come of it for now (nothing: it can again). Who waits is told; it stays to be declared.
+  // Sets the obstacle that prevents an answer for now, and reports it to waiting threads; nothing: there is none.
   void held_up(const std::optional<error>& why) {
     {
       const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ class announcement {
     const std::lock_guard lock(mutex_);
     return state_ == state::refused;
   }
-  // A broker may have heard of it.
+  // True when some broker may know it.
   [[nodiscard]] bool was_sent() const {
     const std::lock_guard lock(mutex_);
     return was_sent_;

@@ -1,4 +1,4 @@
-// The public classes: each call checks for fork() and hands over to the core.
+// The public classes. Each call checks for fork() and then calls the core.
 #include <new>
 #include <utility>
 
@@ -20,7 +20,7 @@ broker& broker::operator=(broker&& other) noexcept {
 }
 
 broker::~broker() {
-  // After fork() the sockets, threads and locks in there belong to the parent.
+  // After fork() its sockets, threads and locks belong to the parent.
   if (participant_ && participant_->forked()) (void)participant_.release();
 }
 

@@ -1,5 +1,5 @@
-// Paces attempts to connect: the first at once, then at growing intervals. Whoever can make us try (the broker pushes
-// each new endpoint of a topic) does not choose how often.
+// Paces attempts to connect: the first at once, then at growing intervals. So a peer that can cause attempts (the
+// broker pushes each new endpoint of a topic) does not choose how often they happen.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ class attempt_pace {
  public:
   static constexpr std::chrono::milliseconds shortest{250};
   static constexpr std::chrono::milliseconds longest{1000};
-  static constexpr std::chrono::seconds calm{3};  // without an attempt: it begins anew
+  static constexpr std::chrono::seconds calm{3};  // without an attempt: the intervals begin anew
 
-  // When the next attempt may begin; the epoch: at once. One that was booked and has not begun yet is the same.
+  // When the next attempt may begin; the epoch: at once. Returns the same time again until that attempt has begun.
   [[nodiscard]] monotonic::time_point book(monotonic::time_point now) noexcept {
     if (booked_ > now) return booked_;
     if (now - booked_ >= calm) interval_ = {};

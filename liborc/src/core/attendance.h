@@ -1,6 +1,6 @@
-// Does the user of a subscription look after it? While users come by, the housekeeping leaves the link alone, so that
-// no sample wakes two threads; when they stay away it empties the link for them, so that nothing piles up
-// (contract.md 3).
+// Tracks whether the user of a subscription receives from it. While the user does, the housekeeping leaves the link
+// alone, so that no sample wakes two threads. While the user is away, the housekeeping empties the link, so that
+// nothing piles up (liborc/doc/contract.md, promise 3).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ class attendance {
 
   void user_came() noexcept { ++visits_; }
 
-  // Should the housekeeping empty the link now? `user_waits`: in a receive, or with a descriptor in its own event loop.
+  // Returns whether the housekeeping should empty the link now. `user_waits`: in a receive, or with a descriptor in its
+  // own event loop.
   [[nodiscard]] bool should_drain(monotonic::time_point now, bool user_waits) noexcept {
     const bool came = visits_ != seen_visits_;
     seen_visits_ = visits_;
@@ -51,9 +52,9 @@ class attendance {
   }
 
   [[nodiscard]] bool user_is_away() const noexcept { return absent_; }
-  // True: the link's descriptor is to be watched (once next() has passed).
+  // True: watch the link's descriptor, from next() on.
   [[nodiscard]] bool watch(monotonic::time_point now) const noexcept { return absent_ && now >= next_; }
-  // When to look again at the latest; nothing: when the descriptor says so.
+  // When to look again at the latest; nothing: when the descriptor is readable.
   [[nodiscard]] std::optional<monotonic::time_point> next(monotonic::time_point now) const noexcept {
     if (watch(now)) return std::nullopt;
     return next_;

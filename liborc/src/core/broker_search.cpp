@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view ipc_scheme = "ipc://";
 
-// A network that takes longer than this for an answer is none to run a broker over.
+// A network that takes longer than this for an answer is unfit for a broker.
 constexpr int connect_within_ms = 750;
 constexpr int acknowledged_within_ms = 1500;
-constexpr int introduced_within_ms = 3000;  // of a broker that thousands come back to
+constexpr int introduced_within_ms = 3000;  // time to connect to a broker to which thousands return
 
 constexpr std::chrono::milliseconds until_looked_up{10};
 constexpr std::chrono::seconds looked_up_again_after{1};
@@ -35,7 +35,7 @@ constexpr const char* no_such_host = "no such host";
   const auto there = wire::numbers_in(endpoint);
   if (!there) return false;
   const auto way = route_to(endpoint);
-  if (!way || way->leaves_host) return !way;  // other hosts are not asked: that may take long
+  if (!way || way->leaves_host) return !way;  // other hosts are not asked, because that may take long
   return wire::connection_problem(*there, std::chrono::milliseconds(0)) == ECONNREFUSED;
 }
 
@@ -65,14 +65,14 @@ bool broker_search::step(monotonic::time_point now) {
     if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, most_patience);
     if (leave_out(which)) continue;
     until_ = now + its_time;
-    // The only one that may answer: libzmq keeps trying by itself.
+    // It is the only one that may answer, and libzmq keeps trying by itself.
     if (!socket_ || which.endpoint != endpoint_) connect(which.endpoint);
     break;
   }
   return true;
 }
 
-// Names anew in each round: their addresses change.
+// Looks names up anew in each round, because their addresses change.
 void broker_search::look_up(monotonic::time_point now) {
   if (names_.is_under_way() || (asked_ != monotonic::time_point{} && now - asked_ < looked_up_again_after)) return;
   const auto is_name = [](const place& each) { return wire::names_a_host(each.endpoint); };
@@ -91,7 +91,7 @@ void broker_search::take_addresses() {
     for (const auto& each : (*found)[i]) ways.push_back({i, each});
     places_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
     if (!(*found)[i].empty()) continue;
-    // A name server may be away for longer than the broker: what is known stays.
+    // A name server may be away for longer than the broker: keep the known addresses.
     std::copy_if(ways_.begin(), ways_.end(), std::back_inserter(ways),
                  [i](const auto& each) { return each.place == i; });
   }
@@ -113,19 +113,19 @@ void broker_search::connect(const std::string& endpoint) {
   endpoint_ = endpoint;
   may_stay_ = true;
   problem_.clear();
-  // libzmq ends the process when it runs out of them.
+  // libzmq ends the process when it runs out of descriptors.
   if (!room_for_fds(16)) {
     problem_ = "out of file descriptors: raise the limit (ulimit -n)";
     return;
   }
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
-    socket.set(zmq::sockopt::probe_router, true);  // each new connection makes the broker say who it is
+    socket.set(zmq::sockopt::probe_router, true);  // each new connection makes the broker say which run it is
     socket.set(zmq::sockopt::immediate, true);
     socket.set(zmq::sockopt::linger, 200);
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 200);
-    // Without them TCP would repeat what was lost at intervals that grow with the outage.
+    // Without these TCP would retransmit at intervals that grow with the outage.
     socket.set(zmq::sockopt::connect_timeout, connect_within_ms);
     socket.set(zmq::sockopt::tcp_maxrt, acknowledged_within_ms);
     socket.set(zmq::sockopt::handshake_ivl, introduced_within_ms);
@@ -152,7 +152,7 @@ void broker_search::restart() noexcept {
   until_ = {};
   time_for_one_ = patience;
   asked_ = {};
-  (void)names_.try_take();  // from when it was last sought
+  (void)names_.try_take();  // drops the result of an earlier search
 }
 
 int broker_search::fd() noexcept try {
@@ -169,7 +169,7 @@ bool broker_search::try_recv(zmq::message_t& frame) noexcept try {
   }
   return false;
 } catch (const zmq::error_t&) {
-  return false;  // interrupted, or the context goes down
+  return false;  // interrupted, or the context ends
 }
 
 bool broker_search::try_send(const std::string& frame) noexcept try {

@@ -1,4 +1,4 @@
-// Where the address broker may be, and trying one place after the other until one answers.
+// Finds the address broker: tries one place after the other until a broker answers.
 #pragma once
 
 #include <optional>
@@ -11,60 +11,60 @@
 
 namespace orc::detail {
 
-// Not thread-safe: the housekeeping owns it. Waits for nothing but in wait_readable.
+// Not thread-safe: the housekeeping owns it. Blocks only in wait_readable.
 class broker_search {
  public:
-  // For one place, when there are others; twice as long in each further round, for slow networks and busy brokers.
+  // Time for one place, when there are others. It doubles in each further round, for slow networks and busy brokers.
   static constexpr auto patience = std::chrono::milliseconds(300);
   static constexpr auto most_patience = std::chrono::milliseconds(1000);
 
-  // `endpoint`: the only places; empty: broker_candidates(), those of them that another user could have made left out.
-  // A host's name stands for all of its addresses, which are looked up beside this thread.
+  // `endpoint`: the only places to try. Empty: broker_candidates() without those that another user could have made. A
+  // host name stands for all of its addresses; another thread looks them up.
   broker_search(zmq::context_t& context, const std::string& endpoint);
 
-  // Connects to the next place when the present one had its time. Harmless once something answered. True: it looked
-  // around, so places() may say something else.
+  // Connects to the next place when the current one had its time. Has no effect once a broker answered. True: the
+  // search went on, so places() may have changed.
   bool step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
-  // There are other places or addresses to go to.
+  // True when there are other places or addresses to try.
   [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1 || ways_.size() > 1; }
-  // The connection is up. False also while libzmq makes it anew.
+  // True while the connection is up. False also while libzmq reconnects.
   [[nodiscard]] bool is_connected() noexcept;
-  // Somebody answers at the present place: it has at least until then.
+  // A broker answers at the current place: stay there at least until then.
   void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
-  // The way there changed: a new connection to the present place, which has its time again.
+  // The way there changed: makes a new connection to the current place, which gets its time again.
   void reconnect(monotonic::time_point now);
-  // Begin again at the first place.
+  // Begins again at the first place.
   void restart() noexcept;
 
-  // ---- the connection that is being tried, or that answered ----
-  // In numbers.
+  // ---- the connection that is tried, or over which a broker answered ----
+  // The current endpoint, numeric.
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
-  // The user named it; else it was found.
+  // True: the user named it. False: it was found.
   [[nodiscard]] bool is_named() const noexcept { return named_; }
   // Readable when there may be something to receive; edge-triggered. -1: no connection (out of descriptors).
   [[nodiscard]] int fd() noexcept;
-  // A message of one frame; those of several are dropped. False: nothing there.
+  // Receives a message of one frame. Drops messages of several frames. False: nothing is there.
   [[nodiscard]] bool try_recv(zmq::message_t& frame) noexcept;
-  // False: the broker takes nothing at the moment.
+  // False: the broker takes nothing now.
   [[nodiscard]] bool try_send(const std::string& frame) noexcept;
   // False: not within that time.
   [[nodiscard]] bool wait_readable(int timeout_ms) noexcept;
 
-  // "ipc:///run/orc/broker, tcp://127.0.0.1:5570", with what is wrong with a place: for people. `findings`: what else
-  // was found at the first of them; may be shorter.
+  // The places for people, each with its problem: "ipc:///run/orc/broker, tcp://127.0.0.1:5570". `findings`: further
+  // problems, of the first places; may be shorter than the list.
   [[nodiscard]] std::string places(const std::vector<std::string>& findings) const;
-  // Why a place cannot even be tried (a bad endpoint); empty normally.
+  // Why a place cannot be tried at all (a bad endpoint); normally empty.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
  private:
   struct place {
     std::string endpoint;
-    std::string problem;  // why it was left out when its turn came last
+    std::string problem;  // why it was left out the last time
   };
   struct way {
     std::size_t place = 0;
-    std::string endpoint;  // in numbers
+    std::string endpoint;  // numeric
     bool operator==(const way&) const = default;
   };
   void look_up(monotonic::time_point now);
@@ -75,15 +75,15 @@ class broker_search {
   zmq::context_t& context_;
   const bool named_;
   std::vector<place> places_;
-  std::vector<way> ways_;  // of all places, in their order
-  std::size_t next_ = 0;   // of them
+  std::vector<way> ways_;  // to all places, in their order
+  std::size_t next_ = 0;   // index into ways_
   std::chrono::milliseconds time_for_one_ = patience;
-  bool may_stay_ = false;  // the present one gets time to answer once its connection is up
+  bool may_stay_ = false;  // the current place gets time to answer once its connection is up
   name_lookup names_;
-  monotonic::time_point asked_;  // for the addresses of names
+  monotonic::time_point asked_;  // when the addresses of names were looked up
   std::string endpoint_;
   std::string problem_;
-  zmq::socket_t socket_;  // without a handle: none
+  zmq::socket_t socket_;  // without a handle: no connection
   monotonic::time_point until_;
 };
 

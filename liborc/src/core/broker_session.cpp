@@ -33,7 +33,7 @@ constexpr auto check_interval = std::chrono::milliseconds(5000);
   }
 }
 
-// They were checked when the options were completed.
+// with_environment() has checked them.
 [[nodiscard]] wire::port_range ports_of(const participant_options& options) {
   const auto parsed = wire::port_range::parse(options.ports);
   const auto* const range = std::get_if<wire::port_range>(&parsed);
@@ -68,7 +68,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   if (!joined_) {
     if (search_.step(now)) publish_status();
     look_why_silent(now);
-    // A connection that outlived the broker's silence is not new, so no welcome comes by itself.
+    // A connection that outlived the broker's silence is not new. So the broker sends no Welcome by itself.
     if (now >= next_hello_) {
       refusal_.reset();
       hold_up(topics);
@@ -76,9 +76,9 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
     }
   }
   receive_all(now, topics);
-  if (refusal_) hold_up(topics);  // those that were declared meanwhile
+  if (refusal_) hold_up(topics);  // also those declared since
   if (!joined_) return;
-  // Who has no other place to go to waits until the broker is back, or somebody tells that the session is over.
+  // Without another place to go to, it waits until the broker returns, or an answer says that the session is over.
   if (now - last_heard_ > lease_ || (search_.has_choice() && !search_.is_connected())) return lose(now);
   if (now - joined_at_ > longest_delay) hello_delay_ = {};
   declare(now, topics);
@@ -86,7 +86,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
     beat(topics);
     next_beat_ = now + heartbeat_;
   }
-  // A send may have executed the command that made the descriptor readable, which tells of it only once.
+  // A send may have consumed the event that made the descriptor readable.
   if (std::exchange(sent_, false)) receive_all(now, topics);
 }
 
@@ -143,7 +143,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   }
 }
 
-// And so may the broker be.
+// A new connection may lead to another broker.
 void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::time_point now) {
   learn(welcome);
   joined_ = false;
@@ -151,7 +151,7 @@ void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::
   say_hello(now);
 }
 
-// Where it is, and where our endpoints are to be.
+// Records where the broker is, and where our endpoints belong.
 void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
@@ -199,7 +199,7 @@ void broker_session::follow_addresses(monotonic::time_point now, const topic_lis
   }
   if (alone_ || !place_) return;
   const auto way = way_to_broker();
-  if (is_cut_off(way)) return;  // when there is a way again, it is another change
+  if (is_cut_off(way)) return;  // when a way exists again, that is another change
   if (way && std::exchange(way_begins_at_, way->address) != way->address) {
     log(log_level::info, "this host is at " + way->address + " now: says so to the broker at " + search_.endpoint());
     joined_ = false;
@@ -257,7 +257,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   }
 }
 
-// The topics stay declared; who waits for one is told why nothing comes of it now.
+// The topics stay declared. Threads that wait for one get the reason why it does not come about now.
 void broker_session::on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics) {
   const bool taken = error.code == wire::error_code::id_taken;
   const auto delay = taken ? hello_delay_ : std::max(hello_delay_, shortest_delay);
@@ -274,7 +274,8 @@ void broker_session::on_refused_hello(const wire::error& error, monotonic::time_
   hold_up(topics);
 }
 
-// Somebody else ended it, or we were stopped for longer than the lease. Others may hold our topics by now.
+// Another program ended the session, or this one was stopped for longer than the lease. Other participants may hold our
+// topics by now.
 void broker_session::on_lost_session(const wire::error& error, monotonic::time_point now) {
   log(log_level::error, "the broker at " + search_.endpoint() + " ended the session of this participant (" +
                             error.text + "): everything is registered again");
@@ -300,7 +301,7 @@ void broker_session::on_state(std::uint64_t request, const wire::topic_state& st
   }
 }
 
-// Nobody has to be told.
+// Without a broker there is nothing to declare.
 void broker_session::confirm_all(monotonic::time_point now, const topic_lists& topics) {
   const auto confirm = [](announcement& a) {
     if (a.due({})) a.confirmed();
@@ -323,7 +324,7 @@ void broker_session::say_hello(monotonic::time_point now) {
   send(hello_request_, hello_);
 }
 
-// What ended first: a topic may be declared anew under another id.
+// Withdrawals come first, because a topic may be declared anew under another id.
 void broker_session::declare(monotonic::time_point now, const topic_lists& topics) {
   try_again_ = now + retry_interval;  // unless all of it is sent
   if (!send_withdrawals(now)) return;
@@ -366,13 +367,13 @@ void broker_session::beat(const topic_lists& topics) {
 void broker_session::lose(monotonic::time_point now) {
   log(log_level::warning, "the broker at " + search_.endpoint() + " does not answer any more; samples go on");
   joined_ = false;
-  for (const auto& each : withdrawals_) each.told->confirmed();  // they are said again when it is back
+  for (const auto& each : withdrawals_) each.told->confirmed();  // they are repeated when the broker returns
   search_.restart();
   search_.step(now);
   publish_status();
 }
 
-// There are never more of them than the broker heard of topics.
+// There are never more of them than topics that the broker heard of.
 void broker_session::withdraw(std::vector<ending>& topics) {
   withdrawals_.reserve(withdrawals_.size() + topics.size());
   for (auto& each : topics) {
@@ -408,7 +409,7 @@ bool broker_session::goodbye_was_heard() {
   return false;
 }
 
-// False: the broker takes nothing at the moment.
+// False: the broker takes nothing now.
 bool broker_session::send(std::uint64_t request, wire::body what) {
   sent_ = true;
   return search_.try_send(wire::encode({request, std::move(what)}));
@@ -418,11 +419,11 @@ void broker_session::log(log_level level, const std::string& text) const {
   if (options_.log) options_.log(level, text);
 }
 
-// libzmq does not report why a connection fails. A broker that answers at once is not looked at.
+// Looks for the reason of a failed connection, which libzmq does not report. Not for a broker that answers at once.
 void broker_session::look_why_silent(monotonic::time_point now) {
   if (check_) {
     if (!check_->is_done()) return;
-    if (next_check_) findings_ = check_->findings();  // else it is of a search that is over
+    if (next_check_) findings_ = check_->findings();  // otherwise the check belongs to an earlier search
     check_.reset();
     publish_status();
   }

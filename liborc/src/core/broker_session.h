@@ -1,7 +1,7 @@
-// What a participant says to the address broker, and what it makes of the answers (schemas/PROTOCOL.md,
-// liborc/doc/design/broker-session.md). Declarative: whatever the broker has not confirmed is said again, so a lost
-// answer, a new broker or a moved connection needs no special care. That includes what ended: a withdrawal is said
-// until the broker confirms it, or is another one, which was never told.
+// The session with the address broker: sends declarations and handles the answers (schemas/PROTOCOL.md). It repeats
+// everything that the broker has not confirmed. So a lost answer, a new broker or a moved connection needs no special
+// care. It also repeats withdrawals, until the broker confirms them or another broker answers, which never knew the
+// topics.
 #pragma once
 
 #include <memory>
@@ -25,36 +25,36 @@ struct topic_lists {
   std::vector<std::shared_ptr<subscription>> subscriptions;
 };
 
-// The housekeeping thread owns it; what other threads may call is marked.
+// Not thread-safe: the housekeeping thread owns it. Calls for other threads are marked.
 class broker_session {
  public:
   broker_session(zmq::context_t& context, const participant_options& options);
 
-  // Reads what has arrived, says what is due.
+  // Receives what has arrived, and sends what is due.
   void step(monotonic::time_point now, const topic_lists& topics);
   [[nodiscard]] int fd() noexcept { return search_.fd(); }
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
-  // This host's addresses or routes changed, perhaps. Publications are registered where they are now. Over a new
-  // connection where the way to the broker begins at another address: the old one is dead, or soon will be. Links that
-  // can go on under no other address are closed; publication::is_open says so.
+  // Call it when this host's addresses or routes may have changed. Registers publications at their current addresses.
+  // Connects to the broker anew when the way there begins at another address, because the old connection is dead or
+  // soon will be. Closes links that no current address reaches; publication::is_open reports that.
   void follow_addresses(monotonic::time_point now, const topic_lists& topics);
 
-  // A topic of ours that ended: what to tell the broker, whether it may have heard of it, and who wants to know when it
-  // knows.
+  // The end of one of our topics: the withdrawal to send, whether a broker may know the topic, and the announcement
+  // that reports the end.
   struct ending {
     wire::body what;
     std::shared_ptr<const announcement> declared;
     std::shared_ptr<announcement> told;
   };
-  // Takes all of them. Who waits is released at once when there is no broker to wait for.
+  // Takes over all of them. Ends their waits at once when there is no broker to wait for.
   void withdraw(std::vector<ending>& topics);
-  // Goodbye, and waits a moment for the broker's word: the names are free when it comes. Nothing else may follow.
+  // Sends Goodbye and waits up to 300 ms for the ack, which frees our topic names. Must be the last call.
   void leave();
 
-  // Known once a broker answered for the first time.
+  // Known once a broker has answered.
   [[nodiscard]] const std::optional<network_place>& place() const noexcept { return place_; }
 
-  // Any thread: endpoint of the broker that answered last, and why none does (a sentence that says what to do).
+  // Any thread: the endpoint of the broker that answered last, and why none answers (a sentence that says what to do).
   [[nodiscard]] std::string endpoint() const;
   [[nodiscard]] result availability() const;
 
@@ -103,31 +103,31 @@ class broker_session {
   void publish_status();
 
   const participant_options options_;
-  const bool alone_;  // no broker is wanted
+  const bool alone_;  // no broker is used
   broker_search search_;
   wire::hello hello_;
   std::optional<network_place> place_;
-  std::string way_begins_at_;                 // our address on the way there, when we looked last
-  std::string run_directory_;                 // of the broker's users
-  bool joined_ = false;                       // the broker took our Hello
-  std::optional<error> refusal_;              // or did not, and why
-  std::string logged_refusal_;                // so that it is logged once
+  std::string way_begins_at_;                 // our address on the way there, when last checked
+  std::string run_directory_;                 // the run directory of the broker's users
+  bool joined_ = false;                       // the broker accepted our Hello
+  std::optional<error> refusal_;              // or refused it, for this reason
+  std::string logged_refusal_;                // so that each is logged once
   std::uint64_t hello_request_ = 1;           // changes with our id
-  std::chrono::milliseconds hello_delay_{0};  // grows while Hellos fail, or the sessions they begin
+  std::chrono::milliseconds hello_delay_{0};  // grows while Hellos fail, or their sessions are short
   monotonic::time_point joined_at_;
-  std::uint64_t epoch_ = 0;  // of the broker we joined last; 0: none
+  std::uint64_t epoch_ = 0;  // of the last broker that accepted us; 0: none
   monotonic::time_point last_heard_;
   monotonic::time_point next_beat_;
   monotonic::time_point next_hello_;
-  bool sent_ = false;                // since the last look at what arrived
-  monotonic::time_point try_again_;  // what the broker did not take
+  bool sent_ = false;                // since the last receive
+  monotonic::time_point try_again_;  // when to send again what the broker did not take
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
   std::vector<withdrawal> withdrawals_;
-  std::optional<wire::endpoint_check> check_;  // runs, or is to be read
+  std::optional<wire::endpoint_check> check_;  // runs, or has a result to read
   std::optional<monotonic::time_point> next_check_;
-  std::vector<std::string> findings_;  // at the named places, of the last check
+  std::vector<std::string> findings_;  // problems of the named places, from the last check
 
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;

@@ -18,14 +18,14 @@ using monotonic = std::chrono::steady_clock;
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-// Now minus `stamp_ns`, which a stranger may have made up: limited to what fits.
+// Now minus `stamp_ns`, which a stranger may have made up: limited to the range of the type.
 [[nodiscard]] inline std::int64_t age_of(std::int64_t stamp_ns) noexcept {
   std::int64_t age = 0;
   if (__builtin_sub_overflow(realtime_ns(), stamp_ns, &age)) return stamp_ns < 0 ? INT64_MAX : INT64_MIN;
   return age;
 }
 
-// When a wait of timeout_ms ends; -1: never.
+// The end of a wait of timeout_ms; -1: never.
 class deadline {
  public:
   explicit deadline(int timeout_ms) noexcept {
@@ -33,14 +33,14 @@ class deadline {
     if (timeout_ms > 0) at_ = monotonic::now() + std::chrono::milliseconds(timeout_ms);
   }
   [[nodiscard]] bool passed() const noexcept { return at_ && monotonic::now() >= *at_; }
-  // What is left, rounded down to 0; nothing: no limit.
+  // Time left, rounded down to 0; nothing: no limit.
   [[nodiscard]] std::optional<timespec> left() const noexcept {
     if (!at_) return std::nullopt;
     const auto rest = std::max(*at_ - monotonic::now(), monotonic::duration::zero());
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(rest).count();
     return timespec{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
   }
-  // What is left in ms, rounded up; -1: no limit.
+  // Time left in ms, rounded up; -1: no limit.
   [[nodiscard]] int left_ms() const noexcept {
     if (!at_) return -1;
     const auto rest = std::max(*at_ - monotonic::now(), monotonic::duration::zero());

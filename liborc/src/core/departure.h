@@ -1,5 +1,5 @@
-// What to make of the broker's word that a publication ended: its last samples may still be on their way, and it may
-// have ended for the broker only, which it does not reach.
+// Decides what follows when the broker reports that a publication ended. Its last samples may still be on their way. It
+// may also have lost the broker only, and go on sending.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class departure {
     received_.reset();
     sends_on_ = false;
   }
-  // The broker said so, and has not taken it back.
+  // True while the broker reports the end.
   [[nodiscard]] bool is_said() const noexcept { return at_.has_value(); }
-  // But samples go on coming.
+  // True: samples still arrive.
   [[nodiscard]] bool sends_on() const noexcept { return sends_on_; }
   [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept { return at_ && now - *at_ >= link_outlives; }
 
@@ -50,7 +50,7 @@ class departure {
   }
 
  private:
-  std::optional<monotonic::time_point> at_;  // the broker said it, or a sample came since then
+  std::optional<monotonic::time_point> at_;  // of the report, or of the last sample since then
   std::optional<std::uint64_t> received_;
   bool sends_on_ = false;
 };

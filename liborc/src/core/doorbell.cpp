@@ -14,14 +14,14 @@ doorbell::~doorbell() {
   if (const int fd = fd_.load(); fd >= 0) ::close(fd);
 }
 
-// Sequentially consistent on both sides: a waiter adds itself and then looks at rings_ (in the kernel, or by finding
-// the eventfd readable), a ringer changes rings_ and then looks for waiters; one of the two sees the other.
+// Both sides are sequentially consistent. A waiter adds itself and then looks at rings_ (in the kernel, or by finding
+// the eventfd readable). A ringer changes rings_ and then looks for waiters. So one of the two sees the other.
 void doorbell::ring() noexcept {
   rings_.fetch_add(1);
   if (sleepers_.load() != 0) futex_wake(rings_, INT_MAX, futex_scope::process);
   if (const int fd = fd_.load(); fd >= 0) {
     eventfd_write(fd, 1);
-    readable_.store(true);  // after the write: a clear in between finds nothing to do and the next one does it
+    readable_.store(true);  // after the write: a clear in between has no effect, and the next one clears
   }
 }
 

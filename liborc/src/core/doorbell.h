@@ -1,5 +1,5 @@
-// Wakes the threads that wait for something of a subscription: a futex for those that wait for nothing else, an
-// eventfd for those that poll descriptors as well.
+// Wakes the threads that wait for a subscription: by futex those that wait for nothing else, by eventfd those that also
+// poll descriptors.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 namespace orc::detail {
 
 // Use: clear (when fd() was made), take a ticket, look for what you wait for, then wait with the ticket. A ring after
-// the ticket was taken ends the wait. All functions from any thread, except that one thread at a time may clear and
-// be in wait_or_readable.
+// the ticket was taken ends the wait. Any thread may call any function, but only one thread at a time may clear and be
+// in wait_or_readable.
 class doorbell {
  public:
   doorbell() = default;
@@ -21,18 +21,18 @@ class doorbell {
 
   [[nodiscard]] std::uint32_t ticket() const noexcept { return rings_.load(); }
 
-  // Never blocks. No system call unless someone waits or the descriptor exists.
+  // Never blocks. Makes no system call unless a thread waits or the descriptor exists.
   void ring() noexcept;
 
-  // Until a ring after `ticket`, a deadline, or a spurious wake-up.
+  // Waits until a ring after `ticket` or the deadline. May return early.
   void wait(std::uint32_t ticket, const deadline& until) noexcept;
 
-  // Until the bell or `other_fd` is readable, a deadline, or a spurious wake-up. fd() must have been made.
+  // Waits until the bell or `other_fd` is readable, or the deadline. May return early. fd() must have been made.
   void wait_or_readable(int other_fd, const deadline& until) noexcept;
 
   // Readable from a ring until clear(). Made on first use; -1 (errno) when out of descriptors.
   [[nodiscard]] int fd() noexcept;
-  // No system call unless it was rung.
+  // Makes no system call unless the bell was rung.
   void clear() noexcept;
 
  private:

@@ -68,7 +68,7 @@ std::variant<std::string, error> prepare_endpoint_directory(const std::string& b
     errno = EACCES;
     return cannot_use(own, "somebody else owns it");
   }
-  // Members of the broker's group reach the sockets; nobody else does.
+  // Only members of the broker's group reach the sockets.
   if (shared && ::chown(own.c_str(), static_cast<uid_t>(-1), parent.st_gid) != 0 && found.st_gid != parent.st_gid)
     return cannot_use(own, strerror(errno));
   const mode_t mode = shared ? 0750 : 0700;

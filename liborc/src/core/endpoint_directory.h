@@ -1,5 +1,5 @@
-// The directory in which a participant's sockets live: beside the broker's, readable by exactly those who may use that
-// broker (schemas/PROTOCOL.md, "Where a publication listens").
+// The directory of a participant's sockets: beside the broker's, and readable by exactly the users of that broker
+// (schemas/PROTOCOL.md, "Where a publication listens").
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace orc::detail {
 
-// Makes (if needed) and checks <directory of the broker>/<uid>: 0700 in a user's directory, shared with the group in
-// one that the group may use. `broker_directory` itself is made 0700 when missing. Removes sockets that nobody listens
-// on any more. Another user's directory is not used unless it is the one of a broker that was `chosen` by name.
+// Makes (if needed) and checks <directory of the broker>/<uid>: mode 0700 in a user's directory, shared with the group
+// in one that the group may use. Makes a missing `broker_directory` with mode 0700. Removes sockets on which no program
+// listens any more. Rejects another user's directory, unless it is that of a broker that was `chosen` by name.
 [[nodiscard]] std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory,
                                                                           bool chosen);
 

@@ -15,7 +15,7 @@ namespace orc::detail {
 
 namespace {
 
-// "ipc, tcp" -> {ipc, tcp}. The wrong word when there is one.
+// "ipc, tcp" -> {ipc, tcp}. Returns the first unknown word when there is one.
 [[nodiscard]] std::variant<transport_set, std::string> transports_from(std::string_view list) {
   transport_set set;
   for (const auto word : comma_list(list)) {
@@ -35,7 +35,7 @@ namespace {
   return std::nullopt;
 }
 
-// Subscribers get a number: looking up a name may take seconds, which only its owner should wait for. Empty: unknown.
+// Subscribers get a number, because only the owner of a name should wait for its lookup. Empty: unknown.
 [[nodiscard]] std::string number_of(const std::string& host) {
   const auto known = wire::addresses_of_host(host);
   return known.empty() ? std::string() : known.front().text();
@@ -61,7 +61,7 @@ std::variant<participant_options, error> with_environment(participant_options op
   auto url = multicast_url::parse(options.multicast);
   auto* const wrong = std::get_if<error>(&url);
   if (wrong != nullptr && own) return std::move(*wrong);
-  // What LCM_DEFAULT_URL says to LCM programs need not be understood here.
+  // LCM_DEFAULT_URL may hold something for LCM programs that ORC does not know.
   if (wrong != nullptr && options.log)
     options.log(log_level::warning,
                 "LCM_DEFAULT_URL: " + wrong->message() + "; " + std::string(multicast_url::usual) + " is used");

@@ -1,4 +1,4 @@
-// A participant's options as its program gave them and its environment completes them.
+// Completes a participant's options from its environment.
 #pragma once
 
 #include <variant>
@@ -8,9 +8,9 @@
 
 namespace orc::detail {
 
-// Refuses a broker's endpoint without scheme or port, fills in $ORC_ADVERTISE, $ORC_PORTS and $ORC_TRANSPORTS where the
-// options are empty, and turns a host name to advertise into a number (that may take the time of the system's
-// resolver). An error says what is wrong with which of them.
+// Rejects a broker's endpoint without scheme or port. Fills in $ORC_ADVERTISE, $ORC_PORTS and $ORC_TRANSPORTS where the
+// options are empty. Turns a host name to advertise into a number, which may take as long as the system's resolver
+// needs. The error names the wrong option or variable.
 [[nodiscard]] std::variant<participant_options, error> with_environment(participant_options options);
 
 }  // namespace orc::detail

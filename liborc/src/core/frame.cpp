@@ -34,7 +34,7 @@ constexpr sample_buffer::operations frame_operations{move_frame, drop_frame, pay
 
 sample_buffer allocate_frame(std::size_t payload_size) noexcept {
   sample_buffer buffer;
-  if (payload_size > SIZE_MAX / 2) return buffer;  // libzmq adds to the size without looking
+  if (payload_size > SIZE_MAX / 2) return buffer;  // libzmq adds to the size without a check
   if (zmq_msg_init_size(stored(buffer), payload_size + wire::sample_header::bytes) == 0)
     buffer.adopt(&frame_operations, payload_size);
   return buffer;
@@ -46,7 +46,7 @@ sample_buffer share(sample_buffer& buffer) noexcept {
   sample_buffer other;
   buffer.kind()->share(other, buffer);
   if (is_frame(buffer))
-    other.adopt(buffer.kind(), buffer.size());  // small ones lie in the frame itself
+    other.adopt(buffer.kind(), buffer.size());  // small payloads are in the frame itself
   else
     other.adopt(buffer.kind(), buffer.payload(), buffer.size());
   return other;

@@ -1,4 +1,4 @@
-// The futex system call: sleeping on a word until somebody changes it.
+// The futex system call: sleep on a word until another thread changes it.
 #pragma once
 
 #include <linux/futex.h>
@@ -13,10 +13,11 @@ namespace orc::detail {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "the futex word is the atomic");
 
-// Who sleeps on the word: threads of this process, or of any that has its memory mapped.
+// Which threads may sleep on the word: those of this process, or those of any process that maps its memory.
 enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, shared = 0 };
 
-// Until a wake-up, the time limit (null: none), a signal, or for no reason; at once when `word` is not `expected`.
+// Sleeps until a wake-up, the time limit (null: none) or a signal. May return early. Returns at once when `word` is not
+// `expected`.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const timespec* limit,
                        futex_scope scope) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT | static_cast<int>(scope), expected, limit, nullptr, 0);

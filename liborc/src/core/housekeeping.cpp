@@ -13,7 +13,7 @@ namespace {
 
 constexpr int rest_without_memory_ms = 50;
 
-// Signals are for the program's own threads.
+// Blocks signals: they are for the program's own threads.
 class signals_blocked {
  public:
   signals_blocked() noexcept {
@@ -108,7 +108,7 @@ void housekeeping::run() {
   }
 }
 
-// Out of memory: what was to be done is done a little later.
+// Waits a little when memory ran out; the work is done later.
 void housekeeping::rest() {
   pollfd bell{bell_->fd(), POLLIN, 0};
   (void)::poll(&bell, 1, rest_without_memory_ms);
@@ -137,7 +137,7 @@ bool housekeeping::turn() {
   const bool had_place = session_.place().has_value();
   session_.step(now, topics_);
   sooner(session_.next_step(now, topics_));
-  if (!had_place && session_.place()) sooner(now);  // publications can be opened now
+  if (!had_place && session_.place()) sooner(now);  // publications can open now
   add_watch(session_.fd(), {});
   fds_.clear();
   for (const auto& each : topics_.subscriptions) {
@@ -159,7 +159,7 @@ void housekeeping::take_changes() {
   changed_ = false;
 }
 
-// Before the links are watched: some are opened anew.
+// Runs before the links are polled, because it opens some anew.
 void housekeeping::follow_addresses(monotonic::time_point now) {
   addresses_.step(now);
   if (now >= addresses_.due()) {
@@ -178,7 +178,7 @@ void housekeeping::look_after(publication& p, monotonic::time_point now) {
   for (const int fd : fds_) add_watch(fd, {.sender = &p, .receiver = nullptr, .resume = p.resume()});
 }
 
-// What cannot be opened now (no permission, no descriptors) may be openable later.
+// A publication that cannot open now (no permission, no descriptors) may open later.
 void housekeeping::open(publication& p, monotonic::time_point now) {
   if (now < p.next_attempt()) return sooner(p.next_attempt());
   const auto opened = p.open(*session_.place());
@@ -199,8 +199,8 @@ void housekeeping::add_watch(int fd, watch whom) {
   watches_.push_back(whom);
 }
 
-// Until there is something to do that takes a whole turn. Readers that join or lag do not, nor do samples for a user
-// who is away: with a thousand topics, looking at all of them for each would be most of the work.
+// Waits until an event takes a whole turn. Readers that join or lag, and samples for an absent user, do not: with a
+// thousand topics, a whole turn for each would be most of the work.
 void housekeeping::wait() {
   monotonic::time_point now = monotonic::now();
   do {
@@ -212,7 +212,7 @@ void housekeeping::wait() {
   } while (serve(now) && now < next_);
 }
 
-// A negative descriptor is left out by poll. Returns when the next one is due.
+// poll ignores a negative descriptor. Returns when the next one is due.
 monotonic::time_point housekeeping::resume_watches(monotonic::time_point now) {
   auto next = monotonic::time_point::max();
   for (std::size_t i = 0; i < polled_.size(); ++i) {
@@ -225,7 +225,7 @@ monotonic::time_point housekeeping::resume_watches(monotonic::time_point now) {
   return next;
 }
 
-// False: something is ready that takes a whole turn.
+// False: an event takes a whole turn.
 bool housekeeping::serve(monotonic::time_point now) {
   bool enough = true;
   for (std::size_t i = 0; i < polled_.size(); ++i) {
@@ -245,7 +245,7 @@ bool housekeeping::serve(monotonic::time_point now) {
   return enough;
 }
 
-// All of its links rest together, for one lock serves them all.
+// All links of a publication rest together, because one lock serves them all.
 void housekeeping::serve(publication& p) {
   p.service();
   if (p.resume() == monotonic::time_point{}) return;

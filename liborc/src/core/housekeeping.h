@@ -1,5 +1,5 @@
-// The one background thread of a participant: talks to the broker, lets subscribers join, gives lagging ones what they
-// missed, finds links, and empties the links of subscriptions whose user is away.
+// The one background thread of a participant. It talks to the broker, lets subscribers join, serves lagging ones, finds
+// links, and empties the links of subscriptions whose user is away.
 #pragma once
 
 #include <poll.h>
@@ -21,22 +21,22 @@ namespace orc::detail {
 
 class housekeeping {
  public:
-  // How often everything is looked after without an event.
+  // How often it checks everything without an event.
   static constexpr std::chrono::seconds tick{1};
 
   housekeeping(zmq::context_t& context, const participant_options& options);
-  // Tells the broker that the participant leaves.
+  // Says goodbye to the broker.
   ~housekeeping();
   housekeeping(const housekeeping&) = delete;
   housekeeping& operator=(const housekeeping&) = delete;
 
   // ---- any thread ----
-  // Not running: no descriptors or threads were left.
+  // The error when it does not run: out of descriptors or threads.
   [[nodiscard]] result started() const { return started_; }
   [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return bell_; }
   void add(std::shared_ptr<publication> p);
   void add(std::shared_ptr<subscription> s);
-  // What it returns is settled when the broker knows, or cannot be told.
+  // The result gets its outcome when the broker confirms the end, or cannot be reached.
   std::shared_ptr<const announcement> remove(const std::shared_ptr<publication>& p);
   void remove(const std::shared_ptr<subscription>& s);
   [[nodiscard]] std::string broker_endpoint() const { return session_.endpoint(); }
@@ -44,17 +44,17 @@ class housekeeping {
 
  private:
   void run();
-  [[nodiscard]] bool turn();  // false: the participant leaves
+  [[nodiscard]] bool turn();  // false: the participant ends
   void take_changes();
   void follow_addresses(monotonic::time_point now);
   void look_after(publication& p, monotonic::time_point now);
   void open(publication& p, monotonic::time_point now);
   void rest();
-  // A descriptor to wait for, and whom its events are for: without either they take a whole turn.
+  // A descriptor to poll, and the topic that its events are for. Without a topic an event takes a whole turn.
   struct watch {
     publication* sender = nullptr;
     subscription* receiver = nullptr;
-    monotonic::time_point resume = {};  // not polled until then
+    monotonic::time_point resume = {};  // not polled before
   };
 
   void add_watch(int fd, watch whom);
@@ -68,13 +68,13 @@ class housekeeping {
   broker_session session_;
   result started_;
 
-  std::mutex mutex_;  // what other threads hand over
+  std::mutex mutex_;  // guards what other threads pass in
   topic_lists wanted_;
   std::vector<broker_session::ending> ended_;
   bool changed_ = false;
   bool stop_ = false;
 
-  // The thread's own.
+  // Only this thread uses the rest.
   topic_lists topics_;
   address_watch addresses_;
   std::vector<pollfd> polled_;

@@ -27,7 +27,7 @@ void link_selector::list_ways(const std::vector<wire::endpoint>& endpoints) {
       ways_.push_back({.where = {kind->name(), {}}, .stands = way::standing::not_asked_for});
       continue;
     }
-    // Over tcp each address of the publication's host is a way of its own.
+    // Over tcp each address of the publication's host is its own way.
     const auto listed = ways_.size();
     for (const auto& each : endpoints) {
       const bool known = std::any_of(ways_.begin(), ways_.end(), [&](const auto& one) { return one.where == each; });
@@ -73,7 +73,7 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   return std::nullopt;
 }
 
-// Tries the next endpoint that the publication offers. False: there is none left.
+// Tries the next endpoint of the publication. False: there is none left.
 bool link_selector::start_next(monotonic::time_point now) {
   while (next_way_ < ways_.size()) {
     const std::size_t this_one = next_way_++;
@@ -97,7 +97,7 @@ bool link_selector::start_next(monotonic::time_point now) {
   return false;
 }
 
-// Over a network what was sent first may be lost, and come again much later than the path does.
+// Over a network the first hello may be lost, and be sent again much later than the path returns.
 void link_selector::ask_again(monotonic::time_point now) {
   std::vector<std::size_t> silent;
   for (const auto& each : candidates_) {
@@ -118,7 +118,7 @@ void link_selector::ask_again(monotonic::time_point now) {
   }
 }
 
-// They would end it when they introduce themselves.
+// Drops the other connections to the same place: their hello would make the publication end this one.
 std::vector<link_selector::candidate>::iterator link_selector::drop_others_there(
     std::vector<candidate>::iterator keep) {
   const auto kept = keep->link;
@@ -137,10 +137,10 @@ std::optional<link_selector::choice> link_selector::finished() {
     if (state == link_state::refused || (state == link_state::lost && !has_first)) {
       ways_[each->way].fail(each->link->why_ended());
       each = candidates_.erase(each);
-      if (next_way_ < ways_.size()) look_again_ = {};  // the next one at once, but no second round
+      if (next_way_ < ways_.size()) look_again_ = {};  // tries the next way at once, but begins no second round
       continue;
     }
-    // Worth waiting for: what comes later in the list is not better.
+    // Wait for this one: later ways in the list are no better.
     if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
       auto chosen = take(*each);
@@ -157,10 +157,10 @@ link_selector::choice link_selector::take(candidate& found) {
   ways_[found.way].stands = way::standing::answered;
   const auto remark = found.link->remark();
   const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
-  const std::size_t count = found.way + 1;  // why none of those after it was taken is no question
+  const std::size_t count = found.way + 1;  // later ways need no reason
   choice chosen{nullptr, ways_[found.way].where, notes_of_first(count, monotonic::now()) + remarked,
                 public_notes_of_first(count) + remarked, std::nullopt};
-  chosen.link = std::move(found.link);  // last: the copies may fail for want of memory
+  chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc
   return chosen;
 }
 
@@ -178,7 +178,7 @@ std::string link_selector::notes_of_first(std::size_t count, monotonic::time_poi
   return all;
 }
 
-// One note for each transport: not even the number of addresses is others' business.
+// One note per transport, because others must not learn even the number of addresses.
 std::string link_selector::public_notes_of_first(std::size_t count) const {
   std::string all;
   for (std::size_t which = 0; which < count; ++which) {

@@ -22,7 +22,7 @@ bool name_lookup::ask(std::vector<std::string> endpoints) {
     thread_ = std::thread([this, asked = std::move(endpoints)] {
       try {
         for (std::size_t i = 0; i < asked.size() && !stop_; ++i) found_[i] = wire::numeric_endpoints(asked[i]);
-      } catch (const std::bad_alloc&) {  // those that are left count as unknown until they are asked for again
+      } catch (const std::bad_alloc&) {  // the rest counts as unknown until the next lookup
       }
       done_ = true;
     });

@@ -1,4 +1,4 @@
-// Looks up names beside the thread that asks, for the resolver may take seconds.
+// Looks up names on a thread of its own, because the resolver may take seconds.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace orc::detail {
 
-// For one thread. One lookup at a time. The destructor waits for one answer of the resolver.
+// Not thread-safe. One lookup at a time. The destructor waits for one answer of the resolver.
 class name_lookup {
  public:
   name_lookup() noexcept = default;
@@ -17,14 +17,14 @@ class name_lookup {
   name_lookup& operator=(const name_lookup&) = delete;
   ~name_lookup();
 
-  // False: one is under way, or there is no thread to be had.
+  // False: one is under way, or no thread can be started.
   bool ask(std::vector<std::string> endpoints);
   [[nodiscard]] bool is_under_way() const noexcept { return thread_.joinable(); }
-  // wire::numeric_endpoints() of each endpoint that was asked for, once. Nothing: not yet.
+  // Returns wire::numeric_endpoints() of each endpoint of the lookup, once. Nothing: not yet.
   [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> try_take();
 
  private:
-  std::vector<std::vector<std::string>> found_;  // the thread's until done_
+  std::vector<std::vector<std::string>> found_;  // the thread's until done_ is set
   std::atomic<bool> done_ = false;
   std::atomic<bool> stop_ = false;
   std::thread thread_;

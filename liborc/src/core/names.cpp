@@ -1,4 +1,4 @@
-// Codes, transports and the version in words.
+// The texts of codes, transports and the version.
 #include "orc/options.h"
 #include "orc/result.h"
 #include "orc/version.h"

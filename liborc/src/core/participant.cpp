@@ -35,7 +35,7 @@ constexpr int longest_spin_us = 1'000'000;
                                   " out"};
 }
 
-// The call itself names transports that leave out the only one for which the option means something.
+// Rejects an option whose only transport is missing from the transports that the same call names.
 [[nodiscard]] result consistent(const topic_options& options) {
   const topic_options none;
   const auto leaves_out = [&](transport t) { return !options.transports.empty() && !options.transports.contains(t); };
@@ -66,7 +66,7 @@ namespace {
 
 [[nodiscard]] std::string in_hex(std::uint64_t number) { return wire::id{number, 0}.hex().substr(0, 16); }
 
-// The hash is over the contents, so that two programs need not agree on one.
+// The hash covers the contents, so that two programs need not agree on one.
 [[nodiscard]] result complete_hash(type_info& type) {
   if (type.schema.empty()) return {};
   const std::uint64_t hash = wire::type_hash({type.name, type.encoding, 0, type.schema});
@@ -103,7 +103,7 @@ participant::participant(participant_options given) : generation_(fork_generatio
 }
 
 participant::~participant() {
-  housekeeping_.reset();  // first: it says goodbye and lets go of the topics
+  housekeeping_.reset();  // first: it says goodbye and drops the topics
   std::vector<std::shared_ptr<publication>> leaving;
   topics_.for_each([&](topic_table::entry& entry) {
     if (auto p = entry.set_sender(nullptr)) {
@@ -264,7 +264,7 @@ result participant::unregister_topic(std::string_view topic) {
   const auto p = entry != nullptr ? entry->sender() : nullptr;
   if (!p) return errc::not_registered;
   const auto told = forget(*entry, p);
-  // Whoever registers the topic next must not be told that we hold it. Late or not, it is withdrawn.
+  // The next program that registers the topic must not hear that we hold it. The withdrawal takes effect, late or not.
   const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < longest_withdrawal_ms;
   if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : longest_withdrawal_ms));
   return {};

@@ -1,4 +1,4 @@
-// A program's session with ORC: its topics by name, and the housekeeping that keeps them going.
+// A program's session with ORC: its topics by name, and the housekeeping.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class participant {
   [[nodiscard]] std::shared_ptr<publication> sender(std::string_view topic) const noexcept;
   [[nodiscard]] std::shared_ptr<subscription> receiver(std::string_view topic) const noexcept;
   [[nodiscard]] std::string broker_endpoint() const;
-  // Made before a fork() that this process is the child of.
+  // True: a process made it and then forked this one.
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
 
  private:
@@ -38,7 +38,7 @@ class participant {
   [[nodiscard]] result ready() const;
   [[nodiscard]] result available(transport_set wanted) const;
   [[nodiscard]] result outcome_of(const announcement& announced) const;
-  // Null: somebody else did it.
+  // Null: another thread did it.
   std::shared_ptr<const announcement> forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);
   void forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s);
 

@@ -17,7 +17,7 @@ namespace {
 std::atomic<unsigned> generation{0};
 std::mutex current_mutex;
 
-// Never destroyed: participants with static storage may outlive any static object of ours.
+// Never destroyed, because static participants may outlive any static object of ours.
 std::weak_ptr<process>& current() {
   static auto* const instance = new std::weak_ptr<process>;
   return *instance;

@@ -1,5 +1,5 @@
-// What all participants of one process share: the libzmq context (for the broker) and the table of publications that
-// can be reached without leaving the process. Made with the first participant, gone with the last.
+// What all participants of one process share: the libzmq context (for the broker), and the table of publications that
+// are reachable inside the process. Made with the first participant, destroyed with the last.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace orc::detail {
 
-// Grows by one in the child of every fork(): what was made before belongs to the parent.
+// Grows by one in the child of every fork(). Objects made before belong to the parent.
 [[nodiscard]] unsigned fork_generation() noexcept;
 
 class process {
@@ -28,7 +28,7 @@ class process {
 
  private:
   union {
-    zmq::context_t context_;  // a forked child must not end what is the parent's
+    zmq::context_t context_;  // a forked child must not end the parent's context
   };
   unsigned generation_ = fork_generation();
   inproc_registry local_publications_;

@@ -63,7 +63,7 @@ result publication::send(message&& msg) noexcept {
   if (!msg) return errc::bad_argument;
   sample_buffer buffer = std::move(message_access::buffer(msg));
   message_access::clear(msg, errc::nothing_new);
-  // Another publication's memory is on loan only: what we keep and pass on is a copy.
+  // Another publication's memory is only on loan, so keep and send a copy.
   if (buffer.kind()->share == nullptr) return send(buffer.payload(), buffer.size());
   return publish(std::move(buffer));
 }
@@ -78,7 +78,7 @@ orc::loan publication::lend(std::size_t size) noexcept {
   return orc::loan(memory_for(size));
 }
 
-// Small samples of which only one link wants to know, without a buffer in between.
+// Sends a small sample without a buffer, when only one link has readers.
 bool publication::send_directly(const void* data, std::size_t size) noexcept {
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
@@ -119,7 +119,7 @@ sample_buffer publication::memory_for(std::size_t size) noexcept {
 result publication::publish(sample_buffer&& buffer) noexcept {
   if (generation_ != fork_generation()) return errc::forked;
   const std::size_t size = buffer.size();
-  sample replaced;  // freed after the lock is
+  sample replaced;  // freed after the unlock
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
   if (size > largest_) return too_large(size);
@@ -140,7 +140,7 @@ result publication::too_large(std::size_t size) const noexcept try {
                                   std::string(wire::name_of((*narrow)->where().transport)) + ": " +
                                   std::to_string(largest_) + " at most"};
 } catch (const std::bad_alloc&) {
-  return errc::bad_argument;  // without the sentence
+  return errc::bad_argument;  // without the text
 }
 
 std::size_t publication::readers() const noexcept {
@@ -201,7 +201,7 @@ bool publication::offers(transport t) const noexcept {
 bool publication::offers_at(const network_place& place, transport t) const noexcept {
   const bool named = options_.transports.contains(t);
   if (place.alone) return t == transport::multicast && offers(t);
-  // A tcp port is opened for others only, or when asked for.
+  // tcp opens a port only for other hosts, or when it is named.
   if (t == transport::tcp) return named || (place.offer_tcp && offers(t));
   if (t == transport::shm || t == transport::multicast) return named;
   return offers(t);
@@ -282,7 +282,7 @@ bool publication::close_outdated() {
     each = links_.erase(each);
   }
   if (!outdated.empty()) opened_ = false;
-  if (!opened_) next_attempt_ = {};  // what it failed for may be different now
+  if (!opened_) next_attempt_ = {};  // the reason of the failure may be gone
   return !outdated.empty();
 }
 

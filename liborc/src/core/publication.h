@@ -1,4 +1,5 @@
-// The sending end of a topic: numbers the samples, hands each to every link, keeps the last one for those that join.
+// The sending end of a topic: numbers the samples, sends each over every link, and keeps the last one for later
+// readers.
 #pragma once
 
 #include <atomic>
@@ -19,18 +20,18 @@ namespace orc::detail {
 
 using transport_list = std::vector<std::unique_ptr<transport_kind>>;
 
-// Where a participant's endpoints are opened; known once a broker answered.
+// Where a participant opens its endpoints. Known once a broker has answered.
 struct network_place {
-  std::string directory;               // for sockets
-  error directory_problem;             // why there is none
-  bool alone = false;                  // there is no broker, and only what needs none works
+  std::string directory;               // of sockets
+  error directory_problem;             // why there is no directory
+  bool alone = false;                  // no broker is used; only multicast works
   bool remote = false;                 // other hosts can reach the broker, so they may subscribe
-  bool offer_tcp = false;              // also without being asked for
-  std::vector<std::string> addresses;  // that other hosts connect to, best first
-  wire::port_range ports;              // to listen at
+  bool offer_tcp = false;              // also to topics that name no transport
+  std::vector<std::string> addresses;  // addresses that other hosts connect to, best first
+  wire::port_range ports;              // ports to listen on
 };
 
-// Why a topic cannot be had without a broker.
+// Why a topic needs a broker.
 [[nodiscard]] result without_multicast(const std::string& topic);
 
 class publication {
@@ -48,35 +49,36 @@ class publication {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const wire::id& id() const noexcept { return id_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
-  // Whether a later declaration asks for nothing else: what it leaves at the default does not count.
+  // Returns whether a later declaration has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const topic_options& again) const noexcept;
-  // Ends it, in this order: calls return errc::closed; readers that are behind are given the last sample, until none is
-  // (false); the links close. end_all does it for several, and takes a third of a second at most.
+  // End the publication, in this order. end(): calls return errc::closed. farewell(): gives the last sample to readers
+  // that are behind; false: none is. close(): closes the links. end_all does it for several, in a third of a second at
+  // most.
   void end() noexcept;
   [[nodiscard]] bool farewell() noexcept;
   void close() noexcept;
   static void end_all(const std::vector<std::shared_ptr<publication>>& leaving) noexcept;
 
   // ---- housekeeping ----
-  // Opens the links that are offered at `place`, those that are not open yet. False and why when one that was asked for
-  // cannot be opened; a later call tries again.
+  // Opens those links of `place` that are not open yet. Fails when a link that was asked for cannot be opened; a later
+  // call tries again.
   [[nodiscard]] result open(const network_place& place);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
-  // network_place::addresses are these now. True: the registration is another one.
+  // Sets network_place::addresses. True: the registration changed.
   [[nodiscard]] bool set_addresses(const std::vector<std::string>& addresses);
-  // Closes the links that are not where they say any more, for open() to open them anew. False: there are none.
+  // Closes the links that are not reachable at their endpoint any more; open() opens them anew. False: there are none.
   [[nodiscard]] bool close_outdated();
-  // What the successful open() did without because this system does not have it; empty: nothing.
+  // What the successful open() left out because this system does not support it; empty: nothing.
   [[nodiscard]] const std::string& left_out() const noexcept { return left_out_; }
-  // open() failed: the next attempt follows after a pause that grows. True: for another reason than the time before.
+  // Call it when open() failed. The next attempt follows after a pause that grows. True: the reason is a new one.
   [[nodiscard]] bool put_off(const error& why, monotonic::time_point now);
   [[nodiscard]] bool was_put_off() const noexcept { return !put_off_why_.empty(); }
   [[nodiscard]] monotonic::time_point next_attempt() const noexcept { return next_attempt_; }
   [[nodiscard]] wire::register_topic registration() const;
   [[nodiscard]] wire::publication_counters counters() const noexcept;
-  // Joins and repairs: when one of the descriptors is readable, and about once a second.
+  // Serves joins and repairs. Call it when one of the descriptors is readable, and about once a second.
   void service() noexcept;
-  // Not before, unless a second has passed. The epoch: at any time.
+  // When service() may be called again, unless a second has passed; the epoch: at any time.
   [[nodiscard]] monotonic::time_point resume() const noexcept { return resume_; }
   void append_fds(std::vector<int>& to) const;
 
@@ -88,10 +90,10 @@ class publication {
   [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
   [[nodiscard]] sample* last() noexcept;
   struct served {
-    bool behind = false;         // a reader is
-    monotonic::duration rest{};  // how long the links want to be left alone
+    bool behind = false;         // a reader is behind
+    monotonic::duration rest{};  // how long the links should be left alone
   };
-  // Serves the links, and does a slice of the work for which one of them needs no lock.
+  // Serves the links, and does one slice of a link's long work without the lock.
   served serve_links() noexcept;
   void count(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
@@ -104,7 +106,7 @@ class publication {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
-  // Housekeeping only:
+  // Housekeeping thread only:
   bool opened_ = false;
   std::vector<std::string> addresses_;
   std::string left_out_;
@@ -113,12 +115,12 @@ class publication {
   monotonic::time_point next_attempt_;
   monotonic::time_point resume_;
 
-  mutable std::mutex mutex_;  // the links and the last sample
+  mutable std::mutex mutex_;  // guards the links and the last sample
   const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
   std::vector<std::unique_ptr<publisher_link>> links_;
-  std::size_t largest_ = SIZE_MAX;  // bytes that all of them take
+  std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
-  publisher_link* keeper_ = nullptr;  // has the last sample instead of last_
+  publisher_link* keeper_ = nullptr;  // the link that keeps the last sample instead of last_
   std::atomic<bool> closed_{false};
 
   std::atomic<std::uint64_t> sent_{0};

@@ -27,7 +27,7 @@ using wire::ip_address;
 using wire::ip_port;
 using wire::socket_address;
 
-// Connecting a datagram socket sends nothing; it only asks the kernel for the route.
+// Connecting a datagram socket sends nothing. It only asks the kernel for the route.
 [[nodiscard]] std::optional<ip_address> source_towards(const ip_port& there) noexcept {
   const socket_address to(there);
   const unique_fd probe(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -39,7 +39,7 @@ using wire::socket_address;
   return from ? std::optional(from->address) : std::nullopt;
 }
 
-// An address of IPv6 cannot be used while another host may have it as well (RFC 4862): nothing can be bound to it.
+// An IPv6 address is unusable while another host may have it as well (RFC 4862): nothing can bind to it.
 [[nodiscard]] bool is_usable(const ip_address& own) noexcept {
   if (own.is_v4()) return true;
   const socket_address here(ip_port{own, 0});
@@ -47,7 +47,7 @@ using wire::socket_address;
   return probe && ::bind(probe.get(), here.get(), here.size()) == 0;
 }
 
-// The driver's name, for /sys may show the interfaces of another network namespace.
+// Asks for the driver's name, because /sys may show the interfaces of another network namespace.
 [[nodiscard]] bool is_bridge(const char* interface) noexcept {
   const unique_fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ethtool_drvinfo driver{};
@@ -73,7 +73,7 @@ using wire::socket_address;
   return bits;
 }
 
-// The smaller, the sooner an endpoint is tried.
+// Endpoints with smaller distances are tried first.
 [[nodiscard]] int distance_to(const std::string& endpoint) noexcept {
   constexpr int most = 32;
   const auto there = wire::numbers_in(endpoint);
@@ -100,7 +100,7 @@ std::vector<std::string> outside_addresses() {
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
   struct candidate {
     int rank = 0;
-    int turn = 0;  // how many of its family are better
+    int turn = 0;  // number of better ones of its family
     ip_address address;
   };
   std::vector<candidate> found;

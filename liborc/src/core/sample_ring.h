@@ -1,5 +1,5 @@
-// A bounded queue of samples that gives up its oldest for a new one. Its memory grows to what was needed once, never
-// beyond its depth, and then stays.
+// A bounded queue of samples that drops its oldest for a new one. Its memory grows to the largest use so far, within
+// its depth, and then stays.
 #pragma once
 
 #include <algorithm>

@@ -11,8 +11,8 @@ namespace {
 constexpr auto path_interval = std::chrono::milliseconds(500);
 constexpr auto broker_answers_within = std::chrono::milliseconds(500);
 constexpr std::size_t default_depth = 64;
-constexpr int most_looks = 16;                    // of one poll that finds old samples only
-constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster than we are must not keep the lock
+constexpr int most_looks = 16;                    // of one poll that finds only old samples
+constexpr std::size_t most_per_pump = 16 * 1024;  // a publisher that is faster than this thread must not keep the lock
 constexpr std::size_t most_bytes_per_pump = 16 * 1024 * 1024;
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
@@ -66,20 +66,20 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   for (;;) {
     if (closed_) return message(errc::closed);
     attendance_.user_came();
-    if (!leader_) bell_->clear();  // else its wake-up would be ours
+    if (!leader_) bell_->clear();  // else this thread would take the leader's wake-up
     const std::uint32_t ticket = bell_->ticket();
     if (message direct = take_from_link(which)) return direct;
-    // A link that was left empty shows its descriptor when something arrives: looking first would cost a system call.
-    // But what the housekeeping took out meanwhile may be older than what is there now.
+    // A link that was left empty shows its descriptor when a sample arrives: looking first would cost a system call.
+    // But the queue may hold something older than what the link has now, if the housekeeping drained it.
     const bool may_be_old = !in_order_ && which == pick::newest && !queue_.empty();
     const bool looked = link_ && link_->keeps_samples() && queue_.empty();
     if (!looked && (!dry_ || timeout_ms == 0 || may_be_old)) pump(which);
     if (!queue_.empty()) {
       if (message taken = take()) return taken;
-      // All of it was too old; there may be more behind it.
+      // All of it was too old. Newer samples may follow.
       if (++too_old < most_looks || (timeout_ms != 0 && !until.passed())) {
         dry_ = false;
-        lock.unlock();  // a publisher of old samples that is faster than we are must not keep others out
+        lock.unlock();  // a publisher of old samples that is faster than this thread must not keep others out
         lock.lock();
         continue;
       }
@@ -92,7 +92,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   }
 }
 
-// What the link keeps for us needs no queue in between.
+// A link that keeps its samples needs no queue in between.
 message subscription::take_from_link(pick which) noexcept {
   if (!link_ || !link_->keeps_samples() || !queue_.empty()) return {};
   const bool was_lost = link_->state() == link_state::lost;
@@ -116,11 +116,11 @@ bool subscription::pump(pick which) noexcept {
   for (std::size_t n = 0; n < most_per_pump && bytes < most_bytes_per_pump && link_->try_recv(s, which); ++n) {
     bytes += s.buffer.size();
     found = accept(std::move(s)) || found;
-    if (!in_order_ || (one_at_a_time && found)) break;  // nothing is left, or it is best left where it is
+    if (!in_order_ || (one_at_a_time && found)) break;  // nothing is left, or it should stay in the link
   }
   dry_ = link_->fd() >= 0 && !link_->has_more();
   if (!was_lost && link_->state() == link_state::lost) {
-    watch_for_user(link_->fd(), false);  // it stays readable
+    watch_for_user(link_->fd(), false);  // a lost link stays readable
     housekeeping_bell_->ring();
   }
   return found;
@@ -133,7 +133,7 @@ bool subscription::accept(sample&& s) noexcept {
   return true;
 }
 
-// False: it is one that came before.
+// False: it came before.
 bool subscription::count(sample& s) noexcept {
   if (s.sequence <= newest_) return false;  // repeated after a reconnection
   newest_ = s.sequence;
@@ -145,7 +145,7 @@ bool subscription::count(sample& s) noexcept {
   return true;
 }
 
-// What a link still has when it goes, away from the publisher's memory.
+// Takes the remaining samples of a link that ends, and copies them from the publisher's memory.
 void subscription::save_samples() noexcept {
   if (!link_) return;
   link_->drain();
@@ -161,8 +161,8 @@ void subscription::save_samples() noexcept {
   }
 }
 
-// Samples of its publication between what was returned before and this one. Counted from when the link came up: what
-// was sent before that was not missed.
+// Counts the samples of the same publication between the last returned one and this one. Samples that were sent before
+// the link came up do not count.
 std::uint64_t subscription::gap_before(const sample& s) noexcept {
   const bool same_publication = s.era == returned_era_ && returned_ != 0;
   const std::uint64_t before = same_publication ? returned_ : s.before_first;
@@ -171,10 +171,10 @@ std::uint64_t subscription::gap_before(const sample& s) noexcept {
   return s.sequence > before ? s.sequence - before - 1 : 0;
 }
 
-// The last samples of an older publication go unseen to make room: nobody else will count them.
+// Drops the last samples of an older publication to make room, and counts them: nothing else will.
 void subscription::skip(const sample& s) noexcept { unseen_ += gap_before(s) + 1; }
 
-// The next sample of the queue that is young enough; nothing: there is none.
+// Returns the next sample of the queue that is young enough, or nothing.
 message subscription::take() noexcept {
   sample s;
   while (queue_.pop(s)) {
@@ -183,7 +183,7 @@ message subscription::take() noexcept {
   return {};
 }
 
-// The next sample that is returned counts it as missed.
+// Drops a sample that is too old. `missed` of the next returned sample counts it.
 bool subscription::discard_if_old(const sample& s) noexcept {
   if (options_.max_age_ms == 0 || age_of(s.stamp_ns) <= std::int64_t{options_.max_age_ms} * 1'000'000) return false;
   ++stale_;
@@ -194,7 +194,7 @@ bool subscription::discard_if_old(const sample& s) noexcept {
 message subscription::hand_out(sample&& s) noexcept {
   const std::uint64_t missed = gap_before(s) + std::exchange(unseen_, 0);
   missed_ += missed;
-  // More for another thread that waits, or for the user's event loop.
+  // Wakes another waiting thread, or the user's event loop, for the rest.
   const bool more = !queue_.empty() || (in_order_ && link_ && link_->keeps_samples() && link_->has_more());
   if (more && (waiting_ != 0 || user_fd_)) ring();
   return {std::move(s.buffer), s.sequence, s.stamp_ns, missed};
@@ -216,7 +216,8 @@ void subscription::update(const wire::topic_state& state, bool pushed, const std
     if (auto chosen = selector_.step(now)) adopt(std::move(*chosen));
     ring();
   }
-  // Not pushed: a broker that has just started may not know the publication yet. The link tells better.
+  // Not pushed: a broker that has just started may not know the publication yet. The state of the link is more
+  // reliable.
 }
 
 void subscription::follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints) {
@@ -238,10 +239,10 @@ void subscription::follow(const wire::id& publication, const std::vector<wire::e
   }
   endpoints_ = endpoints;
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
-  if (!link_stays) look_for_link(pace_.book(monotonic::now()));  // one that is up serves until the new one is
+  if (!link_stays) look_for_link(pace_.book(monotonic::now()));  // a link that is up serves until the new one is up
 }
 
-// The broker knows of nobody: whoever sends on the channel, as LCM programs do.
+// The broker knows no publication: receives from any sender on the channel, such as LCM programs.
 void subscription::listen_openly() {
   listen_openly_at_ = monotonic::time_point::max();
   follow({}, {{wire::transport::multicast, open_address_}});
@@ -256,7 +257,7 @@ void subscription::step(monotonic::time_point now) {
     link_->service();
     watch_alerts();
     if (link_->has_more()) dry_ = false;
-    if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came by other memory than the one waited on
+    if (link_->has_more() && (waiting_ != 0 || user_fd_)) ring();  // it came in other memory than awaited
   }
   watch_path(now);
   departure_.look(now, received_);
@@ -276,7 +277,7 @@ void subscription::step(monotonic::time_point now) {
     save_samples();
     last_end_ = "the link (" + address_text(linked_to_) + ") ended: " + end_text(link_->why_ended());
     drop_link();
-    // One that ends as soon as it is there must not keep both sides busy.
+    // A link that ends at once must not keep both sides busy.
     const bool short_lived = now - linked_at_ < link_selector::patience;
     look_for_link(short_lived ? now + link_selector::patience : pace_.book(now));
     return;
@@ -284,8 +285,8 @@ void subscription::step(monotonic::time_point now) {
   if (link_->fd() >= 0 && attendance_.should_drain(now, waiting_ != 0 || user_fd_)) drain_link(now);
 }
 
-// A path may be gone for long before the connection is. The link stays until there is another one: the path may also
-// come back. All subscriptions look at the same time, so that they cost one turn.
+// The path may be gone long before the connection ends. The link stays until there is another one, because the path may
+// also return. All subscriptions check at the same time, so that they cost one turn.
 void subscription::watch_path(monotonic::time_point now) {
   if (!link_ || now < next_look_at_path_) return;
   next_look_at_path_ = now - now.time_since_epoch() % path_interval + path_interval;
@@ -320,7 +321,7 @@ subscription::absent_link subscription::link_to_drain(monotonic::time_point now)
 
 void subscription::adopt(link_selector::choice&& chosen) {
   if (chosen.link->fd() >= 0 && bell_->fd() < 0)
-    return look_for_link(pace_.book(monotonic::now()));  // nobody could wait on it
+    return look_for_link(pace_.book(monotonic::now()));  // without a descriptor no thread could wait on it
   save_samples();
   drop_link();
   link_ = std::move(chosen.link);
@@ -334,7 +335,7 @@ void subscription::adopt(link_selector::choice&& chosen) {
   if (chosen.first) accept(std::move(*chosen.first));
   watch_for_user(link_->fd(), true);
   if (user_fd_) link_->want_alerts();
-  ring();  // who waits looks at the new link
+  ring();  // waiting threads look at the new link
 }
 
 void subscription::drop_link() noexcept {

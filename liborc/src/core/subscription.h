@@ -1,4 +1,4 @@
-// The receiving end of a topic: one link to its publication, the queue of what arrived, and the threads that wait.
+// The receiving end of a topic: one link to its publication, the queue of arrived samples, and the waiting threads.
 #pragma once
 
 #include <memory>
@@ -35,9 +35,9 @@ class subscription {
 
   // ---- participant ----
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
-  // Whether a later request asks for nothing else: what it leaves at the default does not count.
+  // Returns whether a later request has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const request_options& again) const noexcept;
-  // Ends it: waiting calls return errc::closed, the link closes.
+  // Ends it: waiting calls return errc::closed, and the link closes.
   void close() noexcept;
 
   // ---- housekeeping ----
@@ -47,27 +47,27 @@ class subscription {
   }
   [[nodiscard]] wire::release_topic release() const { return {topic_, id_}; }
   [[nodiscard]] wire::subscription_counters counters();
-  // What the broker says about the topic; `pushed`: an event, not the answer to a request. `run_directory`: of that
-  // broker.
+  // Takes over the state of the topic from the broker. `pushed`: an event, not the answer to a request.
+  // `run_directory`: of that broker.
   void update(const wire::topic_state& state, bool pushed, const std::string& run_directory);
-  // Looks for a link, and takes samples out of it when no user does.
+  // Looks for a link, and takes samples out of it when the user does not.
   void step(monotonic::time_point now);
-  // Without a broker: why it cannot listen.
+  // Without a broker: why it cannot receive.
   [[nodiscard]] std::optional<error> why_deaf() const;
-  // What to watch until the next step, and when that is due at the latest.
+  // What to poll until the next step, and when that is due at the latest.
   void append_fds(std::vector<int>& to) const;
-  // The descriptor of a link whose user is away, with whose events drain() is enough, from `at` on. -1: there is none.
+  // Link descriptor to poll while the user is away, else -1. Poll it from `at` on, then call drain().
   struct absent_link {
     int fd = -1;
     monotonic::time_point at;
   };
   [[nodiscard]] absent_link link_to_drain(monotonic::time_point now) const;
-  // Takes samples out of it. When to watch it again; nothing: step() has to look.
+  // Takes samples out of the link. Returns when to poll it again; nothing: call step().
   [[nodiscard]] std::optional<monotonic::time_point> drain(monotonic::time_point now);
   [[nodiscard]] std::optional<monotonic::time_point> next_step(monotonic::time_point now) const;
 
  private:
-  // All of these with mutex_ held.
+  // These need mutex_.
   bool pump(pick which = pick::newest) noexcept;  // true: something arrived
   void save_samples() noexcept;
   void ring() noexcept;
@@ -106,8 +106,8 @@ class subscription {
   mutable std::mutex mutex_;
   bool closed_ = false;
 
-  // Where the samples come from.
-  const std::string open_address_;  // multicast URL: whoever sends there is heard while the broker knows of nobody
+  // The source of samples.
+  const std::string open_address_;  // multicast URL: any sender there is heard while the broker knows no publication
   monotonic::time_point listen_openly_at_ = monotonic::time_point::max();
   wire::id publication_;
   std::vector<wire::endpoint> endpoints_;
@@ -115,39 +115,39 @@ class subscription {
   std::shared_ptr<subscriber_link> link_;
   wire::endpoint linked_to_;
   std::string reason_;
-  std::string public_reason_;  // for the broker, who shows it to everybody
-  std::string last_end_;       // why the last link to this publication ended; empty: there was none
+  std::string public_reason_;  // for the broker, which shows it to every user
+  std::string last_end_;       // why the last link to this publication ended; empty: it has not
   attempt_pace pace_;
   monotonic::time_point linked_at_;
   monotonic::time_point next_look_at_path_;
-  bool is_silent_ = false;  // the link: another one is looked for
+  bool is_silent_ = false;  // the link is silent: the selector looks for another one
   departure departure_;
 
-  // What arrived.
+  // Arrived samples.
   const bool in_order_;
-  sample_ring queue_;                          // one place when the newest wins
+  sample_ring queue_;                          // of one place when the newest wins
   std::uint32_t era_ = 0;                      // counts publications
   std::uint64_t newest_ = 0;                   // last sequence that arrived in this era
-  std::optional<std::uint64_t> before_first_;  // the sequence before the first one of this era that was for us
-  std::uint64_t unseen_ = 0;                   // of older eras: pushed out of the queue, not told yet
-  std::uint32_t returned_era_ = 0;             // of the sample that was returned last
-  std::uint64_t returned_ = 0;                 // and its sequence
+  std::optional<std::uint64_t> before_first_;  // the sequence before the first sample of this era for us
+  std::uint64_t unseen_ = 0;                   // of older eras: dropped from the queue, not counted as missed yet
+  std::uint32_t returned_era_ = 0;             // of the last returned sample
+  std::uint64_t returned_ = 0;                 // its sequence
 
-  // Who waits.
+  // Waiting threads.
   unsigned waiting_ = 0;
-  bool dry_ = false;     // the link was empty when it was looked at last, and shows its descriptor when it is not
-  bool leader_ = false;  // one of them waits for the link
-  std::shared_ptr<subscriber_link> waited_for_;  // that link, also when it is dropped meanwhile
+  bool dry_ = false;     // the link was empty at the last look, and its descriptor shows new samples
+  bool leader_ = false;  // a waiting thread waits on the link
+  std::shared_ptr<subscriber_link> waited_for_;  // that link, also after it was dropped
   unique_fd user_fd_;                            // epoll of the bell and the link
-  int watched_alert_ = -1;                       // in it: the link's alert_fd
+  int watched_alert_ = -1;                       // the link's alert_fd, in user_fd_
   attendance attendance_;
 
   std::uint64_t received_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t missed_ = 0;
-  std::uint64_t stale_ = 0;      // dropped by max_age_ms
-  std::uint64_t malformed_ = 0;  // on links that are closed
-  std::int64_t age_ns_ = -1;  // of one sample per report: looking at the clock for each would cost more than the rest
+  std::uint64_t stale_ = 0;      // dropped because of max_age_ms
+  std::uint64_t malformed_ = 0;  // of closed links
+  std::int64_t age_ns_ = -1;     // of one sample per report: reading the clock for each would cost more than the rest
   bool age_is_old_ = true;
 };
 

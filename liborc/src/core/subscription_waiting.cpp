@@ -1,4 +1,4 @@
-// How threads, and the user's own event loop, wait for a subscription.
+// How threads and the user's event loop wait for a subscription.
 #include <sys/epoll.h>
 
 #include "core/process.h"
@@ -6,9 +6,9 @@
 
 namespace orc::detail {
 
-// One thread polls the link's descriptor, further ones sleep on the bell and are rung when it leaves.
+// One thread polls the link's descriptor. Further ones sleep on the bell, and it rings when that thread leaves.
 void subscription::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
-  if (!leader_ && waited_for_ != link_) waited_for_ = link_;  // stays open while it is waited for
+  if (!leader_ && waited_for_ != link_) waited_for_ = link_;  // keeps it open while a thread waits on it
   subscriber_link* const link = link_.get();
   const bool alive = link && link->state() != link_state::lost;
   sleeper* const place = alive ? link->sleeper() : nullptr;
@@ -39,7 +39,7 @@ void subscription::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, c
     lock.unlock();
     const bool news = where.look_out(std::chrono::microseconds(options_.spin_us), until);
     lock.lock();
-    if (news || waited_for_ != link_) return;  // a link that was dropped meanwhile rings no more
+    if (news || waited_for_ != link_) return;  // a link that was dropped meanwhile does not ring
   }
   if (!where.arm()) return;
   lock.unlock();
@@ -48,7 +48,7 @@ void subscription::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, c
   where.disarm();
 }
 
-// Wakes whoever waits for this subscription, wherever.
+// Wakes all threads that wait for this subscription, on the bell or the link.
 void subscription::ring() noexcept {
   bell_->ring();
   if (sleeper* const place = leader_ && link_ ? link_->sleeper() : nullptr) place->wake();
@@ -82,7 +82,7 @@ int subscription::fd() noexcept {
     watch_for_user(link_->fd(), true);
     link_->want_alerts();
   }
-  ring();  // something may be here already
+  ring();  // a sample may be here already
   return user_fd_.get();
 }
 
@@ -94,13 +94,13 @@ void subscription::watch_for_user(int descriptor, bool watch) noexcept {
   epoll_ctl(user_fd_.get(), watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, descriptor, &event);
 }
 
-// Some links make a descriptor for the user only when he asks for one.
+// Some links make a descriptor for the user only on request.
 void subscription::watch_alerts() noexcept {
   const int alerts = link_->alert_fd();
   if (!user_fd_ || alerts < 0 || watched_alert_ >= 0) return;
   watched_alert_ = alerts;
   watch_for_user(alerts, true);
-  ring();  // for what came before
+  ring();  // for earlier samples
 }
 
 }  // namespace orc::detail

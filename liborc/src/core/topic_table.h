@@ -1,4 +1,4 @@
-// The topics of one participant by name: how the four calls find their publication or subscription.
+// The topics of one participant by name: leads the four calls to their publication or subscription.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace orc::detail {
 class publication;
 class subscription;
 
-// Entries are made once per name and live as long as the table, so that looking one up takes no lock: two threads on
+// Entries are made once per name and live as long as the table. So looking one up takes no lock, and two threads on
 // different topics never meet. Any thread.
 class topic_table {
  public:

@@ -12,10 +12,10 @@ namespace orc::detail {
 
 namespace {
 
-// The address and the obstacle hold text of strangers.
+// The address and the obstacle contain text of strangers.
 constexpr std::size_t longest_part = 160;
 
-// May cut a character in two: to be escaped.
+// May cut a character in two, so escape the result.
 [[nodiscard]] std::string bounded(std::string_view text) {
   return text.size() <= longest_part ? std::string(text) : std::string(text.substr(0, longest_part)) + "...";
 }
@@ -72,7 +72,7 @@ std::string way::text(monotonic::time_point now, bool reached) const {
       case standing::asked: break;
     }
     if (now - since >= soon) return silence_text(where.transport, seconds(now - since), reached);
-    return has_failed ? failure() : "no answer yet";  // a new attempt does not make the last one's outcome unknown
+    return has_failed ? failure() : "no answer yet";  // a new attempt does not hide the outcome of the last one
   };
   return address_text(where) + ": " + what();
 }

@@ -1,4 +1,4 @@
-// One way from a subscription to its publication, and what is known of it now.
+// One way from a subscription to its publication, and its current state.
 #pragma once
 
 #include <string>
@@ -10,35 +10,36 @@ namespace orc::detail {
 
 struct way {
   enum class standing : std::uint8_t {
-    not_asked_for,  // the subscription leaves its transport out
-    not_offered,    // the publication does
+    not_asked_for,  // the subscription does not name its transport
+    not_offered,    // the publication does not offer it
     untried,
     asked,   // no answer yet
-    failed,  // when it was tried last
+    failed,  // at the last attempt
     answered
   };
-  // Silence means something only after this long.
+  // Silence has a meaning only after this long.
   static constexpr auto soon = std::chrono::milliseconds(500);
 
   wire::endpoint where;  // without an address where it is not offered
   const transport_kind* kind = nullptr;
   standing stands = standing::untried;
-  monotonic::time_point since = {};  // asked: no answer since then
-  link_end end = {};                 // of the attempt that failed last, unless
-  std::string obstacle = {};         // it could not be begun: why
+  monotonic::time_point since = {};  // asked: silent since then
+  link_end end = {};                 // of the last failed attempt,
+  std::string obstacle = {};         // or why it could not begin
 
   void ask(monotonic::time_point now) noexcept;
   void fail(link_end how) noexcept;
   void fail(const std::string& why);
 
-  // For the subscription's own user: "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?".
+  // The state for the subscription's own user: "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is
+  // down?". `reached`: a connection is up.
   // `reached`: a connection is up.
   [[nodiscard]] std::string text(monotonic::time_point now, bool reached) const;
-  // For others, to whom it must not say what is open, closed or there. They see the same before and after an attempt.
+  // The state for other users. It hides what is open, closed or present, so it does not change with an attempt.
   [[nodiscard]] std::string public_text() const;
 };
 
-// "tcp 10.77.0.2:41901", "multicast 239.255.76.67:7667": without what a person does not need, printable, not long.
+// "tcp 10.77.0.2:41901", "multicast 239.255.76.67:7667": without details, printable, shortened.
 [[nodiscard]] std::string address_text(const wire::endpoint& where);
 // "the other end closed the connection"
 [[nodiscard]] std::string end_text(const link_end& end);
