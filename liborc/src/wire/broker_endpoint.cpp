@@ -21,7 +21,7 @@ constexpr std::size_t longest_shown = 120;
   return colon != std::string_view::npos && colon + 1 < host_and_port.size();
 }
 
-// "10.0.0.2", "robot:5570", "fe80::1" -> with scheme and port.
+// Adds scheme and port to "10.0.0.2", "robot:5570", "fe80::1".
 [[nodiscard]] std::string as_tcp(std::string_view where) {
   const auto number = ip_address::parse(where);
   std::string host_and_port = number ? number->in_url() : std::string(where);

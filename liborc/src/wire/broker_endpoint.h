@@ -1,4 +1,4 @@
-// Endpoints of a broker as people write them, and what is wrong with those that cannot be one.
+// Checks endpoints of a broker as people write them.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@ namespace orc::wire {
 
 struct endpoint_problem {
   std::string text;     // "10.0.0.2:5570 has no scheme: write tcp://10.0.0.2:5570"
-  std::string instead;  // what was probably meant; empty: that cannot be told
+  std::string instead;  // the probable intention; empty: unknown
 };
 
-// Nothing: it has the form of one. Looks nothing up.
+// Returns the problem of an endpoint; nothing: it has the form of one. Looks no name up.
 [[nodiscard]] std::optional<endpoint_problem> problem_of_broker_endpoint(const std::string& endpoint);
 
 }  // namespace orc::wire

@@ -18,7 +18,7 @@ constexpr std::string_view ipc_scheme = "ipc://";
 
 [[nodiscard]] bool is_ours(uid_t user) noexcept { return user == 0 || user == ::geteuid(); }
 
-// Only root makes directories in /run, whoever it gives them to.
+// Only root makes directories in /run, whatever owner it gives them.
 [[nodiscard]] bool is_the_systems(const std::string& directory) noexcept {
   struct stat above {};
   return directory == system_broker_dir && ::stat("/run", &above) == 0 && above.st_uid == 0 &&

@@ -7,7 +7,7 @@
 
 namespace orc::detail {
 
-// Without the blanks around them and without empty ones. They point into the text.
+// The words without surrounding blanks, without empty ones. They point into the text.
 [[nodiscard]] inline std::vector<std::string_view> comma_list(std::string_view text) {
   constexpr std::string_view blanks = " \t";
   std::vector<std::string_view> found;

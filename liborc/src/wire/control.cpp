@@ -43,7 +43,7 @@ id id::random() {
     do got = getrandom(&made, sizeof made, 0);
     while (got < 0 && errno == EINTR);
     if (got == static_cast<ssize_t>(sizeof made)) continue;
-    std::random_device device;  // only where a sandbox forbids the system call
+    std::random_device device;  // only in a sandbox that forbids the system call
     const auto word = [&device] { return std::uint64_t{device()} << 32 | device(); };
     made = {word(), word()};
   }

@@ -1,5 +1,5 @@
-// Control-plane messages as plain structs, and the only place that turns bytes into them.
-// Wire format: schemas/orc_protocol.fbs, schemas/PROTOCOL.md. Used by the broker, by participants and by the tools.
+// Control-plane messages as plain structs. This is the only code that turns bytes into them. Wire format:
+// schemas/orc_protocol.fbs, schemas/PROTOCOL.md. The broker, participants and the tools use it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr std::uint16_t protocol_version = 1;
 inline constexpr std::size_t max_control_bytes = 64 * 1024;
 inline constexpr std::size_t max_topic_name = 255;
 inline constexpr std::size_t max_schema_bytes = 32 * 1024;
-inline constexpr std::size_t max_text = 255;         // names, host identities, encodings, reasons, endpoints
+inline constexpr std::size_t max_text = 255;         // of names, host identities, encodings, reasons, endpoints
 inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names that may be 255 bytes each
 inline constexpr std::size_t max_endpoints = 16;
 inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of one host
@@ -136,7 +136,7 @@ struct list_topics {
 };
 struct describe_topic {
   std::string topic;
-  id after = {};  // the last subscription of the page before; none: from the first
+  id after = {};  // the last subscription of the previous page; none: the first page
   bool operator==(const describe_topic&) const = default;
 };
 
@@ -156,7 +156,7 @@ struct error {
   std::string text;
   bool operator==(const error&) const = default;
 };
-// Participants and subscriptions appear under ids that the broker makes up: their own ids are credentials.
+// Participants and subscriptions have ids that the broker makes up, because their own ids are credentials.
 struct publication_info {
   id publication;
   id participant;
@@ -212,21 +212,22 @@ struct envelope {
   bool operator==(const envelope&) const = default;
 };
 
-// The bytes of one frame. Never fails for contents within the limits above.
+// Returns the bytes of one frame. Never fails for contents within the limits above.
 [[nodiscard]] std::string encode(const envelope& message);
 
-// What is wrong with a frame: a sentence for the peer or the log.
+// The problem of a frame, as a sentence for the peer or the log.
 struct malformed {
   error_code code = error_code::bad_request;
-  std::uint64_t request = 0;  // as far as it could be read: to answer with an error
+  std::uint64_t request = 0;  // for the answer, if it could be read; else 0
   std::string text;
 };
 
-// Bytes from a stranger: size, identifier, FlatBuffers verification (own depth and table limits), version, required
-// fields, lengths, ranges, topic names. Any alignment. Never throws on bad bytes and never reads outside `bytes`.
+// Decodes bytes of a stranger. Checks size, identifier, FlatBuffers structure (own depth and table limits), version,
+// required fields, lengths, ranges, topic names. Any alignment. Never throws on bad bytes and never reads outside
+// `bytes`.
 [[nodiscard]] std::variant<envelope, malformed> decode(std::span<const std::byte> bytes);
 
-// 1-255 bytes of [A-Za-z0-9_./-]. Otherwise a sentence that says what is wrong; empty when the name is fine.
+// Checks for 1-255 bytes of [A-Za-z0-9_./-]. Returns a sentence that says what is wrong; empty when the name is valid.
 [[nodiscard]] std::string topic_name_problem(std::string_view name);
 
 }  // namespace orc::wire

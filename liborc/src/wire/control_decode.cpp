@@ -12,11 +12,11 @@ namespace {
 // Envelope, TopicList, TopicState, Publication, Endpoint: five deep. No table is recursive.
 constexpr flatbuffers::uoffset_t max_depth = 8;
 
-// The smallest honest table and the offset that leads to it take 12 bytes. A frame that has more tables than that
-// shares them, which would turn 64 KiB into gigabytes of structs.
+// The smallest honest table and the offset to it take 12 bytes. A frame with more tables than that shares them, which
+// would turn 64 KiB into gigabytes of structs.
 flatbuffers::uoffset_t max_tables(std::size_t bytes) { return static_cast<flatbuffers::uoffset_t>(8 + bytes / 12); }
 
-// Turns verified tables into structs and remembers the first thing that is wrong with their contents.
+// Turns verified tables into structs, and remembers the first problem of their contents.
 class reader {
  public:
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -230,7 +230,7 @@ class reader {
     return true;
   }
 
-  // Offsets may share one string a thousand times: what is copied out altogether has the limit of a message.
+  // Offsets may share one string a thousand times. So all copied text together has the limit of a message.
   bool affordable(std::size_t bytes, std::size_t limit, const char* field) {
     if (bytes > limit) {
       fail(std::string(field) + " has " + std::to_string(bytes) + " bytes, the limit is " + std::to_string(limit));
@@ -277,7 +277,7 @@ std::optional<body> content_of(reader& in, const fb::Envelope& message) {
     case fb::Body::Probe: return converted<fb::Probe, probe>(in, message);
     case fb::Body::NONE: break;
   }
-  return std::nullopt;  // a kind this version does not know: the verifier lets it pass
+  return std::nullopt;  // a kind that this version does not know: the verifier lets it pass
 }
 
 struct header {
@@ -285,7 +285,7 @@ struct header {
   std::uint64_t request = 0;
 };
 
-// Version and request id alone, so that a frame of another version or with a broken body can be answered.
+// Decodes only version and request id, to answer a frame of another version or with a broken body.
 std::optional<header> read_header(const std::uint8_t* bytes, std::size_t size) {
   flatbuffers::Verifier verifier(bytes, size, max_depth, max_tables(size));
   const auto root = verifier.VerifyOffset(0);

@@ -12,10 +12,10 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// What the envelope, the fields of the body itself and all virtual tables take, generously.
+// A generous bound for the envelope, the fields of the body itself and all virtual tables.
 constexpr std::size_t overhead = 1024;
 
-// Upper bounds of the encoded size: which entries still fit is decided before they are written.
+// Upper bounds of the encoded size, to decide which entries fit before they are written.
 std::size_t bound(const std::string& text) { return text.size() + 12; }
 
 std::size_t bound(const publication_info& of) {
@@ -47,14 +47,14 @@ class writer {
  private:
   template <class Table>
   static std::pair<fb::Body, Offset<void>> member(Offset<Table> table) {
-    constexpr auto kind = fb::BodyTraits<Table>::enum_value;  // a copy: the member has no definition to refer to
+    constexpr auto kind = fb::BodyTraits<Table>::enum_value;  // a copy, because the member has no definition
     return {kind, table.Union()};
   }
 
   static fb::Id put(const id& from) { return {from.hi, from.lo}; }
   static fb::Transport put(transport from) { return static_cast<fb::Transport>(from); }
 
-  // Free text is cut to the limit, between two UTF-8 characters, and ends before a NUL.
+  // Cuts free text to the limit, between two UTF-8 characters and before a NUL.
   Offset<flatbuffers::String> always(const std::string& text, std::size_t limit = max_text) {
     std::size_t size = std::min(text.size(), text.find('\0'));
     if (size > limit) {
@@ -197,7 +197,7 @@ class writer {
     return used < max_control_bytes ? max_control_bytes - used : 0;
   }
 
-  // Subscriptions that do not fit are for the next page: subscription_count says how many there are.
+  // Subscriptions that do not fit go to the next page. subscription_count has their number.
   Offset<fb::TopicState> put(const topic_state& from) {
     std::size_t needed = bound_without_subscriptions(from);
     std::size_t fit = 0;
@@ -213,7 +213,7 @@ class writer {
     return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more);
   }
 
-  // The first topic always goes in, others only whole; the rest is for the next page.
+  // The first topic always goes in, the others only whole. The next page has the rest.
   Offset<fb::TopicList> put(const topic_list& from) {
     std::vector<Offset<fb::TopicState>> topics;
     for (const auto& one : from.topics) {
@@ -235,7 +235,7 @@ class writer {
 }  // namespace
 
 std::string encode(const envelope& message) {
-  // 256 subscriptions with a full reason each are more than a frame holds; counters matter more than reasons.
+  // 256 subscriptions with a full reason each exceed a frame. Counters matter more than reasons.
   std::string bytes;
   for (const std::size_t reason_limit : {max_text, std::size_t{64}, std::size_t{0}}) {
     bytes = writer(reason_limit).bytes_of(message);

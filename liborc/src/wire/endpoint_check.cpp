@@ -65,7 +65,7 @@ constexpr const char* no_broker_there = "a program listens there, but no ORC bro
     if (stop != nullptr && *stop) return {};
     const int result = connection_problem(*there, within);
     if (result == 0) return {kind::listens, no_broker_there};
-    // Of a name with several addresses, the one that says most.
+    // Of the addresses of a name, reports the most significant finding.
     if (failure == 0 || failure == ENETUNREACH || failure == EADDRNOTAVAIL) failure = result;
   }
   if (failure == 0) {
@@ -112,7 +112,7 @@ endpoint_check::endpoint_check(std::vector<std::string> endpoints)
     for (std::size_t i = 0; i < endpoints_.size() && !stop_ && detail::room_for_fds(16); ++i) {
       try {
         findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up, &stop_).text;
-      } catch (const std::bad_alloc&) {  // a finding less
+      } catch (const std::bad_alloc&) {  // this finding is missing
       }
     }
     done_.store(true, std::memory_order_release);

@@ -1,4 +1,4 @@
-// Finds out why brokers' endpoints stay silent: unknown host name, refused, no answer, no route.
+// Finds out why a broker's endpoint is silent: unknown host name, refused, no answer, no route.
 #pragma once
 
 #include <atomic>
@@ -14,34 +14,33 @@ namespace orc::wire {
 
 struct endpoint_finding {
   enum class kind : std::uint8_t {
-    unknown,    // it was not tried
-    listens,    // some program does
+    unknown,    // not tried
+    listens,    // some program listens there
     no_answer,  // in time
     failed
   };
   kind what = kind::unknown;
-  std::string text = {};  // for people, of an endpoint at which no broker answers; empty: unknown
+  std::string text = {};  // for people, when no broker answers; empty: unknown
 };
 
-// Connects and closes the connection again. 0: somebody listens; else errno, ETIMEDOUT where there is no answer in
-// time.
+// Connects and disconnects. Returns 0 when a program listens; else errno, ETIMEDOUT when no answer comes in time.
 [[nodiscard]] int connection_problem(const ip_port& there, std::chrono::milliseconds within) noexcept;
 
 enum class names_are : std::uint8_t { looked_up, left_out };
 
-// Connects to "tcp://host:port" or "ipc://path" and closes the connection again. Blocks for `within` at each address of
-// the host (8 at most), and as long as the resolver does if names are looked up.
-// Blocks no longer than one of them once `stop` is raised.
+// Connects to "tcp://host:port" or "ipc://path" and disconnects. Blocks for `within` at each address of the host (8 at
+// most), and while the resolver looks names up. Blocks for one of these at most once `stop` is set.
 [[nodiscard]] endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within,
                                                 names_are names, const std::atomic<bool>* stop = nullptr);
 
-// Looks at several, one after the other, on a thread of its own: the resolver may take many seconds for a host name.
+// Checks several endpoints, one after the other, on a thread of its own: the resolver may take many seconds for a host
+// name.
 class endpoint_check {
  public:
-  // How long a connection may take.
+  // Time limit of a connection.
   static constexpr auto patience = std::chrono::milliseconds(750);
 
-  // Throws std::system_error where there can be no thread.
+  // Throws std::system_error when no thread can be started.
   explicit endpoint_check(std::vector<std::string> endpoints);
   // Waits for one answer of the resolver, or for one connection.
   ~endpoint_check();
@@ -50,7 +49,7 @@ class endpoint_check {
 
   [[nodiscard]] bool is_done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] const std::vector<std::string>& endpoints() const noexcept { return endpoints_; }
-  // Once it is done: endpoint_finding::text of each endpoint.
+  // When it is done: endpoint_finding::text of each endpoint.
   [[nodiscard]] const std::vector<std::string>& findings() const noexcept { return findings_; }
 
  private:

@@ -1,4 +1,4 @@
-// A variable of the program's environment.
+// Reads a variable of the environment.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace orc::detail {
 
-// Empty when it is not set.
+// Returns its value; empty when it is not set.
 [[nodiscard]] inline std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";

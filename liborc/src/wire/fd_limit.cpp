@@ -30,7 +30,7 @@ bool room_for_fds(std::size_t count) {
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return errno != EMFILE && errno != ENFILE;
   std::size_t used = 0;
-  while (readdir(directory) != nullptr) ++used;  // counts ".", ".." and its own fd too: on the safe side
+  while (readdir(directory) != nullptr) ++used;  // also counts ".", ".." and its own fd, which errs on the safe side
   closedir(directory);
   return used + count <= limit.rlim_cur;
 }
@@ -39,7 +39,7 @@ void raise_fd_limit() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);  // refused: the old limit still holds
+  setrlimit(RLIMIT_NOFILE, &limit);  // on failure the old limit holds
 }
 
 }  // namespace orc::detail

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view scheme = "tcp://";
 
-// Without a port there is no name either: libzmq says what is wrong with such an endpoint.
+// Without a port there is no name either: libzmq reports the problem of such an endpoint.
 [[nodiscard]] std::string_view host_in(std::string_view endpoint) {
   const auto colon = endpoint.rfind(':');
   if (!endpoint.starts_with(scheme) || colon < scheme.size() || colon + 1 == endpoint.size()) return {};
@@ -35,9 +35,9 @@ std::vector<ip_address> addresses_of_host(const std::string& name, int* problem)
     const auto here = ip_port::of(*each->ai_addr);
     if (here && std::find(all.begin(), all.end(), here->address) == all.end()) all.push_back(here->address);
   }
-  // Of localhost first 127.0.0.1, where brokers listen by default: another user could take its port at ::1.
+  // For localhost 127.0.0.1 comes first. Brokers listen there by default, and another user could take its port at ::1.
   std::stable_partition(all.begin(), all.end(), [](const auto& each) { return each.is_v4() || !each.is_loopback(); });
-  // From a link-local address of IPv6 a publisher can offer nothing.
+  // A publisher can offer nothing from a link-local address of IPv6.
   std::stable_partition(all.begin(), all.end(), [](const auto& each) { return each.is_v4() || !each.is_link_local(); });
   return all;
 }

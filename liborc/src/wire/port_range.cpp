@@ -6,7 +6,7 @@ namespace orc::wire {
 
 namespace {
 
-// 0: it is no port.
+// Returns 0 when it is no port.
 [[nodiscard]] std::uint16_t port_in(std::string_view text) noexcept {
   std::uint16_t port = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);

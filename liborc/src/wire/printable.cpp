@@ -7,7 +7,7 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// Value of the character that utf8_length() found valid.
+// Returns the value of a character that utf8_length() found valid.
 char32_t decode(std::string_view bytes, std::size_t length) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   if (length == 1) return at(0);
@@ -16,7 +16,7 @@ char32_t decode(std::string_view bytes, std::size_t length) noexcept {
   return value;
 }
 
-// Moves the cursor, ends the line, or shows text in another order than it has.
+// True for characters that move the cursor, end the line, or reorder text.
 bool is_harmful(char32_t c) noexcept {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }

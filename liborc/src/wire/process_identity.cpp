@@ -30,7 +30,7 @@ struct stat_fields {
   std::uint64_t start_time = 0;
 };
 
-// The command name (field 2) is in parentheses and may contain anything, so fields are counted from the last ')'.
+// The command name (field 2) is in parentheses and may contain anything. So count fields from the last ')'.
 std::optional<stat_fields> parse_stat(std::string_view text) {
   const auto name_end = text.rfind(')');
   if (name_end == std::string_view::npos || text.size() < name_end + 3) return std::nullopt;
@@ -52,7 +52,8 @@ std::optional<stat_fields> read_stat(std::uint32_t pid) {
   return text ? parse_stat(*text) : std::nullopt;
 }
 
-// A main thread that called pthread_exit shows as a zombie while the others run. A directory's link count is 2 +
+// A main thread that called pthread_exit shows as a zombie while other threads run. A directory's link count is 2 +
+// entries.
 // entries.
 bool has_other_threads(std::uint32_t pid) {
   struct stat task {};
@@ -87,7 +88,7 @@ process_state check_process(std::uint32_t pid, std::uint64_t start_time) {
   if (pid_is_gone(pid)) return process_state::dead;
   const auto fields = read_stat(pid);
   if (!fields || start_time == 0) return process_state::unknown;
-  if (fields->start_time != start_time) return process_state::dead;  // the pid belongs to somebody else now
+  if (fields->start_time != start_time) return process_state::dead;  // another process has the pid now
   const bool ended = fields->state == 'Z' || fields->state == 'X';
   return ended && !has_other_threads(pid) ? process_state::dead : process_state::alive;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view ipc_scheme = "ipc://";
 
-// The XDG specification: relative paths are to be ignored.
+// The XDG specification says to ignore relative paths.
 std::string xdg_dir() {
   const auto base = environment("XDG_RUNTIME_DIR");
   return base.starts_with('/') ? base + "/orc" : "";

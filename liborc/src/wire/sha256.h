@@ -13,7 +13,7 @@ class sha256 {
   using digest = std::array<std::uint8_t, 32>;
 
   void add(std::string_view bytes) noexcept;
-  // Of everything added. Once only.
+  // Returns the hash of everything added. Call it once only.
   [[nodiscard]] digest finish() noexcept;
 
  private:

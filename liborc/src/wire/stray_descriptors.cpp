@@ -19,7 +19,7 @@ bool refuse_descriptors(int socket) noexcept {
 
 void close_at_once(int descriptor) noexcept {
   const linger none{1, 0};
-  (void)::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);  // fails for all but sockets
+  (void)::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);  // fails, except for sockets
   ::close(descriptor);
 }
 

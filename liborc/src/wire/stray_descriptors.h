@@ -1,5 +1,5 @@
-// Descriptors that a peer sends along over a Unix socket which nobody asked for. They are closed in our process, and
-// closing one can take as long as its sender likes: a TCP socket that lingers.
+// Descriptors that a peer passes over a Unix socket unasked. Our process has to close them, and closing one can take as
+// long as the sender likes: a TCP socket that lingers.
 #pragma once
 
 #include <sys/types.h>
@@ -8,14 +8,14 @@
 
 namespace orc::wire {
 
-// The most that one message carries (SCM_MAX_FD).
+// The maximum per message (SCM_MAX_FD).
 constexpr std::size_t most_descriptors = 253;
 
-// True: none come over this socket, as the kernel refuses them (since 6.16) or it is no Unix socket.
+// True: none can come over this socket, because the kernel refuses them (since 6.16) or it is no Unix socket.
 bool refuse_descriptors(int socket) noexcept;
-// As recv(2) with MSG_DONTWAIT, for the others. A message with descriptors is an error, EPROTO.
+// For the other sockets: recv(2) with MSG_DONTWAIT. A message with descriptors is the error EPROTO.
 [[nodiscard]] ssize_t receive_without_descriptors(int socket, void* to, std::size_t size) noexcept;
-// Closes one without waiting.
+// Closes a descriptor without waiting.
 void close_at_once(int descriptor) noexcept;
 
 }  // namespace orc::wire

@@ -1,16 +1,16 @@
-// Listening tcp sockets, for IPv4 and IPv6 alike.
+// Makes listening tcp sockets, for IPv4 and IPv6.
 #pragma once
 
 #include "wire/ip_address.h"
 
 namespace orc::wire {
 
-// A non-blocking socket that listens at `at`, which is then where it does; port 0: a free one. `::` is both families.
-// Connections of an ended program do not keep a port that was named from the next one; two listeners still exclude each
-// other. -1: no, and errno says why.
+// Returns a non-blocking socket that listens at `at`, and sets `at` to its actual address. Port 0: a free one; `::`:
+// both families. Connections of an ended program do not block a named port for the next program. Two listeners still
+// exclude each other. Returns -1 and sets errno on failure.
 [[nodiscard]] int listen_tcp(ip_port& at, int backlog) noexcept;
 
-// The same at all addresses of this host: `::`, or 0.0.0.0 where the kernel has no IPv6.
+// Same at all addresses of this host: `::`, or 0.0.0.0 where the kernel has no IPv6.
 [[nodiscard]] int listen_tcp_everywhere(ip_port& at, int backlog) noexcept;
 
 }  // namespace orc::wire

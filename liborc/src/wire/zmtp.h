@@ -1,6 +1,6 @@
-// ZMTP 3, the bytes that ZeroMQ sockets exchange (rfc.zeromq.org/spec/23), as far as ipc and tcp links need it: no
-// security (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the way of a sample
-// (liborc/doc/design/zmtp.md), and any ZeroMQ socket can be the other end.
+// The part of ZMTP 3, the protocol of ZeroMQ sockets (rfc.zeromq.org/spec/23), that ipc and tcp links need: no security
+// (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the data plane
+// (liborc/DESIGN.md, "ZMTP without libzmq on the data plane"), and any ZeroMQ socket can be the other end.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace orc::wire::zmtp {
 
 inline constexpr std::size_t greeting_bytes = 64;
 
-// What either end sends first.
+// The first bytes that either end sends.
 [[nodiscard]] std::array<std::byte, greeting_bytes> greeting() noexcept;
 
-// True while `start`, the first bytes of a peer's greeting (64 when complete), can be one of ZMTP 3 with mechanism
+// True while `start`, the first bytes of a peer's greeting (64 when complete), can be those of ZMTP 3 with mechanism
 // NULL.
 [[nodiscard]] bool acceptable_greeting(std::span<const std::byte> start) noexcept;
 
 enum frame_flag : std::uint8_t {
-  more = 1,        // further parts of the message follow
-  long_size = 2,   // 8 bytes of size, else 1
+  more = 1,        // more parts of the message follow
+  long_size = 2,   // the size has 8 bytes, else 1
   command = 4,     // READY, PING, …: not for the user
   known_flags = 7  // any other is an error
 };
@@ -44,7 +44,7 @@ struct header_bytes {
 
 [[nodiscard]] header_bytes encode_frame_header(std::size_t body_size, std::uint8_t flags = 0) noexcept;
 
-// The header at the start of `bytes`; empty: not complete. Only `flags` within known_flags make sense.
+// Returns the header at the start of `bytes`; empty: incomplete. Valid only with `flags` within known_flags.
 [[nodiscard]] std::optional<frame_header> decode_frame_header(std::span<const std::byte> bytes) noexcept;
 
 // Commands, as whole frames.
@@ -52,7 +52,7 @@ struct header_bytes {
 [[nodiscard]] std::string ping_frame();  // without time to live and context
 [[nodiscard]] std::string pong_frame(std::span<const std::byte> ping_body);
 
-// The name of a command: "READY", "PING", "ERROR"…; empty when there is none.
+// Returns the name of a command: "READY", "PING", "ERROR"…; empty when there is none.
 [[nodiscard]] std::string_view command_name(std::span<const std::byte> body) noexcept;
 
 }  // namespace orc::wire::zmtp
