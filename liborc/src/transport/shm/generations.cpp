@@ -12,23 +12,24 @@ namespace orc::detail::shm {
 
 namespace {
 
-// For subscribers to come: a new generation costs more than addresses.
+// Pins for later subscribers, because a new generation costs more than addresses.
 constexpr std::uint32_t pins_in_advance = 32;
-// Subscribers that slots are made for at a time: with large samples those of a crowd would be all memory there is.
+// Subscribers for which slots are made at a time. With large samples, slots for a whole crowd would take all memory.
 constexpr std::uint32_t most_planned_for = 4;
-// Locked for subscribers to come, which is memory: one of them.
+// Locked pins for later subscribers: for one of them, because they take memory.
 constexpr std::uint32_t locked_in_advance = 10;
 
-// What is copied in one visit with the lock held.
+// Bytes copied in one visit, with the lock held.
 constexpr std::uint64_t bytes_per_visit = 64 * 1024;
 constexpr int samples_per_visit = 64;
-// Larger ones are copied without it.
+// Larger samples are copied without the lock.
 constexpr std::uint64_t small_sample = 64 * 1024;
-// Samples copied beyond twice the history: then the publisher is too fast, and waits once.
+// Samples copied beyond twice the history. Then the publisher is too fast, and waits once.
 constexpr std::uint32_t most_overtaken = 16;
-// A loan that is out for longer may find its segment left: sending it is a copy then.
+// A loan that is out for longer may find its segment replaced. Sending it then makes a copy.
 constexpr auto patience_with_loans = std::chrono::seconds(1);
-// What was prepared for subscribers that gave up is kept for the next ones: to come and go must not make us begin anew.
+// Memory prepared for subscribers that gave up is kept for the next ones, so that subscribers that come and go do not
+// make it begin anew.
 constexpr auto kept_for = std::chrono::seconds(2);
 
 [[nodiscard]] std::uint32_t within_history_bytes(std::uint32_t history, std::uint64_t capacity) noexcept {
@@ -53,16 +54,16 @@ result generations::reserve() {
   return {};
 }
 
-// ---- how much ----
+// ---- sizes ----
 
 slot_writer::needs generations::needs_of(const demand& d) const noexcept {
-  // In powers of two, so that subscribers that go back a little further each time do not each cost a generation.
+  // In powers of two, so that subscribers that each go back a little further do not each cost a generation.
   const std::uint32_t history = d.depth > history_ ? std::min(std::bit_ceil(d.depth), most_history) : history_;
   slot_writer::needs n{.capacity = d.size, .history = history, .pins = d.pins};
   if (current_) {
     const std::uint64_t capacity = current_->form().capacity();
     n.capacity = std::max(d.size, capacity);
-    // Samples that grow a little again and again must not move everybody every time.
+    // Samples that grow a little again and again must not cost a generation every time.
     if (d.size > capacity && d.size >= large_slot) n.capacity = d.size + d.size / 4;
   } else {
     n.capacity = std::max<std::uint64_t>(d.size, expected_size_);
@@ -84,7 +85,7 @@ bool generations::suffices(const slot_writer& of, const slot_writer::needs& n) c
 std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
   retired_.reserve(retired_.size() + 2);
   n.pins = std::max(pins_in_advance, 2 * n.pins);
-  // No less than there was: who wants many pins now and much history then must not cost a generation each time.
+  // No less than before: otherwise alternating demands for pins and history would each cost a generation.
   for (const auto& older : {current_, next_}) {
     if (!older) continue;
     n.pins = std::max(n.pins, slot_writer::pins_of(older->form()));
@@ -95,8 +96,8 @@ std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
   return segment != nullptr ? std::move(*segment) : nullptr;
 }
 
-// Slots that exist before somebody joins, so that sending does not have to wait for the kernel: locked all that can be
-// in use at a time; else, of large samples, those that were used and two for each one that joins, of a few.
+// Slots to take before subscribers join, so that send does not wait for the kernel. With lock: all that can be in use
+// at a time. Otherwise, for large samples only: those used so far, and two for each of a few joining subscribers.
 std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d) const noexcept {
   const shape& form = of.form();
   if (options_.lock) {
@@ -129,8 +130,8 @@ bool generations::make_room(const demand& d) noexcept try {
   return false;
 }
 
-// No reader sees the next segment before it is handed over, so the sample is in it when they find it. Samples before it
-// are not wanted: the newest wins, or for_loans() had not lent the slot.
+// No reader sees the next segment before its hand-over, so the sample is in it when they find it. Readers do not want
+// earlier samples: the newest wins, or for_loans() did not lend the slot.
 void generations::publish_in_next(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept {
   next_->publish(slot, size, header);
   adopt();
@@ -197,7 +198,7 @@ generations::progress generations::prepare_next(const demand& d, const slot_writ
   return progress::ready;
 }
 
-// Copies the samples that next_ has not: small ones here, a large one without the lock.
+// Copies the samples that next_ lacks: small ones here, a large one without the lock.
 generations::progress generations::catch_up() {
   std::uint64_t bytes = 0;
   for (int n = 0; const auto each = current_->first_after(copied_, next_->form()); ++n) {
@@ -221,13 +222,13 @@ generations::progress generations::catch_up() {
     bytes += each->size;
   }
   if (!redirects_ || current_->lent() == 0) return progress::ready;
-  // A loan of the current segment would have to be copied by its sender.
+  // Sending a loan of the current segment would then make a copy.
   const auto now = monotonic::now();
   if (caught_up_at_ == monotonic::time_point{}) caught_up_at_ = now;
   return now - caught_up_at_ < patience_with_loans ? progress::waiting : progress::ready;
 }
 
-// The last sample was sent while nobody read from here: puts it into the current segment.
+// The last sample was sent while no reader was there: puts it into the current segment.
 generations::progress generations::bring(sample* last, std::span<const pin_table> pins) {
   if (last == nullptr || current_->newest() >= last->sequence) return progress::ready;
   const std::uint64_t size = last->buffer.size();
@@ -285,7 +286,7 @@ void generations::start_copy(const std::shared_ptr<slot_writer>& to, std::uint32
         });
 }
 
-// False: the work failed. What it was for may be out of use by now.
+// False: the work failed. Its purpose may be gone by now.
 bool generations::finish() noexcept {
   const auto work = std::exchange(work_, nullptr);
   const task done = std::exchange(task_, {});
@@ -302,7 +303,7 @@ bool generations::finish() noexcept {
   return true;
 }
 
-// Once only this class knows a segment nobody can come to it.
+// A segment that only this class knows can have no new user.
 void generations::tidy(monotonic::time_point now) noexcept try {
   if (work_) {
     if (!work_->done()) return;

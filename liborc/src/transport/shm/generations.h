@@ -1,5 +1,5 @@
-// The memory of a publication: the segment in use, the next one while it is prepared, and those that were left until
-// they are given back. What takes long is done in slices without the publication's lock.
+// The memory of a publication: the current segment, the next one while it is prepared, and old ones until they are
+// given back. Does long work in slices, without the publication's lock.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace orc::detail::shm {
 
-// What the subscribers of a publication need, together.
+// What the subscribers of a publication need, in total.
 struct demand {
   std::uint64_t size = 0;  // of a sample
   std::uint32_t pins = 0;
@@ -25,13 +25,13 @@ struct demand {
   std::uint32_t joining = 0;  // subscribers that wait for memory
 };
 
-// Not thread-safe, the publication serialises; what work() returns has its own contract.
+// Not thread-safe: the publication serialises. work() has its own contract.
 class generations {
  public:
-  // All subscribers together. What is pinned cannot be used again, so this bounds the memory that they can hold.
+  // For all subscribers together. A pinned slot cannot be reused, so this bounds the memory that they can hold.
   static constexpr std::uint32_t max_pins = 1024;
   static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
-  static constexpr std::uint32_t shares = 4;  // one process has one of them
+  static constexpr std::uint32_t shares = 4;  // one process has one share
   static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
   static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
 
@@ -41,14 +41,14 @@ class generations {
   // Takes memory for samples of the expected size now. ok when none is expected.
   [[nodiscard]] result reserve();
 
-  // The segment in use. Null: there was neither a subscriber nor an expected size.
+  // The current segment. Null: there was neither a subscriber nor an expected size.
   [[nodiscard]] const std::shared_ptr<slot_writer>& current() const noexcept { return current_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
-  // Where the next sample of a sender that fills a slot in place goes: the next segment as soon as it can be used and
-  // needs no older sample. Its publication is what makes it current: publish_in_next().
+  // Where to fill the next sample in place: the next segment as soon as it is usable and needs no older sample.
+  // Publishing in it makes it current: publish_in_next().
   [[nodiscard]] const std::shared_ptr<slot_writer>& for_loans() const noexcept { return redirects_ ? next_ : current_; }
 
-  // For the sender, at once: makes sure that the segment has slots of d.size. False: no memory, all is as before.
+  // For the sender, at once: makes sure that the segment has slots of d.size. False: no memory, and nothing changed.
   [[nodiscard]] bool make_room(const demand& d) noexcept;
   // The sample in this slot of the next segment is written: makes it the newest, and the segment current.
   void publish_in_next(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
@@ -57,32 +57,33 @@ class generations {
   enum class progress : std::uint8_t {
     ready,    // there is memory for them, with `last` in it
     working,  // call again: at once when work() is done
-    waiting,  // for a sample that is being written, or the next second
+    waiting,  // until a sample is written, or for the next second
     failed    // no memory
   };
   [[nodiscard]] bool acceptable(const demand& d) const noexcept { return fits(d, 1); }
-  // What the subscribers of one process need, together: a part of what all can have, so that it cannot keep out others.
+  // Whether one process may have this demand: a share of the total, so that it cannot keep out others.
   [[nodiscard]] bool acceptable_share(const demand& d) const noexcept { return fits(d, shares); }
   [[nodiscard]] progress prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept;
-  // While they wait, samples are published although nobody reads them yet.
+  // While they wait, samples go through shared memory although no reader is there.
   [[nodiscard]] bool expects_readers() const noexcept { return expects_readers_; }
-  // There are none any more. What was prepared is kept for a moment.
+  // No subscriber waits any more. Keeps the prepared memory for a moment.
   void rest() noexcept;
 
-  // The segment that was current before a call of this class changed that; once. It has not been told of. [M2] [M3]
+  // Returns, once, the segment that was current before a call of this class changed that. Its readers do not know yet.
+  // [M2] [M3]
   [[nodiscard]] std::shared_ptr<slot_writer> take_left() noexcept { return std::exchange(left_, nullptr); }
-  // Gives back segments that nobody here uses any more.
+  // Gives back segments that have no user here any more.
   void tidy(monotonic::time_point now = monotonic::now()) noexcept;
   [[nodiscard]] std::shared_ptr<sliced_work> work() const noexcept { return work_; }
 
  private:
-  // What the work is for, once it is done.
+  // The purpose of the work, when it is done.
   struct task {
     std::shared_ptr<slot_writer> in;
-    std::uint32_t taken = 0;  // slots that exist now
+    std::uint32_t taken = 0;  // slots that then exist
     std::optional<std::uint32_t> slot;
     std::uint64_t size = 0;
-    wire::sample_header header;  // of the sample that was copied there
+    wire::sample_header header;  // of the sample copied there
   };
 
   [[nodiscard]] bool fits(const demand& d, std::uint32_t parts) const noexcept;
@@ -108,14 +109,14 @@ class generations {
   std::shared_ptr<slot_writer> current_;
   std::uint32_t number_ = 0;  // generation of the current one
   std::shared_ptr<slot_writer> left_;
-  std::vector<std::shared_ptr<slot_writer>> retired_;  // until no loan is in them
+  std::vector<std::shared_ptr<slot_writer>> retired_;  // until they have no loan
 
   std::shared_ptr<slot_writer> next_;
   bool redirects_ = false;
-  std::uint64_t copied_ = 0;     // sequence of the last sample that next_ has a copy of
-  std::uint32_t overtaken_ = 0;  // samples that were copied
+  std::uint64_t copied_ = 0;     // sequence of the last sample copied to next_
+  std::uint32_t overtaken_ = 0;  // how many were copied
   monotonic::time_point caught_up_at_;
-  monotonic::time_point kept_since_;  // nobody waits for next_
+  monotonic::time_point kept_since_;  // since no subscriber waits for next_
   bool expects_readers_ = false;
   std::shared_ptr<sliced_work> work_;
   task task_;

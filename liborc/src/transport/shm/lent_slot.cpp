@@ -8,7 +8,7 @@ namespace orc::detail::shm {
 namespace {
 
 struct lent {
-  std::shared_ptr<slot_writer> of;  // a pointer and a count elsewhere: can be moved byte by byte
+  std::shared_ptr<slot_writer> of;  // its pointer and count are elsewhere, so it can be moved byte by byte
   std::uint32_t slot;
 };
 static_assert(sizeof(lent) <= 64 && alignof(lent) <= 8, "sample_buffer has room for it");

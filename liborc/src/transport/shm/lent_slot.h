@@ -9,10 +9,10 @@
 
 namespace orc::detail::shm {
 
-// Owns `slot`, which was lent. May be dropped by any thread.
+// Makes a buffer that owns `slot`, which was lent. Any thread may drop it.
 [[nodiscard]] sample_buffer lent_buffer(std::shared_ptr<slot_writer> of, std::uint32_t slot, std::size_t size) noexcept;
 
-// The slot of such a buffer, if it is one of `writer`'s.
+// Returns the slot of such a buffer, if it is one of `writer`'s.
 [[nodiscard]] const std::uint32_t* slot_of(sample_buffer& buffer, const slot_writer* writer) noexcept;
 
 }  // namespace orc::detail::shm

@@ -25,7 +25,7 @@ namespace {
 #define SO_PEERGROUPS 59
 #endif
   int rc = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
-  if (rc != 0 && errno == ERANGE) {  // now `size` says how many
+  if (rc != 0 && errno == ERANGE) {  // `size` is now the number
     groups.resize(size / sizeof(gid_t));
     rc = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
   }

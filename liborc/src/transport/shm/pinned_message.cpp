@@ -8,7 +8,7 @@ namespace orc::detail::shm {
 namespace {
 
 struct pinned {
-  std::shared_ptr<const view> through;  // a pointer and a count elsewhere: can be moved byte by byte
+  std::shared_ptr<const view> through;  // its pointer and count are elsewhere, so it can be moved byte by byte
   std::atomic<std::uint32_t>* pin;
 };
 static_assert(sizeof(pinned) <= 64 && alignof(pinned) <= 8, "sample_buffer has room for it");

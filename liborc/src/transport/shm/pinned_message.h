@@ -1,4 +1,4 @@
-// A received sample that stays in its slot: what keeps the slot from being used again.
+// A received sample that stays in its slot, and the pin that keeps the slot from being reused.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 
 namespace orc::detail::shm {
 
-// The socket to the publication. Whoever lets go of it last ends it, also for a forked child that holds a copy.
+// The socket to the publication. The last owner ends it, also when a forked child holds a copy.
 class shared_socket {
  public:
   explicit shared_socket(unique_fd fd) noexcept : fd_(std::move(fd)) {}
@@ -30,8 +30,8 @@ class shared_socket {
   const unsigned generation_ = fork_generation();
 };
 
-// What a subscription has of a publication. Lives as long as the link or a message of it: while the socket is open the
-// publisher respects the pins in the page.
+// A subscription's attachment to a publication. Lives as long as the link or a message of it: while the socket is open,
+// the publisher respects the pins in the page.
 class attachment {
  public:
   attachment(std::shared_ptr<const shared_socket> socket, mapping page, std::uint32_t pins) noexcept
@@ -39,8 +39,8 @@ class attachment {
 
   [[nodiscard]] reader_page& page() const noexcept { return *reinterpret_cast<reader_page*>(page_.bytes()); }
 
-  // A pin that is not in use, but for the last `kept_back`. Null: the user holds as many messages as he may. The
-  // subscription serialises; messages may be dropped by any thread meanwhile.
+  // Returns an unused pin, except the last `kept_back` ones. Null: the user holds as many messages as allowed. The
+  // subscription serialises calls; any thread may drop messages meanwhile.
   [[nodiscard]] std::atomic<std::uint32_t>* free_pin(std::uint32_t kept_back) const noexcept {
     for (std::uint32_t i = 0; i + kept_back < pins_; ++i) {
       auto& pin = page().pins[i];
@@ -59,13 +59,13 @@ class attachment {
   const unsigned generation_ = fork_generation();
 };
 
-// What a message keeps alive, as one.
+// The objects that a message keeps alive.
 struct view {
   std::shared_ptr<attachment> by;
   std::shared_ptr<const segment> in;
 };
 
-// The message's buffer: owns `pin` of `through.by`, which is set already.
+// Makes the message's buffer, which owns `pin` of `through.by`. The pin is already set.
 [[nodiscard]] sample_buffer pinned_buffer(std::shared_ptr<const view> through, const pinned_sample& what,
                                           std::atomic<std::uint32_t>& pin) noexcept;
 

@@ -43,7 +43,7 @@ constexpr std::size_t huge_page = 2 * 1024 * 1024;
   unique_fd fd(static_cast<int>(
       ::syscall(SYS_memfd_create, "orc", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB : 0u))));
   rlimit limit{};
-  // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+  // Beyond the limit the kernel would not only refuse, but send SIGXFSZ.
   if (fd && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur) {
     errno = EFBIG;
     return {};
@@ -52,7 +52,7 @@ constexpr std::size_t huge_page = 2 * 1024 * 1024;
   return fd;
 }
 
-// What is sealed must be: a filesystem that ignores a seal would let a subscriber write.
+// Checks that the seals hold: a filesystem that ignores a seal would let a subscriber write.
 [[nodiscard]] bool others_cannot_write(int fd, std::size_t size) noexcept {
   void* const probe = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (probe == MAP_FAILED) return errno == EPERM;
@@ -99,7 +99,7 @@ std::variant<shared_memory, error> make_shared_memory(std::size_t size, others m
 
 error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock) {
   if (size == 0) return {};
-  // Better that this call fails than that writing does (SIGBUS).
+  // Allocates here, so that this call fails and not the later write (SIGBUS).
   int rc = 0;
   do rc = ::fallocate(of.fd.get(), 0, static_cast<off_t>(at), static_cast<off_t>(size));
   while (rc != 0 && errno == EINTR);
@@ -130,7 +130,7 @@ error obstacle_to_shared_memory() {
 mapping map_read_only(int fd, std::size_t size) {
   struct stat found {};
   const int seals = ::fcntl(fd, F_GET_SEALS);
-  // The last one also keeps the publisher from taking pages away, on which we would get SIGBUS.
+  // The last seal also keeps the publisher from removing pages, which would give us SIGBUS.
   constexpr int needed = size_seals | F_SEAL_FUTURE_WRITE;
   if (seals < 0 || (seals & needed) != needed || ::fstat(fd, &found) != 0) return {};
   if (static_cast<std::size_t>(found.st_size) < size) return {};

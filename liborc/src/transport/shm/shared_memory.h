@@ -1,5 +1,5 @@
-// Anonymous shared memory: descriptors that can be handed to another process, and mappings of them. Nothing of it has a
-// name, so nothing is left behind, whatever dies.
+// Anonymous shared memory: descriptors to pass to another process, and mappings of them. It has no name, so nothing is
+// left behind, whatever dies.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class mapping {
   explicit operator bool() const noexcept { return at_ != nullptr; }
   [[nodiscard]] std::byte* bytes() const noexcept { return static_cast<std::byte*>(at_); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  // Unmaps what lies behind the first `size` bytes, a multiple of a page.
+  // Unmaps everything behind the first `size` bytes, a multiple of a page.
   void trim(std::size_t size) noexcept;
 
  private:
@@ -38,24 +38,26 @@ class mapping {
 };
 
 struct shared_memory {
-  unique_fd fd;  // to hand over
+  unique_fd fd;  // to pass on
   mapping memory;
 };
 
-// Zeroed memory of a size that nobody can change any more, mapped here for writing.
+// Makes zeroed memory of a constant size, mapped here for writing.
 enum class others : std::uint8_t { only_read, read_and_write };
 [[nodiscard]] std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
                                                                     bool huge_pages = false);
 
-// Memory exists when it is first written to. Makes the bytes [at, at + size) exist now, and with `lock` keeps them from
-// being swapped out. no_permission: they exist, but may be swapped out. Any thread, also while others use the memory.
+// Memory exists only after its first write. This makes the bytes [at, at + size) exist now, and with `lock` keeps them
+// from being swapped out. no_permission: they exist, but may be swapped out. Any thread, also while others use the
+// memory.
 [[nodiscard]] error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock);
 
-// Why this system cannot do that (system_error), or not now (no_descriptors, no_memory); ok when it can.
+// Returns why this system cannot make such memory (system_error), or not now (no_descriptors, no_memory); ok when it
+// can.
 [[nodiscard]] error obstacle_to_shared_memory();
 
-// Maps the first `size` bytes of what somebody handed over; no page of it exists before it is read. False: it is not of
-// that kind, its size could still change, or it is smaller.
+// Maps the first `size` bytes of a received descriptor. No page exists before it is read. False: it is not such memory,
+// its size could still change, or it is smaller.
 [[nodiscard]] mapping map_read_only(int fd, std::size_t size);
 [[nodiscard]] mapping map_writable(int fd, std::size_t size);
 

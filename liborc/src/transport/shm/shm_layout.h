@@ -1,11 +1,11 @@
-// The memory that a publication and its shm subscribers share: the segment (the publisher writes, subscribers can only
-// read it) and one page per subscriber (its own, shared with the publisher alone). Slots as in the MIRA paper, IV.A;
-// "newest" and "next" as in the Ach paper, III; liborc/doc/design/shm.md. tests/model has the protocol as a SPIN model,
-// whose steps carry the labels [A1]…[S3] that the comments of this directory name.
+// The memory that a publication shares with its shm subscribers: the segment (the publisher writes, subscribers can
+// only read it), and one page per subscriber (shared with the publisher alone). Slots as in the MIRA paper, IV.A;
+// "newest" and "next" as in the Ach paper, III; liborc/DESIGN.md, "Shared memory". tests/model has the protocol as a
+// SPIN model. Its steps carry the labels [A1]…[S3] that the comments of this directory name.
 //
-// Every atomic of the protocol is accessed sequentially consistent where a label stands: [A2]/[A3] against [R4]/[R5]
-// and [C4]/[C5] against [W2]/[W3] are "I write mine, then I read yours" on both sides, and at least one must see the
-// other. The payload is plain memory between [A3] and [C2], and between [R5] and [U1].
+// Accesses to atomics of the protocol are sequentially consistent where a label stands: [A2]/[A3] against [R4]/[R5] and
+// [C4]/[C5] against [W2]/[W3] are "I write mine, then I read yours" on both sides, and at least one must see the other.
+// The payload is plain memory between [A3] and [C2], and between [R5] and [U1].
 #pragma once
 
 #include <atomic>
@@ -25,10 +25,10 @@ inline constexpr std::size_t cache_line = 64;
 inline constexpr std::uint32_t most_pins = 64;  // of one subscriber
 inline constexpr std::uint32_t most_slots = 1 << 20;
 inline constexpr std::uint32_t most_history = 65536;
-inline constexpr std::uint64_t largest_segment = std::uint64_t{1} << 40;  // bytes, most of which never exist
+inline constexpr std::uint64_t largest_segment = std::uint64_t{1} << 40;  // in bytes, most of which never exist
 
-// What one slot begins with; the payload follows at once, so that a small sample is one cache line, and the wire header
-// lies in front of it as in a frame.
+// The beginning of a slot. The payload follows at once, so that a small sample is one cache line, and the wire header
+// is in front of it as in a frame.
 struct alignas(32) slot_header {
   std::atomic<std::uint64_t> guard;  // sequence of the sample in here; 0: none, or being written
   std::atomic<std::uint64_t> size;
@@ -39,11 +39,11 @@ static_assert(sizeof(slot_header) == 32);
 // Samples of at least this size begin on a page of their own.
 inline constexpr std::size_t large_slot = 64 * 1024;
 
-// How a segment is laid out. Constant.
+// The layout of a segment. Constant.
 struct shape {
   std::uint32_t slots = 0;
-  // One place more than samples can be asked for: while the newest is being replaced, the oldest must still be found by
-  // a reader that does not know yet.
+  // One place more than samples can be asked for. While the newest is being replaced, a reader that does not know yet
+  // must still find the oldest.
   std::uint32_t places = 2;
   std::uint64_t stride = 0;  // bytes from slot to slot
 
@@ -55,14 +55,14 @@ struct shape {
     return (end + page_size - 1) / page_size * page_size;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_at() + std::uint64_t{slots} * stride; }
-  // For what comes from elsewhere. True: all offsets are within bytes(), which does not overflow.
+  // For a shape from another process. True: all offsets are within bytes(), which does not overflow.
   [[nodiscard]] bool makes_sense() const noexcept {
     return slots >= 2 && slots <= most_slots && places >= 2 && places <= most_history + 1 && stride >= cache_line &&
            stride % cache_line == 0 && stride <= largest_segment && bytes() <= largest_segment;
   }
 };
 
-// At the beginning of a segment, a page.
+// At the start of a segment; one page.
 struct segment_header {
   std::uint64_t magic;
   orc::detail::shm::shape shape;
@@ -76,7 +76,7 @@ struct segment_header {
 };
 static_assert(sizeof(segment_header) <= page_size);
 
-// One per subscriber. It may write anything in here: the publisher believes nothing but that a number is a number.
+// One per subscriber, which may write anything here. The publisher only trusts that a number is a number.
 struct reader_page {
   enum : std::uint32_t {
     sleeps = 1,       // in wants: on `word`, or is about to
@@ -86,7 +86,7 @@ struct reader_page {
   // Written by a subscriber that sleeps.
   alignas(cache_line) std::atomic<std::uint32_t> word;  // counts wake-ups; the futex
   std::atomic<std::uint32_t> wants;
-  // Counts, and wakes one sleeper: more there are only where somebody wants to cost us time.
+  // Counts, and wakes one sleeper. More than one exists only when a peer wants to cost us time.
   void ring() noexcept {
     word.fetch_add(1);
     futex_wake(word, 1, futex_scope::shared);

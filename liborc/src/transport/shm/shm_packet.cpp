@@ -70,7 +70,7 @@ static_assert(sizeof(bytes_of_packet) == packet_bytes);
   return p;
 }
 
-// Closes what is not wanted: descriptors are in the process as soon as they were received.
+// Closes unwanted descriptors: they are in the process as soon as they are received.
 void take_fds(const msghdr& message, std::span<unique_fd> to) noexcept {
   std::size_t next = 0;
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
@@ -123,13 +123,13 @@ received receive_packet(int socket, received_packet& out, bool fds_welcome) noex
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   ssize_t n = 0;
-  // A peer that closes without having read all is told first, but what it has sent before is still there.
+  // The kernel first reports a peer that closed without reading everything, but what that peer sent is still there.
   do n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   while (n < 0 && (errno == EINTR || errno == ECONNRESET));
-  if (n < 0) return received::nothing;  // the end is an empty read, everything else passes
+  if (n < 0) return received::nothing;  // the end is an empty read; other errors pass
   for (auto& fd : out.fds) fd.reset();
   take_fds(message, std::span(out.fds).first(fds_welcome ? out.fds.size() : 0));
-  if (n == 0) return received::closed;  // a stranger's empty packet looks the same and serves him right
+  if (n == 0) return received::closed;  // an empty packet of a stranger looks the same, and may end its connection
   if (n != static_cast<ssize_t>(packet_bytes) || (message.msg_flags & MSG_TRUNC) != 0) return received::malformed;
   const auto decoded = decode(bytes);
   if (!decoded) return received::malformed;

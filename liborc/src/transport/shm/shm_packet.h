@@ -1,6 +1,6 @@
-// What the two ends of a shm link say to each other: packets of 64 bytes over a Unix SOCK_SEQPACKET socket, some of
-// them with descriptors (SCM_RIGHTS). schemas/PROTOCOL.md, "Shared memory", has the bytes. Descriptors go from the
-// publisher to the subscriber only: one that a stranger sends could block whoever writes to it, or closes it.
+// The messages between the two ends of a shm link: packets of 64 bytes over a Unix SOCK_SEQPACKET socket, some with
+// descriptors (SCM_RIGHTS). schemas/PROTOCOL.md, "Shared memory", has the bytes. Descriptors go from the publisher to
+// the subscriber only: a stranger's descriptor could block the program that writes to it or closes it.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 namespace orc::detail::shm {
 
 enum class packet_kind : std::uint8_t {
-  hello = 1,       // subscription: I want your samples
-  welcome = 2,     // publication: you get them; with the subscriber's page and the segment
-  refused = 3,     // publication: I am not who you asked for, or I am full
-  segment = 4,     // publication: the segment that is used from now on, with it
-  attached = 5,    // subscription: I have that generation
-  want_alert = 6,  // subscription: I need a descriptor to poll
-  alert = 7,       // publication: here it is
-  goodbye = 8,     // subscription: no more; messages that the program still holds keep the socket open
-  preparing = 9    // publication: the memory for you is being made; repeated until welcome
+  hello = 1,       // subscription: asks for samples
+  welcome = 2,     // publication: samples follow; with the subscriber's page and the segment
+  refused = 3,     // publication: it is another publication, or full
+  segment = 4,     // publication: use this segment from now on; with the segment
+  attached = 5,    // subscription: has mapped that generation
+  want_alert = 6,  // subscription: needs a descriptor to poll
+  alert = 7,       // publication: the descriptor
+  goodbye = 8,     // subscription: wants no more; messages that the program still holds keep the socket open
+  preparing = 9    // publication: makes memory for this subscriber; repeated until welcome
 };
 
 struct packet {
@@ -33,7 +33,7 @@ struct packet {
   std::uint32_t depth = 0;        // hello: 0 newest wins, else this many samples in order
   std::uint32_t generation = 0;   // welcome, segment, attached
   std::uint32_t pages = 0;        // welcome, segment: size of the segment, in pages of 4096 bytes
-  std::uint64_t newest = 0;       // welcome: sequence of the newest sample; or of the first one that is for this reader
+  std::uint64_t newest = 0;       // welcome: sequence of the newest sample; or of the first one for this reader
   bool starts_at_newest = false;  // welcome: older samples are not for this reader
 };
 
@@ -44,20 +44,20 @@ struct received_packet {
 
 enum class received : std::uint8_t {
   packet,
-  nothing,  // for now
+  nothing,  // nothing now
   closed,
-  malformed  // not one of ours; it was dropped
+  malformed  // not a packet of this protocol; it was dropped
 };
 
 enum class delivered : std::uint8_t {
   yes,
-  not_now,  // no room in the socket, or too many descriptors on their way
-  never     // nobody is there any more
+  not_now,  // no room in the socket, or too many descriptors under way
+  never     // the other end is gone
 };
 
-// Nothing here blocks or raises SIGPIPE.
+// No call blocks or raises SIGPIPE.
 [[nodiscard]] delivered send_packet(int socket, const packet& p, std::initializer_list<int> fds = {}) noexcept;
-// `fds_welcome`: false: descriptors that come along are dropped.
+// `fds_welcome`: false: drops descriptors that come along.
 [[nodiscard]] received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept;
 
 }  // namespace orc::detail::shm

@@ -16,8 +16,8 @@ namespace orc::detail::shm {
 
 namespace {
 
-constexpr int packets_per_visit = 4;                 // what is left shows at the next one
-constexpr auto patience = std::chrono::seconds(30);  // for somebody who does not acknowledge a hand-over
+constexpr int packets_per_visit = 4;                 // the rest shows at the next one
+constexpr auto patience = std::chrono::seconds(30);  // for a subscriber that does not acknowledge a hand-over
 
 }  // namespace
 
@@ -29,11 +29,11 @@ shm_publisher_link::shm_publisher_link(acceptor door, const publication_spec& sp
       memory_(spec.expected_size, static_cast<std::uint32_t>(spec.history), spec.memory) {}
 
 shm_publisher_link::~shm_publisher_link() {
-  // For everybody, also when a forked child holds copies of the descriptors.
+  // For all subscribers, also when forked children hold copies of the descriptors.
   for (const auto& each : all_) ::shutdown(each->socket.get(), SHUT_RDWR);
 }
 
-// ---- out ----
+// ---- sending ----
 
 sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
   if (idle() || !make_room(payload_size)) return {};
@@ -45,7 +45,7 @@ sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
   return lent_buffer(writer, *slot, payload_size);
 }
 
-// Nobody pins anything in a segment that is not in use yet.
+// No subscriber pins anything in a segment that is not in use yet.
 std::optional<std::uint32_t> shm_publisher_link::free_slot(slot_writer& of, std::uint64_t size) noexcept {
   const auto slot =
       of.take(&of == memory_.current().get() ? std::span<const pin_table>(pins_) : std::span<pin_table>());
@@ -71,7 +71,7 @@ void shm_publisher_link::commit(sample& s) noexcept {
     memory_.current()->stock(pins_);
     want_turn(true);
   } else if (readers() == 0) {
-    behind_ = false;  // it began when nobody was expected: service() brings it
+    behind_ = false;  // it began when no subscriber was expected: service() copies it
   } else if (!try_send(s.buffer.payload(), s.buffer.size(), header)) {
     dropped_.fetch_add(behind_ ? 1 : 0, std::memory_order_relaxed);
     behind_ = true;
@@ -108,14 +108,15 @@ void shm_publisher_link::alert(const reader& r) noexcept {
   const std::uint32_t wants = r.shared().wants.load();
   if ((wants & reader_page::sleeps) != 0) r.shared().ring();  // [C5]
   if ((wants & reader_page::wants_alert) == 0 || !r.alert) return;
-  // One byte for each wish that is taken back, and after it: who wakes up by the byte finds the wish gone.
+  // Takes the wish back first and then sends one byte for it, so that a subscriber that the byte wakes finds the wish
+  // gone.
   r.shared().wants.fetch_and(~static_cast<std::uint32_t>(reader_page::wants_alert));
   const char byte = 1;
   if (::send(r.alert.get(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
     r.shared().wants.fetch_or(reader_page::wants_alert);
 }
 
-// Of all that joined or wait to, or of those in one process, for samples of this size.
+// The demand of all that joined or wait to, or of those in one process, for samples of this size.
 demand shm_publisher_link::demand_for(std::uint64_t size, std::optional<std::int32_t> process) const noexcept {
   demand d{.size = size};
   const auto& current = memory_.current();
@@ -142,8 +143,8 @@ bool shm_publisher_link::make_room(std::uint64_t size) noexcept {
   return true;
 }
 
-// Samples grew since the subscribers joined: those with the most pins go until the others may pin larger ones. The last
-// one may stay.
+// Samples grew since the subscribers joined. Subscribers with the most pins go until the others may pin larger samples.
+// The last one may stay.
 void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
   while (size <= generations::largest_sample && !memory_.acceptable(demand_for(size))) {
     reader* most = nullptr;
@@ -167,11 +168,11 @@ void shm_publisher_link::hand_over() noexcept {
   for (const auto& each : all_) alert(*each);  // [M4]
 }
 
-// Few hand-overs at a time: what waits in a socket that nobody reads is bounded, and so are the descriptors in it.
+// Limits hand-overs under way, so that packets and descriptors in a socket that is not read are bounded.
 void shm_publisher_link::tell_generation(reader& r) noexcept {
   if (!r.joined() || r.gone || r.left || r.told == memory_.number() || r.unacknowledged.size() >= max_unacknowledged)
     return;
-  if (tell(r, packet_kind::segment, {memory_.current()->fd()}) != delivered::yes) return;  // the next visit tries again
+  if (tell(r, packet_kind::segment, {memory_.current()->fd()}) != delivered::yes) return;  // the next visit retries
   r.told = memory_.number();
   if (r.unacknowledged.empty()) r.told_at = monotonic::now();
   r.unacknowledged.push_back(r.told);
@@ -183,7 +184,7 @@ bool shm_publisher_link::behind() const noexcept {
          });
 }
 
-// ---- in ----
+// ---- receiving ----
 
 void shm_publisher_link::service(sample* last) noexcept {
   visit now_here;
@@ -195,7 +196,7 @@ void shm_publisher_link::service(sample* last) noexcept {
         if (who == &turn_) return;
         now_here.heard();
         reader& from = *static_cast<reader*>(who);
-        if (from.gone) return;  // it gave way
+        if (from.gone) return;  // it made room
         if (!from.left) return receive_some(from);
         if ((events & (EPOLLHUP | EPOLLERR)) != 0) drop(from);
       },
@@ -247,7 +248,7 @@ bool shm_publisher_link::strangers_are_full() const noexcept {
          (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
 }
 
-// The oldest one. Null: all of them still have time.
+// Returns the oldest stranger. Null: all of them still have time.
 shm_publisher_link::reader* shm_publisher_link::who_gives_way() const noexcept {
   const auto oldest = std::find_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
   if (oldest == all_.end() || !(*oldest)->guest.may_be_replaced(monotonic::now(), false)) return nullptr;
@@ -270,8 +271,8 @@ void shm_publisher_link::receive_some(reader& from) noexcept {
   }
 }
 
-// It is told by the end of the stream. Its messages may be in use still: until it closes the socket their slots are not
-// used again.
+// Ends its side of the stream, which the subscriber notices. Its messages may still be in use: their slots are not
+// reused until it closes the socket.
 void shm_publisher_link::part_with(reader& r) noexcept {
   if (!r.joined()) return drop(r);
   r.left = changed_ = true;
@@ -304,12 +305,12 @@ void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept 
   from.waits = true;
   const demand all = demand_for(size_of_last_);
   const demand same = demand_for(size_of_last_, from.process);
-  // The first one of a process may be larger than its share: of very large samples, a few are.
+  // The first one of a process may exceed the process's share, because few of very large samples do.
   const bool exceeds_share = same.pins != from.pins && !memory_.acceptable_share(same);
   if (readers() + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share) refuse(from);
 }
 
-// Welcomes those that wait, as soon as there is memory for all of them. True: there is more to do at once.
+// Welcomes waiting subscribers as soon as there is memory for all of them. True: more work remains at once.
 bool shm_publisher_link::admit(sample* last) noexcept {
   const demand d = demand_for(size_of_last_);
   if (d.joining == 0) {
@@ -357,7 +358,7 @@ void shm_publisher_link::give_alert(reader& to) noexcept {
   if (to.alert) return count_malformed();
   to.wants_alert = true;
   int ends[2] = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;  // the next sweep
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;  // next sweep
   unique_fd ours(ends[0]);
   const unique_fd theirs(ends[1]);
   if (tell(to, packet_kind::alert, {theirs.get()}) != delivered::yes) return;
@@ -422,7 +423,7 @@ void shm_publisher_link::list_pins() noexcept {
   }
 }
 
-// Without a descriptor for it the work goes on once a second.
+// Without this descriptor the work goes on once a second.
 void shm_publisher_link::want_turn(bool wanted) noexcept {
   if (wanted == static_cast<bool>(turn_)) return;
   if (!wanted) {

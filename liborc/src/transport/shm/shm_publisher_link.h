@@ -1,5 +1,5 @@
 // The publication's end over shared memory: a segment of slots that all subscribers read in place, a page per
-// subscriber, and a socket over which they get both.
+// subscriber, and a socket that passes both.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class shm_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 256;
   static constexpr std::size_t max_connections_of_process = 64;
-  static constexpr std::size_t max_unacknowledged = 4;  // hand-overs: descriptors on their way are few in a system
+  static constexpr std::size_t max_unacknowledged = 4;  // hand-overs: a system allows few descriptors under way
 
   shm_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where);
   ~shm_publisher_link() override;
@@ -57,23 +57,23 @@ class shm_publisher_link final : public publisher_link {
     bool waits = false;  // for memory
     bool was_told_to_wait = false;
     // Since its welcome:
-    std::uint64_t first = 0;  // sequence of the sample that would be sent next when it joined
+    std::uint64_t first = 0;  // sequence of the next sample at its join
     shared_memory page;
     unique_fd alert;
-    std::uint32_t told = 0;                     // generation that was handed over last
+    std::uint32_t told = 0;                     // generation of the last hand-over
     std::vector<std::uint32_t> unacknowledged;  // oldest first
-    monotonic::time_point told_at;              // the oldest of them, or a later one
+    monotonic::time_point told_at;              // of the oldest of them, or later
     bool wants_alert = false;                   // and has none yet
     bool left = false;                          // it gets no more samples, but its messages keep their slots
 
     [[nodiscard]] bool joined() const noexcept { return static_cast<bool>(page.memory); }
-    // What it pins is not in this generation: it left before.
+    // True: its pins are not in this generation, because it left before.
     [[nodiscard]] bool left_before(std::uint32_t generation) const noexcept { return left && told != generation; }
     [[nodiscard]] bool is_stranger() const noexcept { return !gone && !joined() && !waits; }
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }
   };
 
-  // Out.
+  // Sending.
   [[nodiscard]] demand demand_for(std::uint64_t size, std::optional<std::int32_t> process = {}) const noexcept;
   [[nodiscard]] bool make_room(std::uint64_t size) noexcept;
   [[nodiscard]] std::optional<std::uint32_t> free_slot(slot_writer& of, std::uint64_t size) noexcept;
@@ -83,7 +83,7 @@ class shm_publisher_link final : public publisher_link {
   void alert(const reader& r) noexcept;
   void tell_generation(reader& r) noexcept;
 
-  // In.
+  // Receiving.
   void accept_some(visit& now) noexcept;
   [[nodiscard]] bool strangers_are_full() const noexcept;
   [[nodiscard]] reader* who_gives_way() const noexcept;
@@ -109,14 +109,14 @@ class shm_publisher_link final : public publisher_link {
   const wire::endpoint where_;
 
   generations memory_;
-  std::uint64_t size_of_last_ = 0;  // at this visit, as the next one
+  std::uint64_t size_of_last_ = 0;  // at this visit, as is the next one
   std::uint64_t sequence_of_last_ = 0;
-  unique_fd turn_;  // readable for ever, in the door while there is work
+  unique_fd turn_;  // always readable; in the door while there is work
   std::vector<std::unique_ptr<reader>> all_;
   std::vector<pin_table> pins_;  // of those that joined
-  bool behind_ = false;          // the last sample could not be published for want of memory
+  bool behind_ = false;          // the last sample could not be published for lack of memory
   bool changed_ = false;
-  bool few_descriptors_left_ = false;  // when the last one came
+  bool few_descriptors_left_ = false;  // when the last connection came
   monotonic::time_point next_sweep_;
   monotonic::duration rest_{};
   std::atomic<std::size_t> readers_{0};

@@ -9,11 +9,11 @@ namespace orc::detail::shm {
 
 namespace {
 
-constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one that replaces it
-constexpr int most_packets = 16;       // of one visit
+constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one to replace it
+constexpr int most_packets = 16;       // per visit
 constexpr int looks_per_clock = 64;
 constexpr unsigned most_hurries = 100;
-constexpr auto patience = std::chrono::seconds(3);  // with a publication that prepares memory, and says so every second
+constexpr auto patience = std::chrono::seconds(3);  // with a publication that reports each second that it prepares
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -35,7 +35,7 @@ shm_subscriber_link::shm_subscriber_link(unique_fd socket, const subscription_sp
   if (!say(packet_kind::hello)) lose(link_state::lost);
 }
 
-// Messages may keep the socket open: they keep their slots.
+// Messages may keep the socket open, and so keep their slots.
 shm_subscriber_link::~shm_subscriber_link() { (void)say(packet_kind::goodbye); }
 
 bool shm_subscriber_link::say(packet_kind kind, std::uint32_t generation) noexcept {
@@ -67,7 +67,7 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   pinned_sample sample;
   const found outcome = pin_sample(in, *pin, seen_, depth_ != 0 ? pick::next : which, sample);
   if (outcome != found::sample) {
-    // A publisher of ours that keeps us trying has sent meanwhile.
+    // One of our publishers that makes us retry has sent meanwhile.
     const bool stuck = outcome == found::hurry && std::exchange(hurried_at_, in.newest()) == in.newest();
     if (outcome == found::nonsense || (stuck && ++hurries_ > most_hurries)) {
       count_malformed();
@@ -154,7 +154,7 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
     case packet_kind::preparing: expected_at_ = monotonic::now(); return;
     case packet_kind::segment:
       if (!view_) return count_malformed();
-      if (!use(p, view_->by)) lose(link_state::lost);  // deaf for ever, else; a new link may do better
+      if (!use(p, view_->by)) lose(link_state::lost);  // it would get no more samples; a new link may
       return;
     case packet_kind::alert:
       if (!view_ || alert_) return count_malformed();
@@ -207,8 +207,8 @@ void shm_subscriber_link::want_alerts() noexcept {
   if (!say(packet_kind::want_alert)) lose(link_state::lost);
 }
 
-// Empties it and asks for the next: before looking for samples, so that one that comes after the look is told. The byte
-// may come a little later than the wish goes: then it is still to be taken out.
+// Empties the descriptor and asks for the next byte, before it looks for samples, so that a later sample sends one. The
+// byte may come a little after the wish is gone, and is then still to be read.
 void shm_subscriber_link::rest_alert() noexcept {
   auto& wants = page().wants;
   const bool told = (wants.load() & reader_page::wants_alert) == 0;

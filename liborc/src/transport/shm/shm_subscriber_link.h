@@ -1,7 +1,7 @@
 // The subscription's end over shared memory: reads samples where the publisher wrote them.
 //
-// The socket to the publication carries no samples. It brings the memory, tells when there is other memory, and that
-// the publisher is gone: while it is open, the publisher respects this end's pins.
+// The socket to the publication carries no samples. It brings the memory, reports new memory, and reports the end of
+// the publisher. While it is open, the publisher respects this end's pins.
 #pragma once
 
 #include <memory>
@@ -68,21 +68,21 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   const std::uint32_t pins_;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
-  monotonic::time_point expected_at_;  // when the publication said last that it prepares memory
+  monotonic::time_point expected_at_;  // when the publication last reported that it prepares memory
   std::uint64_t newest_at_join_ = 0;
-  std::uint64_t seen_;  // sequence of the last sample that was taken
+  std::uint64_t seen_;  // sequence of the last taken sample
 
   reader_page* page_ = nullptr;            // constant once there is a view
-  std::shared_ptr<const view> view_;       // once connected
-  std::shared_ptr<const view> looked_at_;  // by the thread that looks out
+  std::shared_ptr<const view> view_;       // null until connected
+  std::shared_ptr<const view> looked_at_;  // by the thread that spins
   std::uint64_t seen_by_look_out_ = 0;
   bool looks_for_move_ = true;
-  std::uint32_t ticket_ = 0;     // of the thread that sleeps or looks out
+  std::uint32_t ticket_ = 0;     // of the thread that sleeps or spins
   bool awaits_segment_ = false;  // the publisher moved on, and the hand-over has not come yet
   bool exhausted_ = false;
   bool draining_ = false;
-  std::uint64_t hurried_at_ = 0;  // newest, when the publisher was too fast
-  unsigned hurries_ = 0;          // how often with the same newest
+  std::uint64_t hurried_at_ = 0;  // value of newest when the publisher was too fast
+  unsigned hurries_ = 0;          // how often that was so with the same newest
   bool wants_alerts_ = false;
   unique_fd alert_;
   unsigned alert_bytes_ = 0;  // in it, or on their way

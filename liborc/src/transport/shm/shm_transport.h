@@ -1,4 +1,5 @@
-// shm: samples are written once into memory that all subscribers of this host read in place (liborc/doc/design/shm.md).
+// shm: samples are written once into memory that all subscribers of this host read in place (liborc/DESIGN.md, "Shared
+// memory").
 #pragma once
 
 #include "transport/transport.h"

@@ -1,4 +1,4 @@
-// Work on a range of memory, in slices that take a fraction of a millisecond each.
+// Work on a range of memory, in slices of a fraction of a millisecond each.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace orc::detail::shm {
 
 class sliced_work final : public upkeep {
  public:
-  // Works on the bytes [at, at + size). False: it failed, and the rest is left.
+  // Works on the bytes [at, at + size). False: it failed, and the rest is skipped.
   using slice = std::function<bool(std::uint64_t at, std::uint64_t size)>;
 
   sliced_work(std::uint64_t begin, std::uint64_t end, slice each) : at_(begin), end_(end), each_(std::move(each)) {}
 
-  // A thread that comes while another is at it does nothing.
+  // Does nothing while another thread is working.
   void step() noexcept override {
     if (done() || busy_.exchange(true, std::memory_order_acquire)) return;
     if (!done()) {
@@ -27,7 +27,7 @@ class sliced_work final : public upkeep {
       at_ += size;
       if (!good || at_ == end_) {
         failed_ = !good;
-        each_ = nullptr;  // what it keeps is let go of here, without the lock
+        each_ = nullptr;  // frees what it holds here, without the lock
         done_.store(true, std::memory_order_release);
       }
     }
@@ -36,7 +36,7 @@ class sliced_work final : public upkeep {
 
   // Any thread.
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  // Once done.
+  // When it is done.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:

@@ -8,11 +8,11 @@ namespace orc::detail::shm {
 
 namespace {
 
-// Each try fails only when the publisher has sent meanwhile. After that many the caller looks for other things to do
-// first (a deadline, a signal to end); it comes back.
+// Each try fails only when the publisher has sent meanwhile. After this many, the caller first checks for other work (a
+// deadline, a signal to end), and comes back.
 constexpr std::uint64_t most_tries = 100;
 
-// No publisher of ours gets there, and counting up to it would not end.
+// None of our publishers reaches this, and counting up to it would not end.
 constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
 
 }  // namespace
@@ -24,8 +24,7 @@ std::shared_ptr<const segment> segment::map(int fd, std::uint64_t bytes) {
   const auto& there = *reinterpret_cast<const segment_header*>(memory.bytes());
   shape s;
   std::memcpy(&s, &there.shape, sizeof s);
-  std::atomic_signal_fence(
-      std::memory_order_seq_cst);  // what is checked is what is used, whatever is written there now
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // uses exactly what it checked, whatever is written there now
   if (there.magic != magic || !s.makes_sense() || memory.size() < s.bytes()) return nullptr;
   return std::make_shared<const segment>(std::move(memory), s);
 }

@@ -1,4 +1,4 @@
-// The subscriber's end of one segment, read-only: finds the newest or the next sample and pins the slot that it is in.
+// The subscriber's end of one segment, read-only: finds the newest or the next sample and pins its slot.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace orc::detail::shm {
 
-// A segment as a subscriber has it mapped. Constant but for what the publisher writes. Any thread.
+// A segment as a subscriber maps it. Constant, except for what the publisher writes. Any thread.
 class segment {
  public:
-  // `bytes`: its size, as announced. Maps just that, and reads no more of it than the header. Nothing: what was handed
-  // over is no segment of this size, or would not be safe to read.
+  // `bytes`: its size, as announced. Maps exactly that, and reads only the header. Nothing: the descriptor is no
+  // segment of this size, or is not safe to read.
   [[nodiscard]] static std::shared_ptr<const segment> map(int fd, std::uint64_t bytes);
   segment(mapping memory, const shape& s) noexcept : memory_(std::move(memory)), shape_(s) {}
 
@@ -29,7 +29,7 @@ class segment {
   [[nodiscard]] std::byte* payload(std::uint32_t n) const noexcept {
     return memory_.bytes() + shape_.slots_at() + n * shape_.stride + sizeof(slot_header);
   }
-  // Slot of the sample with this sequence, if it is still there.
+  // Returns the slot of the sample with this sequence, if it is still there.
   [[nodiscard]] std::uint32_t place_of(std::uint64_t sequence) const noexcept {
     const auto* const history =
         reinterpret_cast<const std::atomic<std::uint32_t>*>(memory_.bytes() + shape_.history_at());
@@ -39,7 +39,7 @@ class segment {
 
  private:
   mapping memory_;
-  shape shape_;  // not the one in the memory, which the publisher could change
+  shape shape_;  // a copy, because the publisher could change the one in memory
 };
 
 // A sample in its slot; the pin is set.
@@ -52,11 +52,11 @@ struct pinned_sample {
 enum class found : std::uint8_t {
   sample,
   nothing,  // newer than `seen`
-  hurry,    // the publisher was faster than we, time after time: try again
-  nonsense  // what stands there no publisher of ours writes
+  hurry,    // the publisher was faster, again and again: try again
+  nonsense  // none of our publishers writes such values
 };
 
-// The sample that `which` means, given that `seen` was the last one returned. `pin`: the place to pin it with.
+// Finds the sample that `which` means, given that `seen` was the last one returned. `pin`: the pin to use.
 [[nodiscard]] found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
                                pinned_sample& out) noexcept;
 inline void unpin(std::atomic<std::uint32_t>& pin) noexcept { pin.store(0, std::memory_order_release); }  // [U1]

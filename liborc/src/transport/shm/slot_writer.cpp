@@ -63,8 +63,8 @@ void slot_writer::stock(std::span<const pin_table> readers) noexcept {
   if (!stocked_) stocked_ = find(readers);
 }
 
-// [A1] Used slots first: the memory of others does not exist yet. A reader that lets go of one slot while it is on its
-// way to another may be seen in both, once: so as many rounds as there are readers, and one.
+// [A1] Takes used slots first, because the memory of others does not exist yet. A reader that moves from one slot to
+// another may show in both, once. So it needs as many rounds as there are readers, and one more.
 std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
   for (std::size_t round = 0; round <= readers.size(); ++round) {
     bool marked = false;
@@ -82,7 +82,7 @@ std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> reader
   return std::nullopt;
 }
 
-// So that many pins are read once for all candidates, and not once for each.
+// Marks pinned slots, so that many pins are read once for all candidates, not once for each.
 void slot_writer::mark_pinned(std::span<const pin_table> readers) noexcept {
   ++mark_;
   for (const pin_table& reader : readers) {
@@ -93,7 +93,8 @@ void slot_writer::mark_pinned(std::span<const pin_table> readers) noexcept {
   }
 }
 
-// A slot's memory exists when it is first written to: better that this call fails than that the writing does (SIGBUS).
+// A slot's memory exists only after its first write. Allocates here, so that this call fails and not the write
+// (SIGBUS).
 bool slot_writer::back(std::uint32_t slot, std::uint64_t size) noexcept {
   const std::uint64_t needed = sizeof(slot_header) + size;
   if (needed <= backed_[slot]) return true;
@@ -106,7 +107,8 @@ bool slot_writer::back(std::uint32_t slot, std::uint64_t size) noexcept {
   return true;
 }
 
-// A reader that pins the slot from now on finds the guard changed and lets it go; one that pinned it before is seen.
+// A reader that pins the slot from now on finds the guard changed and lets it go. A reader that pinned it before is
+// seen.
 bool slot_writer::is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept {
   if (holders_[slot].load(std::memory_order_acquire) != 0) return false;
   header_of(slot).guard.store(0);  // [A2]
@@ -148,7 +150,7 @@ std::size_t slot_writer::lent() const noexcept {
 
 void slot_writer::lend(std::uint32_t slot) noexcept {
   holders_[slot].store(1, std::memory_order_relaxed);
-  retired_.push_back(slot);  // it is found again when it was dropped
+  retired_.push_back(slot);  // so that it is found again after the drop
 }
 
 std::optional<slot_writer::published> slot_writer::first_after(std::uint64_t sequence, const shape& s) const noexcept {

@@ -1,4 +1,4 @@
-// The publisher's end of one segment: finds a slot that nobody uses, and makes its sample the newest.
+// The publisher's end of one segment: finds an unused slot, and makes its sample the newest.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,20 @@ struct pin_table {
   std::uint32_t count = 0;
 };
 
-// Not thread-safe, the publication serialises; except let_go and the constant functions.
+// Not thread-safe: the publication serialises; except let_go and the constant functions.
 //
-// shape_for() reserves enough slots that take() always finds one: whatever subscribers have pinned, there is one more.
+// shape_for() reserves so many slots that take() always finds one: one more than subscribers can pin.
 class slot_writer {
  public:
   static constexpr std::uint32_t most_loans = 4;
 
   struct needs {
-    std::uint64_t capacity = 0;  // bytes of a sample
+    std::uint64_t capacity = 0;  // in bytes, of a sample
     std::uint32_t history = 1;
     std::uint32_t pins = 0;  // of all subscribers together
   };
   [[nodiscard]] static shape shape_for(const needs& n) noexcept;
-  // What a shape has slots for.
+  // The number of pins that a shape has slots for.
   [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
 
   [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
@@ -52,40 +52,40 @@ class slot_writer {
   }
 
   // ---- put ----
-  // A slot that nobody reads and nobody will begin to read. [A1]-[A3]; does nothing when stock() was called before.
+  // Returns a slot that no reader reads or will begin to read. [A1]-[A3]; does nothing more after stock().
   [[nodiscard]] std::optional<std::uint32_t> take(std::span<const pin_table> readers) noexcept;
-  // Finds one for the next take(), now that nobody waits for it.
+  // Finds one for the next take() ahead of time.
   void stock(std::span<const pin_table> readers) noexcept;
   // Makes sure that `size` bytes can be written to it. False: no memory; then put it back.
   [[nodiscard]] bool back(std::uint32_t slot, std::uint64_t size) noexcept;
   // Its payload is written: makes it the newest sample. [C2]-[C4]
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
-  // It was taken and is not needed.
+  // Gives back a slot that was taken and is not needed.
   void put_back(std::uint32_t slot) noexcept { retired_.push_back(slot); }
 
   // ---- memory before it is needed ----
-  // Where the first `slots` slots end.
+  // Returns the end of the first `slots` slots.
   [[nodiscard]] std::uint64_t end_of(std::uint32_t slots) const noexcept {
     return shape_.slots_at() + slots * shape_.stride;
   }
-  // Makes these bytes of the segment exist: shm::take_memory. Any thread, also while the others use the segment.
+  // Makes these bytes of the segment exist: shm::take_memory. Any thread, also while others use the segment.
   [[nodiscard]] error take_memory(std::uint64_t at, std::uint64_t size, bool lock) const {
     return shm::take_memory(memory_, at, size, lock);
   }
   // All bytes before end_of(slots) exist.
   void note_taken(std::uint32_t slots) noexcept;
   [[nodiscard]] std::uint32_t taken() const noexcept { return taken_; }
-  // Slots that were used so far.
+  // How many slots were used so far.
   [[nodiscard]] std::uint32_t used() const noexcept { return unused_; }
-  // Gives back what lies behind the first `size` bytes. Only when nothing is used any more.
+  // Frees everything behind the first `size` bytes. Only when nothing is in use any more.
   void trim(std::uint64_t size) noexcept { memory_.memory.trim(size); }
 
   // ---- loans: slots with an owner outside ----
-  // False: too many are out.
+  // False: too many are lent.
   [[nodiscard]] bool may_lend() const noexcept { return lent() < most_loans; }
-  // Slots that are out and not published.
+  // How many slots are lent and not published.
   [[nodiscard]] std::size_t lent() const noexcept;
-  // The slot is not used for anything else until let_go. It may be published meanwhile.
+  // Reserves the slot until let_go. It may be published meanwhile.
   void lend(std::uint32_t slot) noexcept;
   void hold(std::uint32_t slot) noexcept { holders_[slot].fetch_add(1, std::memory_order_relaxed); }
   void let_go(std::uint32_t slot) noexcept { holders_[slot].fetch_sub(1, std::memory_order_release); }
@@ -97,13 +97,14 @@ class slot_writer {
     std::uint64_t size;
     wire::sample_header header;
   };
-  // The first sample after this sequence that readers can still ask for here, and could in a segment of shape `s`.
+  // Returns the first sample after this sequence that readers can still ask for here, and could in a segment of shape
+  // `s`.
   [[nodiscard]] std::optional<published> first_after(std::uint64_t sequence, const shape& s) const noexcept;
-  // Copies one of `older`. False: no memory; nothing changed.
+  // Copies one sample of `older`. False: no memory; nothing changed.
   [[nodiscard]] bool inherit(const slot_writer& older, const published& sample) noexcept;
-  // Copies all that first_after finds.
+  // Copies all samples that first_after finds.
   [[nodiscard]] bool inherit(const slot_writer& older, std::uint64_t after = 0) noexcept;
-  // Nothing will be published here any more. [M3]
+  // No more samples will be published here. [M3]
   void move_on() noexcept { header().moved.store(1); }
   [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
   // The newest sample. Only when there is one.
@@ -113,7 +114,7 @@ class slot_writer {
   }
 
  private:
-  // Beside the places and the pins: one for the next sample, one that the publication itself still holds while it
+  // Slots besides the places and the pins: one for the next sample, one that the publication still holds while it
   // replaces its last sample, one that is being copied to the next generation, and the loans.
   static constexpr std::uint32_t not_pinned = 3 + most_loans;
 
@@ -134,14 +135,14 @@ class slot_writer {
   const shape shape_;
   shared_memory memory_;
   std::vector<std::uint32_t> retired_;  // used before and not in the history, oldest first
-  std::uint32_t unused_ = 0;            // from this one on slots were never used: their memory does not exist yet
+  std::uint32_t unused_ = 0;            // slots from this one on were never used: their memory does not exist yet
   std::uint32_t taken_ = 0;             // slots before this one exist
   std::optional<std::uint32_t> stocked_;
-  std::uint64_t at_sequence_ = 0;  // of the last sample, and its place: a division less for each
+  std::uint64_t at_sequence_ = 0;  // of the last sample; its place saves a division per sample
   std::uint32_t at_place_ = 0;
   std::uint64_t mark_ = 0;
-  std::vector<std::uint64_t> marks_;   // of each slot: mark_ when it was pinned a moment ago
-  std::vector<std::uint64_t> backed_;  // of each slot: how many bytes of it exist
+  std::vector<std::uint64_t> marks_;   // of each slot: mark_ when it was pinned at the last look
+  std::vector<std::uint64_t> backed_;  // of each slot: how many bytes exist
   std::vector<std::atomic<std::uint32_t>> holders_;
 };
 
