@@ -1,4 +1,4 @@
-// Integers as LCM's datagrams carry them.
+// Big-endian integers, as in LCM's datagrams.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ namespace orc::detail::multicast {
 
 namespace {
 
-constexpr std::uint32_t udp_header = 8;  // where a datagram begins for the filter of a UDP socket
+constexpr std::uint32_t udp_header = 8;  // where the filter of a UDP socket finds a datagram
 constexpr std::uint32_t drop = 0;
 constexpr std::uint32_t accept = 0xffffffff;
 constexpr auto ip_header = static_cast<std::uint32_t>(SKF_NET_OFF);
@@ -22,19 +22,19 @@ class program {
     const int size = bytes == 4 ? BPF_W : bytes == 2 ? BPF_H : BPF_B;
     add(BPF_LD | size | BPF_ABS, at);
   }
-  // Goes on when what was loaded is `value`, else ends with drop.
+  // Goes on when the loaded value is `value`, else drops the datagram.
   void require(std::uint32_t value) {
     add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
     finish(drop);
   }
   void finish(std::uint32_t verdict) { add(BPF_RET | BPF_K, verdict); }
-  // Jumps over what skip() is given later unless what was loaded is `value`.
+  // Jumps to the place of the later skip(), unless the loaded value is `value`.
   [[nodiscard]] std::size_t unless(std::uint32_t value) {
     add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0);
     return code_.size();
   }
   void skip(std::size_t from) { code_[from - 1].jf = static_cast<std::uint8_t>(code_.size() - from); }
-  // Whether these bytes stand at `at`. A datagram that ends before is dropped.
+  // Compares the bytes at `at`. Drops a datagram that ends before.
   void require_bytes(std::uint32_t at, std::string_view bytes) {
     const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
     for (std::size_t rest = bytes.size(); rest > 0;) {

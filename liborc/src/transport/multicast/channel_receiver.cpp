@@ -8,14 +8,14 @@ namespace orc::detail::multicast {
 namespace {
 
 constexpr auto touch_interval = std::chrono::seconds(1);
-constexpr auto silence = std::chrono::seconds(5);       // of a publication that is taken to be gone
-constexpr auto begins_again = std::chrono::seconds(1);  // a sender that was silent so long may count anew
+constexpr auto silence = std::chrono::seconds(5);       // after it a publication counts as gone
+constexpr auto begins_again = std::chrono::seconds(1);  // after it a sender may count anew
 constexpr auto broker_tells_within = std::chrono::milliseconds(500);
 constexpr std::size_t largest_fragment = 65536;
-constexpr std::size_t per_datagram = 1024;  // that the kernel counts beside its bytes, about
+constexpr std::size_t per_datagram = 1024;  // what the kernel counts besides its bytes, approximately
 constexpr std::size_t most_awaited = 1024;
 constexpr std::uint64_t largest_gap = std::uint64_t{1} << 32;
-constexpr std::uint64_t largest_sequence = std::uint64_t{1} << 62;  // longer than any publication lives
+constexpr std::uint64_t largest_sequence = std::uint64_t{1} << 62;  // no publication lives so long
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void channel_receiver::on_group(std::span<const std::byte> bytes, const source& 
   }
 }
 
-// Believed is what comes from where the publication takes reports, and names the link, which no other program knows.
+// Believes only what comes from where the publication takes reports and names the link, which no other program knows.
 void channel_receiver::on_direct(std::span<const std::byte> bytes, const source& from,
                                  monotonic::time_point now) noexcept {
   const auto d = decode(bytes);
@@ -62,14 +62,14 @@ void channel_receiver::on_direct(std::span<const std::byte> bytes, const source&
   who->wants_report = true;
 }
 
-// Null: nobody to listen to.
+// Null: this sender is not to be heard.
 sender* channel_receiver::sender_at(const source& from, monotonic::time_point now) noexcept {
   sender* const known = senders_.find(from);
   if (!is_open()) return connected_ ? known : nullptr;
   return known != nullptr ? known : &senders_.add(from, now);
 }
 
-// A broker that has not told of a publication by then does not know it: it is registered at another one.
+// A broker that has not reported a publication by then does not know it: it is registered at another one.
 bool channel_receiver::is_left_to_broker(const sender& whom, monotonic::time_point now) noexcept {
   return whom.registered && now - whom.since < broker_tells_within;
 }
@@ -77,7 +77,7 @@ bool channel_receiver::is_left_to_broker(const sender& whom, monotonic::time_poi
 void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
                                   monotonic::time_point now) noexcept {
   if (is_left_to_broker(from, now)) return;
-  // Another program with the same address, or the same one restarted.
+  // Another program with the same address, or the same one after a restart.
   if (!from.publication && from.newest && now - from.taken > begins_again && from.sequence_of(d.number) <= *from.newest)
     from.newest.reset();
   from.heard = now;
@@ -87,7 +87,7 @@ void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int
   }
   if (d.fragments > 1 && from.other_channel == d.number) return;
   const std::uint64_t sequence = from.sequence_of(d.number);
-  if (from.newest && sequence <= *from.newest) return;              // was here, or is old
+  if (from.newest && sequence <= *from.newest) return;              // came before, or is old
   if (from.publication && sequence == 0) return count_malformed();  // they begin at 1
   if (d.fragments == 1 && d.payload.size() == d.size) {
     sample_buffer buffer = allocate_frame(d.size);
@@ -134,7 +134,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     whom.told = now;
   } else {
     sender* const who = sender_at(from, now);
-    // One that is alive is not replaced by another one that claims its address.
+    // A live publication is not replaced by another one that claims its address.
     const bool another = who->publication && who->publication != d.publication;
     if (another && now - who->alive() < sender_table::hold) return count_malformed();
     who->registered = d.registered && !settings_.alone;
@@ -172,8 +172,8 @@ void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic:
 
 void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns,
                                monotonic::time_point now) noexcept {
-  // Several senders share the numbers of the subscription. LCM programs count all their channels together: what lies
-  // between two numbers of theirs need not have been for this one.
+  // Several senders share the numbers of the subscription. LCM programs count all their channels together, so gaps in
+  // their numbers may belong to other channels.
   const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < largest_gap;
   order_ = order_ == 0 && from.publication ? sequence : order_ + (counts_this_channel ? sequence - *from.newest : 1);
   fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
@@ -204,8 +204,8 @@ void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
   }
 }
 
-// What we have of it, and what we lack of its newest sample: as much as surely fits into the socket at a time, for what
-// does not would have to be sent again.
+// Reports what we have, and what we lack of its newest sample: as much as surely fits into the socket at a time,
+// because the rest would have to be sent again.
 orc_datagram channel_receiver::report_to(sender& to, std::size_t buffer) noexcept {
   orc_datagram d{};
   d.kind = datagram_kind::report;

@@ -1,9 +1,9 @@
-// What a subscription makes of the datagrams of its channel: complete samples, and what to report to whoever sends.
+// Turns the datagrams of a subscription's channel into complete samples and into reports to the senders.
 //
-// Either of one publication, whose identity is checked (an announcement with its id came from the group); or open:
-// whoever sends on the channel is heard, as in LCM; but a publication that is registered with a broker only when half a
-// second has passed, in which our own broker would have told of it. No I/O, the clock comes as an argument:
-// tests/fuzz/multicast_fuzz.cpp.
+// It follows one publication, whose identity is checked: an announcement with its id came from the group. Or it is
+// open: it receives from every sender on the channel, as LCM does. An open one receives from a publication that is
+// registered with a broker only after half a second, because our own broker would have reported it by then. No I/O; the
+// clock comes as an argument: tests/fuzz/multicast_fuzz.cpp.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@ class channel_receiver {
  public:
   struct settings {
     std::string channel;
-    wire::id publication;  // none: open
-    wire::id link;         // whose reports these are: drawn at random, known to this end and to those it reports to
+    wire::id publication;  // zero: open
+    wire::id link;         // drawn at random: names this end in its reports
     std::uint32_t depth = 0;
-    bool alone = false;          // open: no broker will tell of publications that are registered
-    std::size_t most_bytes = 0;  // of messages that are on their way
+    bool alone = false;          // open: no broker will report registered publications
+    std::size_t most_bytes = 0;  // of incomplete messages
   };
   explicit channel_receiver(settings given);
 
-  // Where the publication sends samples from, and takes reports. `newest`: its newest sample that is known.
+  // Sets where the publication sends samples from and takes reports. `newest`: its newest known sample.
   void expect(const source& from, const source& reports_at, std::uint64_t newest);
 
   // A datagram from the group, and one that was sent to this subscription alone.
@@ -44,14 +44,14 @@ class channel_receiver {
                 monotonic::time_point now) noexcept;
   void on_direct(std::span<const std::byte> bytes, const source& from, monotonic::time_point now) noexcept;
 
-  // The publication, or with an open subscription any sender, was heard through the group.
+  // True when the publication, or for an open subscription any sender, was heard through the group.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] bool is_open() const noexcept { return !settings_.publication; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept { return newest_at_join_; }
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
-  // Memory of messages that are on their way.
+  // Memory of incomplete messages, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return fragments_.bytes() + shards_.bytes(); }
-  // The publication has not been heard of for too long.
+  // True when the publication has been silent for too long.
   [[nodiscard]] bool is_silent(monotonic::time_point now) noexcept;
 
   // Complete samples that were not taken yet: one place when the newest wins.
@@ -59,11 +59,11 @@ class channel_receiver {
   [[nodiscard]] const sample_ring& ready() const noexcept { return ready_; }
 
   // ---- reports ----
-  // True: somebody waits for one.
+  // True: a publication waits for a report.
   [[nodiscard]] bool owes_reports() noexcept;
-  // Makes those that fell silent owed again, and, with `all`, every one.
+  // Owes a report to each publication that fell silent, and, with `all`, to every one.
   void remind(monotonic::time_point now, bool all) noexcept;
-  // Calls send(address, datagram) for each that is owed. `buffer`: bytes that may be on their way at a time.
+  // Calls send(address, datagram) for each owed report. `buffer`: bytes that may be on their way at a time.
   template <typename Send>
   void report(std::size_t buffer, Send send) noexcept {
     for (sender& each : senders_) {
@@ -103,7 +103,7 @@ class channel_receiver {
   bool connected_ = false;
   std::uint64_t order_ = 0;  // open: numbers the samples of all senders together
   std::uint64_t newest_at_join_ = 0;
-  std::size_t fragment_bytes_ = 0;  // the largest that came
+  std::size_t fragment_bytes_ = 0;  // of the largest fragment so far
   std::uint64_t malformed_ = 0;
 };
 

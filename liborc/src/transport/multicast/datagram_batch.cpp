@@ -40,9 +40,9 @@ sending_batch::result sending_batch::send(int socket) noexcept {
     }
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return r;
-    if (!std::exchange(tried, true)) continue;  // it may be what became of an earlier one (ICMP)
+    if (!std::exchange(tried, true)) continue;  // it may be the error of an earlier datagram (ICMP)
     tried = false;
-    ++r.lost;  // no way there now, or a firewall: as lost as on a cable
+    ++r.lost;  // no way there now, or a firewall: lost, as on a cable
     ++r.done;
   }
   return r;

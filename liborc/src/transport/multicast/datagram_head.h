@@ -1,4 +1,4 @@
-// What stands in front of the payload of a datagram.
+// The bytes in front of the payload of a datagram.
 #pragma once
 
 #include <array>
@@ -6,9 +6,9 @@
 
 namespace orc::detail::multicast {
 
-// Left as it is until it is written: a batch has many of them, of which one is used most of the time.
+// Not initialised: a batch has many of them, and mostly uses one.
 struct datagram_head {
-  static constexpr std::size_t most = 104;  // the longest of all formats
+  static constexpr std::size_t most = 104;  // of the longest format
   std::array<std::byte, most> bytes;
   std::size_t size;
 };

@@ -1,5 +1,5 @@
-// One message that is put together from the shards that arrive, in any order. No I/O, no clock: who calls decides how
-// long to wait for what is missing.
+// Assembles one message from its shards, in any order. No I/O, no clock: the caller decides how long to wait for
+// missing shards.
 #pragma once
 
 #include <array>
@@ -18,28 +18,27 @@ namespace orc::detail::multicast {
 
 enum class fec_added : std::uint8_t {
   more,       // shards are still missing
-  complete,   // with this one the message is there; said once
-  duplicate,  // adds nothing: it was there, or its block was complete without it
-  mismatch    // of another message: plan, sequence or stamp differ. Nothing was changed
+  complete,   // this shard completed the message; returned once
+  duplicate,  // adds nothing: it came before, or its block was complete
+  mismatch    // of another message: plan, sequence or stamp differ. Nothing changed
 };
 
-// Data shards are written straight to their places in the message. Of a block that lacks d data shards at most
-// min(d, parity shards) of parity are kept, until the block is complete.
+// Writes data shards straight to their places in the message. Of a block that lacks d data shards it keeps at most
+// min(d, parity shards) of parity, until the block is complete.
 //
-// Memory beside the message, exactly counted by held_bytes(): for each block a block_state, and for each block that has
-// parity aside and is not complete min(d, m) * (shard_bytes + 1), where d is what the block lacked when its first
-// parity came. So never more than most_held_bytes(plan), which is the bytes of all parity shards and about half a byte
-// for each data shard.
+// Memory besides the message, exactly counted by held_bytes(): a block_state per block; and per incomplete block with
+// parity, min(d, m) * (shard_bytes + 1), where d is what the block lacked when its first parity came. So it never
+// exceeds most_held_bytes(plan): the bytes of all parity shards, and about half a byte per data shard.
 //
-// Not thread-safe. `into` must outlive it, or its last add().
+// Not thread-safe. `into` must be valid until the last add().
 class fec_assembly {
  public:
-  // For the message that `first` is of; `first` itself is still to be added. `into`: exactly first.plan.size() bytes,
-  // not read before they are written. Empty: no memory.
+  // Makes an assembly for the message of `first`; `first` itself is still to be added. `into`: exactly
+  // first.plan.size() bytes, not read before they are written. Empty: no memory.
   [[nodiscard]] static std::optional<fec_assembly> make(const fec_packet& first, std::span<std::byte> into) noexcept;
 
-  // A packet that decode_fec() returned. Which channel and sender it is from is for the caller to know. When there is
-  // no memory for it the packet counts as lost (more).
+  // Adds a packet that decode_fec() returned. The caller knows its channel and sender. Without memory the packet counts
+  // as lost (more).
   [[nodiscard]] fec_added add(const fec_packet& packet, fec_code& code) noexcept;
 
   [[nodiscard]] bool complete() const noexcept { return open_blocks_ == 0; }

@@ -22,17 +22,17 @@ constexpr std::size_t table_bytes = 32;  // of one factor, as ISA-L lays them ou
   }
 }
 
-// Of a data shard in a parity shard.
+// The factor of a data shard in a parity shard.
 [[nodiscard]] unsigned char factor(unsigned data_shards, unsigned parity, unsigned data) noexcept {
   return gf_inv(static_cast<unsigned char>((data_shards + parity) ^ data));
 }
 
-// ISA-L reads what it takes as `unsigned char*`.
+// ISA-L takes even its inputs as `unsigned char*`.
 [[nodiscard]] unsigned char* source(const std::byte* bytes) noexcept {
   return reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes));
 }
 
-// The shards that are not in `lost`, in order; returns how many.
+// Lists the shards that are not in `lost`, in order. Returns how many.
 std::size_t others(std::uint8_t data, std::span<const std::uint8_t> lost, std::span<std::uint8_t> into) noexcept {
   std::size_t count = 0;
   for (std::uint8_t shard = 0; shard < data; ++shard)
@@ -83,9 +83,9 @@ bool fec_code::encode(const fec_plan& plan, std::span<const std::byte> payload, 
   return true;
 }
 
-// With the lost data L, the known data K and the parity P = A L + B K: L = inverse(A) (P + B K). Both factors in one
-// matrix, inverse(A) * [B | 1], applied to [K | P]: one pass over the shards, and only A, which is as small as the
-// loss, is inverted.
+// With the lost data L, the known data K and the parity P = A L + B K: L = inverse(A) (P + B K). One matrix has both
+// factors, inverse(A) * [B | 1], and is applied to [K | P]. So it needs one pass over the shards, and inverts only A,
+// which is as small as the loss.
 unsigned char* fec_code::recovery_tables(std::uint8_t data, std::span<const std::uint8_t> lost,
                                          std::span<const parity_shard> parity) noexcept {
   const std::size_t count = lost.size();
@@ -112,7 +112,7 @@ unsigned char* fec_code::recovery_tables(std::uint8_t data, std::span<const std:
   [[maybe_unused]] const int singular = gf_invert_matrix(a, inverse, static_cast<int>(count));
   assert(singular == 0);
   const auto n = static_cast<int>(count);
-  if (known_count > 0) {  // a product of matrices is what ISA-L does with shards, only that these are short ones
+  if (known_count > 0) {  // ISA-L multiplies matrices as it multiplies shards, only these are short
     ec_init_tables(n, n, inverse, recovery_.data());
     ec_encode_data(static_cast<int>(known_count), n, n, recovery_.data(), rows_of_b.data(), rows_of_product.data());
   }

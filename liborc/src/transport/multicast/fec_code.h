@@ -1,9 +1,9 @@
-// Reed-Solomon over the shards of a block, with ISA-L: parity from the data, and lost data from parity.
+// Reed-Solomon over the shards of a block, with ISA-L: makes parity from data, and lost data from parity.
 //
 // Parity shard p of a block with k data shards is, byte by byte in GF(2^8) with the polynomial 0x11d,
 //     sum over j < k of data[j] * 1 / ((k + p) xor j)
-// which is ISA-L's Cauchy matrix (gf_gen_cauchy1_matrix). Every square part of a Cauchy matrix can be inverted, so any
-// p parity shards stand in for any p data shards.
+// This is ISA-L's Cauchy matrix (gf_gen_cauchy1_matrix). Every square part of a Cauchy matrix is invertible, so any p
+// parity shards replace any p data shards.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace orc::detail::multicast {
 
-// Keeps the tables of the last plan and its working memory (at most 2 MB, with 128 data and 127 parity shards), so
-// that a stream of messages of about one size allocates nothing. Not thread-safe.
+// Keeps the tables of the last plan and its working memory (at most 2 MB, with 128 data and 127 parity shards). So a
+// stream of messages of similar size allocates nothing. Not thread-safe.
 class fec_code {
  public:
   // `payload`: the whole message; `parity`: parity_shards * shard_bytes, one shard after the other. False: no memory.
@@ -28,8 +28,8 @@ class fec_code {
     std::uint8_t index;  // among the parity shards of its block, from 0
     const std::byte* bytes;
   };
-  // Writes the data shards `lost` of the block to their places in `payload`, where its other data shards are already.
-  // As many different parity shards as are lost, at least one. False: no memory; then nothing was written.
+  // Writes the data shards `lost` of the block to their places in `payload`, which has its other data shards already.
+  // Needs as many different parity shards as are lost, at least one. False: no memory; nothing was written.
   [[nodiscard]] bool recover(const fec_plan& plan, std::span<std::byte> payload, std::uint16_t block,
                              std::span<const std::uint8_t> lost, std::span<const parity_shard> parity) noexcept;
 
@@ -40,11 +40,11 @@ class fec_code {
     std::vector<unsigned char> tables;
   };
 
-  // Null: no memory. One with k data shards and one with k + 1 are kept: that is what the blocks of a message have.
+  // Null: no memory. Keeps one with k data shards and one with k + 1, which are all that the blocks of a message need.
   [[nodiscard]] unsigned char* encoder_tables(std::uint8_t data, std::uint8_t parity) noexcept;
   [[nodiscard]] unsigned char* recovery_tables(std::uint8_t data, std::span<const std::uint8_t> lost,
                                                std::span<const parity_shard> parity) noexcept;
-  // Where a data shard can be read in full: the last one of a message is filled up in tail_.
+  // Where a whole data shard can be read. The last one of a message is padded in tail_.
   [[nodiscard]] unsigned char* data_shard(const fec_plan& plan, std::span<const std::byte> payload, std::uint16_t block,
                                           std::uint8_t shard) noexcept;
 

@@ -1,5 +1,5 @@
-// The datagram of a message that is sent with forward error correction: not LCM's format, and LCM programs, which look
-// at the magic number, leave it alone. Big-endian, as LCM's headers are:
+// The datagram of a message with forward error correction. It is not LCM's format: LCM programs look at the magic
+// number and ignore it. Big-endian, as are LCM's headers:
 //
 //   offset  bytes
 //        0      4  magic 0x4f524346, "ORCF"
@@ -20,7 +20,7 @@
 //                  and nothing else, so the last one of a message is shorter than the others; for the parity it counts
 //                  as filled up with zeros.
 //
-// Which data shard is which piece of the message: fec_plan.h. What a parity shard is: fec_code.h.
+// fec_plan.h assigns pieces of the message to data shards. fec_code.h defines parity shards.
 #pragma once
 
 #include <cstddef>
@@ -50,12 +50,12 @@ struct fec_packet {
   [[nodiscard]] bool is_parity() const noexcept { return shard >= plan.data_shards(block); }
 };
 
-// Writes everything before the shard, and returns how much that is. `into`: most_header_bytes are always enough. The
-// packet is one that decode_fec() would accept; its `bytes` are not looked at.
+// Writes everything before the shard, and returns its size. `into`: most_header_bytes are always enough. The packet
+// must be one that decode_fec() would accept; its `bytes` are not used.
 std::size_t encode_header(const fec_packet& packet, std::span<std::byte> into) noexcept;
 
-// `channel` and `bytes` lie in the datagram. Empty for whatever contradicts itself: everything in a packet is then safe
-// to compute with, whoever sent it. What it claims may still be false, and its message as large as 4 GB.
+// `channel` and `bytes` point into the datagram. Empty when it contradicts itself. Every number in a packet is then
+// safe to compute with, whoever sent it. It may still be false, and its message as large as 4 GB.
 [[nodiscard]] std::optional<fec_packet> decode_fec(std::span<const std::byte> datagram) noexcept;
 
 }  // namespace orc::detail::multicast

@@ -45,7 +45,7 @@ std::optional<fec_plan> fec_plan::of(std::uint32_t size, std::uint16_t shard_byt
                                      std::uint8_t parity) noexcept {
   if (shard_bytes == 0) return std::nullopt;
   const std::uint64_t shards = shards_of(size, shard_bytes);
-  // Exactly this number, so that what a receiver keeps for each block is little beside the message.
+  // Exactly this number, so that a receiver keeps little per block compared with the message.
   if (blocks != divided_up(shards, most_data_shards)) return std::nullopt;
   fec_plan plan(size, shard_bytes, static_cast<std::uint32_t>(shards), blocks);
   if (plan.data_shards(0) + parity > int{most_shards}) return std::nullopt;
@@ -69,7 +69,7 @@ std::uint32_t fec_plan::datagrams() const noexcept {
 
 fec_plan::place fec_plan::at(std::uint32_t datagram) const noexcept {
   assert(datagram < datagrams());
-  // After the rounds that all blocks take part in there is the last shard of the larger ones: they come first.
+  // After the rounds in which all blocks take part comes the last shard of the larger ones, which are first.
   return {static_cast<std::uint16_t>(datagram % blocks_), static_cast<std::uint8_t>(datagram / blocks_)};
 }
 

@@ -1,13 +1,13 @@
-// How a message is cut for forward error correction. Pure arithmetic: no memory, no I/O. Thread-safe: constant.
+// Cuts a message for forward error correction. Pure arithmetic: no memory, no I/O. Thread-safe: constant.
 //
 // A message of `size` bytes is n = max(1, ceil(size / shard_bytes)) data shards: shard g of the message is its bytes
-// from g * shard_bytes on. Every shard has shard_bytes, but the last one, which has what is left (none, of an empty
-// message). Reed-Solomon in GF(2^8) has room for 255 shards, so the shards are dealt out, in order, to blocks = ceil(n
-// / 128) blocks as equal as can be: the first n mod blocks of them have one data shard more than the others. To each
-// block of k data shards come m parity shards of shard_bytes each, the same m for all blocks: any k of the k + m give
-// the block back.
+// from g * shard_bytes on. Every shard has shard_bytes, except the last one, which has the rest (none, of an empty
+// message). Reed-Solomon in GF(2^8) has room for 255 shards. So the shards are dealt out, in order, to blocks = ceil(n
+// / 128) blocks of nearly equal size: the first n mod blocks of them have one data shard more than the others. Each
+// block of k data shards has m parity shards of shard_bytes each, with the same m for all blocks: any k of the k + m
+// give the block back.
 //
-// So size and shard_bytes alone tell where every data shard lies; blocks, k and m are in each packet to check them.
+// So size and shard_bytes alone locate every data shard. Each packet has blocks, k and m to check them.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ class fec_plan {
  public:
   static constexpr unsigned most_data_shards = 128;  // of a block
   static constexpr unsigned most_shards = 255;       // of a block, with its parity
-  // On top of the percentage, which is too little for a small block: there one shard is already a large part.
+  // Added to the percentage, which is too little for a small block, where one shard is already a large part.
   static constexpr unsigned extra_parity = 2;
 
-  // The plan of a sender: m = ceil(k * percent / 100) + extra_parity for the largest k, as far as it fits. The shards
-  // are made as small as their number allows, so that next to nothing of the last one is padding for the parity.
-  // Empty: the message does not fit (4 GB, 65,535 blocks), or a shard would have no bytes or more than 65,535.
+  // The plan of a sender: m = ceil(k * percent / 100) + extra_parity for the largest k, as far as it fits. Makes the
+  // shards as small as their number allows, so that the last one needs hardly any padding for the parity. Empty: the
+  // message does not fit (4 GB, 65,535 blocks), or a shard would have no bytes or more than 65,535.
   [[nodiscard]] static std::optional<fec_plan> make(std::uint64_t size, std::size_t shard_bytes,
                                                     unsigned percent) noexcept;
   // The plan of a packet. Empty: these numbers are no plan.
@@ -43,16 +43,16 @@ class fec_plan {
     return static_cast<std::uint8_t>(small_block_ + (block < larger_blocks_ ? 1 : 0));
   }
 
-  // Of a data shard: where in the message it begins, and how much of the message it is.
+  // Of a data shard: where in the message it begins, and how many bytes of the message it has.
   [[nodiscard]] std::size_t offset(std::uint16_t block, std::uint8_t shard) const noexcept;
   [[nodiscard]] std::size_t data_bytes(std::uint16_t block, std::uint8_t shard) const noexcept;
-  // Of any shard: how many bytes of it are sent.
+  // How many bytes of a shard are sent; any shard.
   [[nodiscard]] std::size_t sent_bytes(std::uint16_t block, std::uint8_t shard) const noexcept {
     return shard < data_shards(block) ? data_bytes(block, shard) : shard_bytes_;
   }
 
-  // The order of sending: shard 0 of every block, then shard 1 of every block…; data first, parity last. Losses in a
-  // row then hit every block a little.
+  // The order of sending: shard 0 of every block, then shard 1 of every block…; data first, parity last. So consecutive
+  // losses hit every block a little.
   struct place {
     std::uint16_t block;
     std::uint8_t shard;

@@ -1,4 +1,4 @@
-// Messages with forward error correction that are on their way. Bounded in messages, bytes and time, as reassembly is.
+// Incomplete messages with forward error correction. Bounded in messages, bytes and time, as reassembly is.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ class fec_reassembly {
   // `done` gets the frame of a message that is complete now.
   [[nodiscard]] reassembly::outcome add(const source& from, const fec_packet& packet, monotonic::time_point now,
                                         sample_buffer& done) noexcept;
-  // Forgets what has not moved for too long.
+  // Drops messages without progress for too long.
   void expire(monotonic::time_point now) noexcept;
-  // Forgets messages of this sender up to this one: something newer is here.
+  // Drops messages of this sender up to this one, because a newer one is complete.
   void forget_through(const source& from, std::uint64_t sequence) noexcept;
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -44,7 +44,7 @@ class fec_reassembly {
   void drop(std::size_t index) noexcept;
 
   const std::size_t most_bytes_;
-  std::vector<std::unique_ptr<partial>> partials_;  // in one place: an assembly knows where its message lies
+  std::vector<std::unique_ptr<partial>> partials_;  // allocated one by one, because an assembly points to its message
   std::size_t bytes_ = 0;
   fec_code code_;
 };

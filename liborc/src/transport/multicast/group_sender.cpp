@@ -105,7 +105,7 @@ std::size_t group_sender::send_datagrams(const sample& s, std::size_t from, std:
   return all;
 }
 
-// The rest of an older sample would else be lost for all.
+// Otherwise the rest of an older sample would be lost for all.
 std::size_t group_sender::go_on(sample* newest, link_events& events) noexcept {
   if (!rest_.what.buffer) return 0;
   std::size_t dropped = 0;

@@ -1,4 +1,4 @@
-// What a publication sends to its group: samples, each once for all subscribers, and announcements.
+// Sends a publication's samples and announcements to its group, each sample once for all subscribers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace orc::detail::multicast {
 
-// Not thread-safe. Nothing here blocks.
+// Not thread-safe. No call blocks.
 class group_sender {
  public:
   // `socket`: connected to the group.
@@ -26,10 +26,10 @@ class group_sender {
 
   [[nodiscard]] std::size_t largest_sample() const noexcept { return largest_; }
 
-  // Sends a sample. When the kernel does not take all of it, the rest goes with go_on(). Until then a newer sample
-  // waits; of several the newest one stays. Returns how many samples were dropped.
+  // Sends a sample. When the kernel does not take all of it, go_on() sends the rest. Until then a newer sample waits;
+  // of several only the newest. Returns how many samples were dropped.
   [[nodiscard]] std::size_t transmit(sample& s, link_events& events) noexcept;
-  // The kernel has room again: the rest, then the newest sample if it waits.
+  // The kernel has room again: sends the rest, then the newest sample if it waits.
   [[nodiscard]] std::size_t go_on(sample* newest, link_events& events) noexcept;
   [[nodiscard]] bool has_rest() const noexcept { return static_cast<bool>(rest_.what.buffer); }
   // Of the newest sample that was sent.
@@ -42,17 +42,17 @@ class group_sender {
   void add_plain(sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) const noexcept;
 
  private:
-  // A sample that the kernel did not take as a whole.
+  // A sample of which the kernel took only a part.
   struct rest {
     sample what;
-    std::size_t next = 0;  // datagram
+    std::size_t next = 0;  // index of a datagram
   };
-  // Of a sample: how many datagrams it is, and one of them. With forward error correction its parity has been made.
+  // The number of datagrams of a sample, and one of them. With forward error correction its parity must exist.
   [[nodiscard]] std::size_t datagrams_of(const sample& s) const noexcept;
   void add_datagram(sending_batch& to, const sample& s, std::size_t i) noexcept;
   [[nodiscard]] bool protect(const sample& s) noexcept;
   [[nodiscard]] std::size_t start(sample& s, link_events& events) noexcept;
-  // Returns the first datagram that was not sent.
+  // Returns the index of the first datagram that was not sent.
   [[nodiscard]] std::size_t send_datagrams(const sample& s, std::size_t from, std::size_t& dropped) noexcept;
   void watch_for_room(link_events& events, bool wanted) noexcept;
 
@@ -63,8 +63,8 @@ class group_sender {
   const std::size_t largest_;
 
   std::size_t newest_datagrams_ = 0;
-  fec_plan plan_;                  // with forward error correction: of the newest sample that is being sent
-  std::vector<std::byte> parity_;  // and its parity, one block after the other
+  fec_plan plan_;                  // with forward error correction: of the newest sample being sent
+  std::vector<std::byte> parity_;  // its parity, one block after the other
   fec_code code_;
   rest rest_;
   bool newest_waits_ = false;  // behind the rest of an older sample

@@ -31,7 +31,7 @@ namespace {
              .payload = bytes.subspan(fragment_header)};
   if (d.fragment >= d.fragments) return std::nullopt;
   if (d.fragment == 0 && (!take_channel(d.payload, d.channel) || d.offset != 0)) return std::nullopt;
-  // A part of the message, and not nothing, so that a message has no more fragments than bytes.
+  // A fragment must be a non-empty part of the message, so that a message has no more fragments than bytes.
   if (d.payload.empty() || d.offset > d.size || d.payload.size() > d.size - d.offset) return std::nullopt;
   return d;
 }

@@ -25,26 +25,26 @@ inline constexpr std::size_t fragment_header = 20;
 inline constexpr std::size_t longest_channel = 63;
 inline constexpr std::size_t most_fragments = 65535;
 
-// A datagram as it was received. Spans and views point into it.
+// A received datagram. Spans and views point into it.
 struct datagram {
   std::uint32_t number = 0;            // of the message, modulo 2^32, counted by the sender
   std::uint32_t size = 0;              // payload bytes of the whole message
   std::uint32_t offset = 0;            // of `payload` in it
-  std::uint16_t fragment = 0;          // which one this is
-  std::uint16_t fragments = 1;         // and of how many
-  std::string_view channel = {};       // empty but in the first fragment
+  std::uint16_t fragment = 0;          // index of this one
+  std::uint16_t fragments = 1;         // how many the message has
+  std::string_view channel = {};       // empty, except in the first fragment
   std::span<const std::byte> payload;  // of this datagram
 };
 
-// Empty for what is not LCM's, or contradicts itself.
+// Empty when it is not LCM's, or contradicts itself.
 [[nodiscard]] std::optional<datagram> decode(std::span<const std::byte> bytes) noexcept;
 
-// How a message is cut into datagrams of at most `most_bytes`.
+// Cuts a message into datagrams of at most `most_bytes`.
 class layout {
  public:
   layout(std::size_t channel_size, std::size_t message_size, std::size_t most_bytes) noexcept;
 
-  // 0: it takes more fragments, or is longer, than LCM's format can say.
+  // 0: it would need more fragments, or is longer, than LCM's format allows.
   [[nodiscard]] std::size_t datagrams() const noexcept { return datagrams_; }
   // The largest message that has a layout.
   [[nodiscard]] static std::size_t largest(std::size_t channel_size, std::size_t most_bytes) noexcept;
@@ -62,7 +62,7 @@ class layout {
   std::size_t datagrams_ = 0;
 };
 
-// What stands in front of the payload of datagram i: header, and in the first one the channel with its NUL.
+// The bytes in front of the payload of datagram i: the header, and in the first one the channel with its NUL.
 void write_head(multicast::datagram_head& to, const layout& cut, std::size_t i, std::uint32_t number,
                 std::size_t message_size, std::string_view channel) noexcept;
 

@@ -1,4 +1,4 @@
-// What wakes an end of a multicast topic beside samples: one socket, and a timer, behind one descriptor.
+// The events of an end of a multicast topic besides samples: one socket and a timer, behind one descriptor.
 #pragma once
 
 #include "core/clock.h"
@@ -6,7 +6,7 @@
 
 namespace orc::detail::multicast {
 
-// Not thread-safe. Nothing here blocks.
+// Not thread-safe. No call blocks.
 class link_events {
  public:
   // Watches `socket` for input. False: no descriptors are left.
@@ -18,16 +18,16 @@ class link_events {
 
   // Stops and resumes watching the socket for input.
   void watch_for_input(bool wanted) noexcept;
-  // Watches another socket for room, or not any more.
+  // Starts and stops watching another socket for room.
   void watch_for_room(int socket, bool wanted) noexcept;
-  // The descriptor is readable from then on; time_point::max(): not by itself.
+  // Makes the descriptor readable from then on; time_point::max(): never by itself.
   void wake_at(monotonic::time_point when) noexcept;
 
   struct ready {
     bool input = false;
     bool room = false;
   };
-  // What happened. The timer's event ends with it.
+  // The events that happened. Reading them ends the timer's event.
   [[nodiscard]] ready take() noexcept;
 
  private:

@@ -19,7 +19,7 @@ namespace orc::detail::multicast {
 
 namespace {
 
-// A request with its attributes, each as netlink aligns them: four bytes of head, and what it says.
+// A request with its attributes, aligned as netlink does: a head of four bytes, and the value.
 class route_request {
  public:
   route_request(const wire::ip_address& destination, int by) noexcept {
@@ -50,7 +50,7 @@ class route_request {
   std::size_t used_ = 0;
 };
 
-// What stands there, or zeros.
+// The bytes of the attribute, or zeros.
 template <typename Value>
 [[nodiscard]] Value read(std::span<const std::byte> from, std::size_t at) noexcept {
   Value value{};
@@ -77,7 +77,7 @@ template <typename Value>
                         : wire::ip_address::of(read<in6_addr>(answer, at + sizeof each));
     at += RTA_ALIGN(each.rta_len);
   }
-  // IPv6 drops what goes by any other route on lo, and by one that refuses, without an error.
+  // IPv6 silently drops what goes by any other route on lo, or by a route that refuses.
   const bool passes = found.interface == loopback ? body.rtm_type == RTN_LOCAL
                                                   : body.rtm_type == RTN_MULTICAST || body.rtm_type == RTN_UNICAST;
   if (v4 || passes) return found;
@@ -85,13 +85,13 @@ template <typename Value>
   return std::nullopt;
 }
 
-// The same group as the whole internet would have it: for that the kernel prefers an address that others know as well.
+// The same group with global scope: for that the kernel prefers an address that others know as well.
 [[nodiscard]] wire::ip_address made_global(wire::ip_address group) noexcept {
   group.bytes[1] = static_cast<std::uint8_t>(group.bytes[1] | 0x0e) & 0xfe;
   return group;
 }
 
-// An address of this host that others know as well: the topic map shows it. None: ::.
+// An address of this host that others know as well, because the topic map shows it. None: ::.
 [[nodiscard]] wire::ip_address known_source(const multicast_url& url, int by) noexcept {
   const auto routed = route_to(made_global(url.group), by);
   return routed && !routed->source.is_link_local() ? routed->source : wire::ip_address{};
@@ -110,7 +110,7 @@ template <typename Value>
 
 }  // namespace
 
-// RTM_GETROUTE (rtnetlink(7)), as `ip route get` asks: connect() would only tell the source.
+// RTM_GETROUTE (rtnetlink(7)), as `ip route get` does: connect() would report only the source.
 std::optional<way> route_to(const wire::ip_address& address, int by) noexcept {
   const unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   std::array<std::byte, 4096> answer;
@@ -156,7 +156,7 @@ std::optional<way> way_of(const multicast_url& url) noexcept {
   const auto routed = route_to(url.group);
   if (!routed && !stays) return std::nullopt;
   chosen->interface = stays ? loopback : routed->interface;
-  // An address of this host that others know as well: the topic map shows it. That of lo every host has.
+  // An address of this host that others know as well, because the topic map shows it. Every host has that of lo.
   if (routed) chosen->source = routed->source;
   return chosen;
 }

@@ -20,18 +20,18 @@ constexpr auto shortest_pause = std::chrono::milliseconds(2);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
 constexpr auto look_interval = std::chrono::milliseconds(10);
 constexpr auto status_interval = std::chrono::seconds(1);
-constexpr auto silence = std::chrono::seconds(4);              // of a reader that is taken to be gone
-constexpr std::size_t reports_buffer = 1024 * 1024;            // for a report of each reader at a time
+constexpr auto silence = std::chrono::seconds(4);              // after it a reader counts as gone
+constexpr std::size_t reports_buffer = 1024 * 1024;            // for one report of each reader
 constexpr std::size_t most_unasked = 64 * 1024;                // for a reader that has just joined
 constexpr auto announce_pause = std::chrono::milliseconds(2);  // between announcements for readers that join
 
-// One turn, and the pause before the next one where there is more to do: send() waits no longer.
+// The work of one turn, and the pause before the next one when there is more to do: send() waits no longer.
 constexpr auto turn_pause = std::chrono::milliseconds(1);
 constexpr int most_reports = 64;
 constexpr int most_asked = 64;
 constexpr std::size_t most_repaired = 256 * 1024;
 constexpr std::size_t most_for_one = 64 * 1024;  // of those; at least one datagram
-constexpr std::size_t per_datagram = 512;        // bytes that a datagram counts besides its own
+constexpr std::size_t per_datagram = 512;        // that a datagram counts besides its own
 
 }  // namespace
 
@@ -47,7 +47,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.priority);
   multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());
-  told.from->address.scope = 0;  // means nothing to others
+  told.from->address.scope = 0;  // it has no meaning for others
   told.source = from.port;
   std::unique_ptr<multicast_publisher_link> link(new multicast_publisher_link(
       spec, url, std::move(std::get<unique_fd>(out)), std::move(std::get<unique_fd>(reports))));
@@ -69,7 +69,7 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       reports_(std::move(reports)) {}
 
 bool multicast_publisher_link::is_outdated() const {
-  const auto ours = multicast::address_of(reports_.get()).address;  // where it was when it was opened
+  const auto ours = multicast::address_of(reports_.get()).address;  // its address when it was opened
   const auto probe = multicast::open_sender(url_);
   if (const auto* const socket = std::get_if<unique_fd>(&probe))
     return multicast::address_of(socket->get()).address != ours;
@@ -142,7 +142,7 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   if (is_new) who = join(report, from, last, now);
   if (who == nullptr) return;
   who->heard = now;
-  // One that wants nothing has all that it was asked for, or cannot take it.
+  // A reader that wants nothing has all that it was asked about, or cannot take it.
   who->has = std::max(report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence, who->since);
   const bool lacks = last != nullptr && last->sequence > std::max(report.sequence, who->since);
   if (!is_new && lacks && report.wanted == last->sequence)
@@ -150,8 +150,8 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   next_beat_ = std::min(next_beat_, who->ask_at);
 }
 
-// It is sent the last sample, then the status that makes it listen, so that it finds the sample before any later one;
-// and an announcement, because it has to hear the group, not only us.
+// Sends it the last sample, then the status that makes it listen, so that it finds the sample before any later one.
+// Also sends an announcement, because it has to hear the group, not only us.
 multicast::reader* multicast_publisher_link::join(const orc_datagram& report, const source& from, const sample* last,
                                                   monotonic::time_point now) noexcept {
   reader* const who = readers_.add(from, now);
@@ -213,14 +213,14 @@ void multicast_publisher_link::repair_readers(const sample* last, monotonic::tim
     if (sent != 0 && who->repair.sent < multicast::most_repaired) continue;
     readers_.end_request(*who);
     if (!is_newest) continue;
-    who->ask_at = now + look_interval;  // should that be lost as well
+    who->ask_at = now + look_interval;  // in case that is lost as well
     who->ask_every = shortest_pause;
     next_beat_ = std::min(next_beat_, who->ask_at);
   }
   next_repairs_ = readers_.has_requests() ? now + turn_pause : monotonic::time_point::max();
 }
 
-// The next part of what it asked for. Returns the bytes that this counts; 0: that was all.
+// Sends the next part of what it asked for. Returns the bytes that this counts; 0: that was all.
 std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) noexcept {
   auto& wanted = whom.repair;
   const lcm::layout cut = group_.layout_of(last);
@@ -261,12 +261,12 @@ monotonic::duration multicast_publisher_link::pause() const noexcept {
   return std::clamp<monotonic::duration>(3 * period_, shortest_pause, longest_pause);
 }
 
-// Asks readers for what they have: each when the stream pauses, then at growing intervals those that lack the newest
-// sample, and about once a second all.
+// Asks readers for reports: each when the stream pauses, then at growing intervals those that lack the newest sample,
+// and about once a second all.
 void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
   readers_.remove_silent(now - silence);
   count_readers();
-  // Not in the middle of a stream: what a reader lacks then will be followed by something newer.
+  // Not during a stream: a newer sample will replace what a reader lacks.
   const auto paused_at = last_commit_ + pause();
   auto next = monotonic::time_point::max();
   int asked = 0;
@@ -289,7 +289,7 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
   next_beat_ = next;
 }
 
-// Without a broker this is how subscribers find it; with one, how others know whom to leave to it.
+// Without a broker subscribers find it by this. With one, others learn which publications to leave to it.
 void multicast_publisher_link::announce(monotonic::time_point now) noexcept {
   orc_datagram d{};
   d.registered = registered_;

@@ -1,11 +1,11 @@
 // The publication's end over multicast: one transmission serves all subscribers, ORC's and LCM's.
 //
-// The network may lose any datagram. Subscribers of ORC's kind report what they have, when the stream pauses and about
-// once a second; the one that lacks the newest sample is sent, to it alone, the parts that it misses. So LCM programs
-// see each message once, and the last sample arrives (contract.md 1) as long as anything does.
+// The network may lose any datagram. ORC's subscribers report what they have, when the stream pauses and about once a
+// second. One that lacks the newest sample is sent the missing parts, by unicast. So LCM programs see each message
+// once, and the last sample arrives as long as anything does (liborc/doc/contract.md, promise 1).
 //
-// Any program can send a report. One without a good cookie gets a small status with the cookie and leaves no trace;
-// readers, which echo it, share bounded places and bytes (reader_table.h). The work of a turn is bounded, because
+// Any program can send a report. One without a good cookie gets a small status with the cookie and leaves no trace.
+// Readers echo the cookie, and share bounded places and bytes (reader_table.h). The work of a turn is bounded, because
 // send() waits for the lock that service() holds.
 #pragma once
 
@@ -28,9 +28,9 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const multicast_url& url);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
-  // Its own address is gone, or the way to the group begins at another one.
+  // True when its own address is gone, or the way to the group begins at another address.
   [[nodiscard]] bool is_outdated() const override;
-  // Those that report; LCM programs listen unseen.
+  // Counts subscribers that report. LCM programs are invisible.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool idle() const noexcept override { return false; }
   [[nodiscard]] std::size_t largest_sample() const noexcept override { return group_.largest_sample(); }
@@ -55,7 +55,7 @@ class multicast_publisher_link final : public publisher_link {
                              monotonic::time_point now) noexcept;
   void count_readers() noexcept { reader_count_.store(readers_.size(), std::memory_order_relaxed); }
 
-  // To one subscription. What a status says is newest: what that subscription should have.
+  // To one subscription. A status carries the sequence of the newest sample for that subscription.
   void send_status(const source& to, const wire::id& link, std::uint64_t newest, monotonic::time_point now) noexcept;
   void ask(reader& whom, monotonic::time_point now) noexcept;
   [[nodiscard]] std::uint64_t newest_for(const reader& whom) const noexcept;
@@ -76,7 +76,7 @@ class multicast_publisher_link final : public publisher_link {
   wire::endpoint where_;
   std::uint16_t reports_at_ = 0;  // port
   multicast::group_sender group_;
-  const unique_fd reports_;  // from subscriptions, and what is for one of them
+  const unique_fd reports_;  // receives from subscriptions, and sends to one of them
   multicast::link_events events_;
 
   std::uint64_t newest_ = 0;
@@ -86,14 +86,14 @@ class multicast_publisher_link final : public publisher_link {
   std::atomic<std::uint64_t> malformed_{0};
 
   monotonic::time_point last_commit_;
-  monotonic::duration period_{};  // of the samples, about
+  monotonic::duration period_{};  // between samples, approximately
   monotonic::time_point last_announce_;
   monotonic::time_point next_announce_;
   monotonic::time_point next_beat_ = monotonic::time_point::max();
-  monotonic::time_point next_reports_ = monotonic::time_point::max();  // not watched for input until then
+  monotonic::time_point next_reports_ = monotonic::time_point::max();  // not watched for input before
   monotonic::time_point next_repairs_ = monotonic::time_point::max();
   monotonic::time_point repairs_since_;
-  std::size_t repairs_left_ = 0;  // bytes in the turn that began then
+  std::size_t repairs_left_ = 0;  // bytes in the current turn
   monotonic::time_point armed_for_;
 };
 

@@ -84,7 +84,7 @@ template <typename Value>
   return socket;
 }
 
-// As much as may be had: past the system's limit with the privilege (CAP_NET_ADMIN).
+// As much as possible: beyond the system's limit with the privilege (CAP_NET_ADMIN).
 void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   const int wanted = static_cast<int>(bytes);
   if (set(socket, SOL_SOCKET, SO_RCVBUFFORCE, wanted)) return;
@@ -121,7 +121,7 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return set_way(socket, url.group, by) && ::connect(socket, group.get(), group.size()) == 0;
 }
 
-// What others joined is not for us.
+// Excludes groups that other sockets joined.
 void take_own_groups_only(int socket, const multicast_url& url) noexcept {
   const int off = 0;
   if (url.group.is_v4())
@@ -145,13 +145,14 @@ socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_f
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), url.receive_buffer);
   const int on = 1;
-  // The filter first, so that nothing else is ever queued; the group's address, so that only the group's datagrams are.
+  // Sets the filter first, so that nothing else is ever queued. Binds to the group's address, so that only the group's
+  // datagrams arrive.
   if (!set_filter(socket.get(), filter) || !set(socket.get(), SOL_SOCKET, SO_REUSEADDR, on) ||
       !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) ||
       !bind_to(socket.get(), group_at(url, named->interface != 0 ? named->interface : loopback)))
     return failure("bind a socket", url);
   take_own_groups_only(socket.get(), url);
-  // lo always: there senders of this host are whose TTL is 0.
+  // Always joins on lo, where senders of this host with a TTL of 0 send.
   const bool on_host = join(socket.get(), url.group, {.interface = loopback, .source = {}});
   if (!join_network(socket.get(), url) && !(on_host && url.ttl == 0 && url.interface.empty()))
     return failure("join the group", url);
@@ -161,7 +162,7 @@ socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_f
 bool join_network(int receiver, const multicast_url& url) noexcept {
   auto by = named_way(url);
   if (!by) return false;
-  // Left to the kernel, IPv6 takes the membership on lo for the one that is asked for.
+  // If the kernel chose, IPv6 would take the membership on lo for the requested one.
   if (!url.group.is_v4() && by->interface == 0) by = route_to(url.group);
   return by && join(receiver, url.group, *by);
 }
@@ -171,7 +172,7 @@ socket_or_error open_sender(const multicast_url& url) {
   if (!way && errno == ENODEV && !url.interface.empty()) return no_interface(url);
   if (!way) return failure("find a way", url);
   unique_fd socket = udp_socket(family_of(url.group));
-  // Linux looks at a TTL of 0 only where the host is a member of the group itself; else the datagram would leave.
+  // Linux honours a TTL of 0 only where the host itself is a member of the group. Otherwise the datagram would leave.
   if (!socket || !set_hops(socket.get(), url) || (url.ttl == 0 && !join(socket.get(), url.group, *way)))
     return failure("open a socket", url);
   if (!connect_by(socket.get(), *way, url)) return failure("open a socket", url);
@@ -209,7 +210,7 @@ wire::ip_port address_of(int socket) noexcept {
   wire::socket_address address;
   (void)::getsockname(socket, address.get(), address.room());
   auto own = address.value().value_or(wire::ip_port{});
-  // The kernel leaves it out unless the socket is bound to the interface.
+  // The kernel omits it unless the socket is bound to the interface.
   int interface = 0;
   socklen_t size = sizeof interface;
   const bool lacks_scope = !own.address.is_v4() && own.address.is_link_local() && own.address.scope == 0;

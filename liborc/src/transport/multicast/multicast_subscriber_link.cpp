@@ -19,11 +19,11 @@ using multicast::source;
 
 constexpr auto first_retry = std::chrono::milliseconds(20);
 constexpr auto longest_retry = std::chrono::milliseconds(500);
-constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock of the whole network
-constexpr std::size_t most_batches = 64;                 // per call: who floods us must not keep the lock
+constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock of the whole network stack
+constexpr std::size_t most_batches = 64;                 // per call: a flood must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
-// A link-local address of IPv6 with the interface of this host by which the group comes.
+// Gives a link-local address of IPv6 the interface of this host by which the group comes.
 [[nodiscard]] wire::ip_address seen_from_here(wire::ip_address address, const multicast_url& url) noexcept {
   if (address.is_v4() || !address.is_link_local()) return address;
   auto by = multicast::named_way(url);
@@ -40,7 +40,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   const bool is_open = !spec.publication;
   if (!is_open && (!url.from || url.source == 0))
     return error(errc::refused, "its endpoint does not say which address and port send");
-  // Of a publication that the broker knows nothing is queued but what comes from where the broker says.
+  // Of a publication that the broker knows, queues only what comes from where the broker says.
   source sends_from;
   source reports_at;
   if (!is_open) {
@@ -86,7 +86,7 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   const bool connecting = state() == link_state::connecting;
   if (connecting) service();
   if (connecting || !in_order_ || channel_.ready().empty()) read_group(!in_order_);
-  if (emptied_ && channel_.owes_reports()) answer();  // which had to wait until it was
+  if (emptied_ && channel_.owes_reports()) answer();  // this had to wait until the socket was empty
   const bool found = state() != link_state::connecting && channel_.ready().pop(out);
   tell_malformed();
   return found;
@@ -94,8 +94,8 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
 
 std::string multicast_subscriber_link::remark() const { return multicast::receive_buffer_remark(group_.get(), url_); }
 
-// All of it when the newest wins, so that the kernel never keeps old samples at the cost of new ones; else until there
-// is something to take.
+// Reads everything when the newest wins, so that the kernel never keeps old samples at the cost of new ones. Otherwise
+// reads until there is something to take.
 void multicast_subscriber_link::read_group(bool all) noexcept {
   for (std::size_t n = 0; n < most_batches; ++n) {
     const std::size_t count = group_batch_.receive(group_.get());
@@ -113,7 +113,7 @@ void multicast_subscriber_link::read_group(bool all) noexcept {
 void multicast_subscriber_link::on_connected() noexcept {
   state_.store(link_state::connected, std::memory_order_relaxed);
   if (channel_.is_open()) return;
-  read_direct();  // the last sample is there, before those that follow on the group
+  read_direct();  // it may have the last sample, which precedes those on the group
 }
 
 void multicast_subscriber_link::read_direct() noexcept {
@@ -123,7 +123,7 @@ void multicast_subscriber_link::read_direct() noexcept {
       const auto d = direct_batch_[i];
       channel_.on_direct(d.bytes, d.from, monotonic::now());
     }
-    if (direct_batch_.was_refused()) {  // the publisher is gone; but what it sent before may be there
+    if (direct_batch_.was_refused()) {  // the publisher is gone, but its earlier datagrams may be there
       if (!channel_.is_open()) lose(ECONNREFUSED);
       continue;
     }
@@ -140,13 +140,13 @@ void multicast_subscriber_link::service() noexcept {
 
 void multicast_subscriber_link::answer() noexcept {
   if (!channel_.owes_reports()) return;
-  // What is here already need not be repaired.
+  // A complete sample needs no repair.
   if (state() == link_state::connected) read_group(true);
   if (!emptied_) return;
   channel_.report(direct_buffer_, [this](const source& to, const multicast::orc_datagram& d) { send(to, d); });
 }
 
-// Whoever sends forgets subscribers that do not report.
+// A sender forgets subscribers that do not report.
 void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcept {
   if (!joined_network_ && now >= next_join_) {
     joined_network_ = multicast::join_network(group_.get(), url_);
@@ -170,7 +170,7 @@ void multicast_subscriber_link::send(const source& to, const multicast::orc_data
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   const std::size_t size = multicast::encode(d, bytes);
   const wire::socket_address address(to);
-  const bool connected = !channel_.is_open();  // the socket is
+  const bool connected = !channel_.is_open();  // whether the socket is
   (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT, connected ? nullptr : address.get(),
                  connected ? 0 : address.size());
 }

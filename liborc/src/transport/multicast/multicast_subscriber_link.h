@@ -1,6 +1,6 @@
-// The subscription's end over multicast: a socket on the group that gets this channel only, and one for what a
-// publication sends to this subscription alone. Who waits reads the group's socket himself; the other one, which is
-// seldom needed, is the housekeeping's. What the datagrams mean: channel_receiver.h.
+// The subscription's end over multicast: a socket on the group that gets only this channel, and one for what a
+// publication sends to this subscription alone. Waiting threads read the group's socket themselves. The housekeeping
+// reads the other one, which is seldom used. channel_receiver.h interprets the datagrams.
 #pragma once
 
 #include <atomic>
@@ -47,15 +47,15 @@ class multicast_subscriber_link final : public subscriber_link {
   const multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
-  bool joined_network_ = false;  // a ttl of 0 may be there before the network
+  bool joined_network_ = false;  // with a ttl of 0 the link may exist before the network
   monotonic::time_point next_join_;
-  std::size_t direct_buffer_ = 0;  // bytes that the kernel granted it
+  std::size_t direct_buffer_ = 0;  // bytes that the kernel granted to it
   multicast::link_events events_;
 
   multicast::channel_receiver channel_;
   multicast::receiving_batch group_batch_;
   multicast::receiving_batch direct_batch_;
-  bool emptied_ = true;  // the group's socket, when it was read last
+  bool emptied_ = true;  // the group's socket, at the last read
   monotonic::duration retry_{};
   monotonic::time_point next_retry_;
   int end_ = 0;  // errno

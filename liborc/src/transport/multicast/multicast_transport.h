@@ -5,7 +5,7 @@
 
 namespace orc::detail {
 
-// LCM's UDP multicast (lcm_datagram.h), with what ORC's contract needs beside it (orc_datagram.h).
+// LCM's UDP multicast (lcm_datagram.h), and what ORC's contract needs besides it (orc_datagram.h).
 class multicast_transport final : public transport_kind {
  public:
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::multicast; }

@@ -36,14 +36,14 @@ template <typename Number>
   return found;
 }
 
-// The half byte behind ff: how far a group reaches (RFC 4291, section 2.7).
+// The half byte after ff: the scope of a group (RFC 4291, section 2.7).
 [[nodiscard]] int reach_of(const wire::ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
 
 [[nodiscard]] bool is_group(const wire::ip_address& address) noexcept {
   return address.is_multicast() && (address.is_v4() || reach_of(address) != 0);
 }
 
-// Where a publication says that it is: nothing that could be sent to several.
+// The address that a publication reports: not one that reaches several hosts.
 [[nodiscard]] bool read_from(std::string_view text, std::optional<wire::ip_port>& to) {
   const auto from = wire::ip_port::parse(text);
   const bool good = from && from->port != 0 && !from->address.is_multicast() && from->address.scope == 0 &&
@@ -64,7 +64,7 @@ template <typename Number>
   }
   if (name == "from") return read_from(value, to.from);
   if (name == "source") return read<std::uint16_t>(value, to.source, 1, 65535);
-  return name == "transmit_only";  // LCM's: a hint to its own sockets
+  return name == "transmit_only";  // LCM's: a hint for its own sockets
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ multicast_url::setting multicast_url::from_environment() {
   constexpr const char* own = "ORC_MULTICAST";
   constexpr const char* of_lcm = "LCM_DEFAULT_URL";
   if (auto text = environment(own); !text.empty()) return {std::move(text), own};
-  // LCM's may also name what is no network ("file://…").
+  // LCM's may also name something else than a network ("file://…").
   if (auto text = environment(of_lcm); text.starts_with(scheme)) return {std::move(text), of_lcm};
   return {};
 }
@@ -119,14 +119,14 @@ std::string multicast_url::text() const {
 
 bool multicast_url::is_of_one_interface() const noexcept { return !group.is_v4() && reach_of(group) <= 2; }
 
-// What each parameter does not show by itself.
+// Problems that single parameters do not show.
 std::string multicast_url::problem() const {
   if (from && from->address.is_v4() != group.is_v4()) return "has a group and a from= of different families";
   if (is_of_one_interface() && ttl != 0 && interface.empty())
     return "has a group that each network has for itself (ff01:: or ff02::) and names no network: add &interface=eth0, "
            "or ttl=0 to stay on this host";
-  // A sender on another interface would leave the host when that loses its memberships, as it does with its MTU below
-  // 1280 for a moment.
+  // A sender on another interface would let samples leave the host when that interface loses its memberships, as it
+  // does for a moment when its MTU falls below 1280.
   if (!group.is_v4() && ttl == 0 && !interface.empty() && interface != "lo")
     return "names an interface, but an IPv6 group with ttl=0 stays on lo: leave out interface, or set ttl=1";
   return {};

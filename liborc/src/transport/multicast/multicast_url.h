@@ -1,6 +1,6 @@
-// Where a multicast topic lives, written as LCM writes it:
+// The network of a multicast topic, in LCM's form:
 //   udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304&interface=lo&fec=20
-// Group and port are LCM's network (Huang, Olson, Moore: LCM, section 3.3); every parameter may be left out. ORC's
+// Group and port are LCM's network (Huang, Olson, Moore: LCM, section 3.3). Every parameter may be left out. ORC's
 // programs, but not LCM's, take IPv6 groups as well: udpm://[ff15::76:67]:7667?ttl=1&interface=eth0
 #pragma once
 
@@ -27,16 +27,16 @@ struct multicast_url {
   std::size_t reassembly = default_reassembly;          // bytes of incomplete messages a subscription holds at most
   std::string interface = {};                           // name or an address of it; empty: the kernel's route decides
   int fec = 0;                                          // percent of parity; 0: none, LCM's wire format
-  // Only in the topic map: where the publication takes what its subscribers report, and the port at the same address
-  // that it sends samples from (0: not said).
+  // Only in the topic map: where the publication takes reports, and the port at the same address from which it sends
+  // samples (0: not given).
   std::optional<wire::ip_port> from = {};  // of the group's family; no scope
   std::uint16_t source = 0;
 
-  // The default, and what an empty text stands for.
+  // The default, and the meaning of an empty text.
   static constexpr std::string_view usual = "udpm://239.255.76.67:7667?ttl=0";
   [[nodiscard]] static std::variant<multicast_url, error> parse(std::string_view text);
-  // What the environment says, and the variable that says it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty:
-  // nothing.
+  // The text of the environment, and the variable that has it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty:
+  // neither is set.
   struct setting {
     std::string text;
     std::string_view variable;
@@ -44,7 +44,7 @@ struct multicast_url {
   [[nodiscard]] static setting from_environment();
   [[nodiscard]] std::string text() const;
 
-  // An IPv6 group that each interface has for itself, ff01:: and ff02:: (RFC 4291, section 2.7): `interface` is named,
+  // An IPv6 group of which each interface has its own, ff01:: and ff02:: (RFC 4291, section 2.7): `interface` is named,
   // or the ttl is 0, which means lo.
   [[nodiscard]] bool is_of_one_interface() const noexcept;
 

@@ -1,6 +1,5 @@
-// What ORC's ends of a multicast topic say to each other besides LCM's datagrams, in datagrams with a magic of their
-// own ("ORCM"), which LCM programs ignore. schemas/PROTOCOL.md, "Multicast", has the bytes and the order of events.
-// Pure.
+// The messages between ORC's ends of a multicast topic besides LCM's datagrams. Their magic is their own ("ORCM"), and
+// LCM programs ignore them. schemas/PROTOCOL.md, "Multicast", has the bytes and the order of events. Pure.
 #pragma once
 
 #include <array>
@@ -17,23 +16,23 @@ namespace orc::detail::multicast {
 inline constexpr std::uint32_t magic = 0x4f52434d;  // "ORCM"
 
 enum class datagram_kind : std::uint8_t {
-  announce = 1,  // publication to the group: this is who sends that channel from this address
-  status = 2,    // publication to one subscription: the newest sample is …; what do you have?
-  report = 3,    // subscription to the publication: I am here, have …, and miss …
-  goodbye = 4,   // subscription to the publication: no more
-  repair = 5     // publication to one subscription: an LCM datagram that it missed, inside
+  announce = 1,  // publication to the group: the publication that sends that channel from this address
+  status = 2,    // publication to one subscription: its newest sample; asks for a report
+  report = 3,    // subscription to the publication: what it has, and what it lacks
+  goodbye = 4,   // subscription to the publication: wants no more
+  repair = 5     // publication to one subscription: an LCM datagram that it lacks, inside
 };
 
-// The same for all kinds; those that do not use a field leave it 0.
+// The same for all kinds. Those that do not use a field leave it 0.
 struct orc_datagram {
   static constexpr std::size_t header = 48;
   static constexpr std::size_t most_gaps = 32;
 
   datagram_kind kind = datagram_kind::announce;
-  bool registered = false;  // announce: with a broker, which tells subscribers of it
+  bool registered = false;  // announce: with a broker, which reports it to subscribers
   bool keeps_last = true;   // announce: a subscription that joins gets the last sample
   wire::id publication;
-  wire::id link;               // report, goodbye: whose; status, repair: for whom. Drawn by the subscription's end
+  wire::id link;               // of the subscription's end, which draws it; all kinds but announce
   std::uint64_t sequence = 0;  // announce: of the newest sample, status: of the newest for that subscription, 0: none;
                                // report: of the newest that is complete; repair: of the sample inside
   std::string_view channel = {};  // announce
@@ -55,19 +54,19 @@ struct orc_datagram {
   std::span<const std::byte> inside = {};
 };
 
-// Bytes that one report may ask for, and that are sent to it.
+// How many bytes one report may ask for and get.
 inline constexpr std::size_t most_repaired = 256 * 1024;
 
-// In front of the datagram that a repair carries.
+// The bytes in front of the datagram that a repair carries.
 inline constexpr std::size_t repair_header = orc_datagram::header + 8;
 inline constexpr std::size_t status_size = orc_datagram::header + 8;
 inline constexpr std::size_t shortest_report = orc_datagram::header + 18;
 inline constexpr std::size_t longest_orc_datagram = shortest_report + 4 * orc_datagram::most_gaps;
 static_assert(status_size <= shortest_report, "the answer to a report must not be longer: its address may be forged");
 
-// All but what a repair carries, which is to be put behind it. Returns the bytes written.
+// Writes everything but the datagram of a repair, which goes behind it. Returns the bytes written.
 [[nodiscard]] std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept;
-// Empty for what is not such a datagram of this version. Points into `bytes`.
+// Empty when it is not such a datagram of this version. Points into `bytes`.
 [[nodiscard]] std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace orc::detail::multicast

@@ -66,7 +66,7 @@ void reader_table::remove_silent(monotonic::time_point since) noexcept {
     each = each->second.heard < since ? erase(each) : std::next(each);
 }
 
-// Its host stays: who leaves and joins again must not get its bytes anew.
+// Its host stays, so that a reader that leaves and joins again does not get its bytes anew.
 reader_table::readers::iterator reader_table::erase(readers::iterator which) noexcept {
   end_request(which->second);
   --hosts_.find(which->first.host)->second.readers;

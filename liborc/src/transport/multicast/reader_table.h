@@ -1,8 +1,8 @@
-// The readers of a publication: subscriptions that proved their address (report_cookies.h), who of them waits for a
-// repair, and whose turn it is.
+// The readers of a publication: subscriptions that proved their address (report_cookies.h). Tracks which of them wait
+// for a repair, and whose turn it is.
 //
-// Places and repairs are shared between hosts first and then between the readers of a host, so that a host with many
-// readers, real or made up, takes neither from the others.
+// Limits repairs per host and then per reader, and places likewise. So a host with many readers, real or made up, takes
+// neither from the others.
 #pragma once
 
 #include <array>
@@ -17,22 +17,22 @@
 
 namespace orc::detail::multicast {
 
-// What one report asked for, as far as it was not sent.
+// The part of a reader's last report that was not sent yet.
 struct repair_request {
   std::uint64_t sequence = 0;  // 0: nothing
   std::array<orc_datagram::gap, orc_datagram::most_gaps> gaps{};
   std::size_t gap_count = 0;
-  std::size_t gap = 0;       // the one that is being sent
-  std::size_t fragment = 0;  // in it, from its first
+  std::size_t gap = 0;       // index of the gap that is being sent
+  std::size_t fragment = 0;  // index in it
   std::size_t sent = 0;      // bytes
 };
 
 struct reader {
   source at;
   wire::id link;            // of the subscription's end
-  std::uint64_t since = 0;  // samples up to this one are not for it: it joined later, and the last one is not kept
+  std::uint64_t since = 0;  // it does not get samples up to this one: it joined later, and the last one is not kept
   std::uint64_t has = 0;    // the newest sample that it reported
-  std::uint64_t asked = 0;  // the newest sample when it was asked last
+  std::uint64_t asked = 0;  // the newest sample at its last status
   monotonic::time_point heard;
   monotonic::time_point asked_at;
   monotonic::time_point ask_at;
@@ -40,24 +40,24 @@ struct reader {
   repair_request repair;
 };
 
-// Not thread-safe. No I/O, the clock comes as an argument. References stay good until a reader goes.
+// Not thread-safe. No I/O; the clock comes as an argument. References stay valid until a reader goes.
 class reader_table {
  public:
   static constexpr std::size_t most = 1024;
-  // Bytes that are sent in repairs to one host: at once, and a second.
+  // Bytes of repairs to one host: at once, and per second.
   static constexpr std::int64_t burst = 4 * 1024 * 1024;
   static constexpr std::int64_t bytes_per_second = 64 * 1024 * 1024;
 
   [[nodiscard]] std::size_t size() const noexcept { return readers_.size(); }
   [[nodiscard]] bool empty() const noexcept { return readers_.empty(); }
 
-  // A program has a port for each subscription: there is one reader at an address and port.
+  // A program has a port for each subscription, so there is one reader at an address and port.
   [[nodiscard]] reader* find(const source& at) noexcept;
-  // A new reader there. In a full table one of the host with the most readers makes room, unless that is the host of
-  // the new one. Null: no room, or no memory.
+  // Adds a reader. In a full table a reader of the host with the most readers makes room, unless the new one is of that
+  // host. Null: no room, or no memory.
   [[nodiscard]] reader* add(const source& at, monotonic::time_point now) noexcept;
   void remove(const source& at) noexcept;
-  // Those that were not heard since then.
+  // Removes readers that were not heard since then.
   void remove_silent(monotonic::time_point since) noexcept;
 
   template <typename Predicate>
@@ -83,14 +83,13 @@ class reader_table {
   // Replaces what that reader asked for before.
   void request(reader& whom, const repair_request& what) noexcept;
   void end_request(reader& whom) noexcept;
-  // The next one: of the hosts that have something left of their bytes in turn, and of the readers of a host in turn.
-  // Null: none.
+  // Returns the next reader to repair: hosts with bytes left in turn, and the readers of a host in turn. Null: none.
   [[nodiscard]] reader* next_to_repair(monotonic::time_point now) noexcept;
   void charge(const reader& whom, std::size_t bytes) noexcept;
   [[nodiscard]] bool has_requests() const noexcept { return requests_ != 0; }
 
  private:
-  // Whose addresses a program may choose freely counts as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
+  // Addresses that one program may choose freely count as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
   [[nodiscard]] static wire::ip_address host_of(const source& at) noexcept;
   struct place {
     wire::ip_address host;
@@ -102,7 +101,7 @@ class reader_table {
     std::size_t requests = 0;
     std::int64_t bytes_left = burst;
     monotonic::time_point refilled;
-    place repaired;  // last
+    place repaired;  // the last one
   };
   using readers = std::map<place, reader>;
 
@@ -113,9 +112,9 @@ class reader_table {
   [[nodiscard]] reader* next_of(const wire::ip_address& address, host& which) noexcept;
 
   readers readers_;
-  std::map<wire::ip_address, host> hosts_;  // those with readers, and those that have not got all their bytes back
+  std::map<wire::ip_address, host> hosts_;  // those with readers, and those that have not regained all their bytes
   place visit_next_;
-  wire::ip_address repaired_;  // host
+  wire::ip_address repaired_;  // the last host
   std::size_t requests_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace orc::detail::multicast {
 reassembly::outcome reassembly::add(const source& from, const lcm::datagram& d, std::int64_t stamp_ns,
                                     monotonic::time_point now, message& done) noexcept {
   partial* p = find(from, d.number);
-  // A sender that began again may use a number again: what contradicts the newer message goes.
+  // A sender that began again may reuse a number: drops what contradicts the newer message.
   if (p != nullptr && (p->what.buffer.size() != d.size || p->extents.size() != d.fragments)) {
     drop(static_cast<std::size_t>(p - partials_.data()));
     p = nullptr;
@@ -32,7 +32,7 @@ reassembly::outcome reassembly::add(const source& from, const lcm::datagram& d, 
   return whole ? outcome::complete : outcome::refused;
 }
 
-// The fragments follow each other without gap or overlap: all bytes are the sender's.
+// True when the fragments follow each other without gap or overlap, so that all bytes are the sender's.
 bool reassembly::is_whole(const partial& p) noexcept {
   std::uint64_t next = 0;
   for (const extent& each : p.extents) {
@@ -48,7 +48,7 @@ reassembly::partial* reassembly::find(const source& from, std::uint32_t number) 
   return found == partials_.end() ? nullptr : &*found;
 }
 
-// What has not moved for longest makes room.
+// The message without progress for longest makes room.
 reassembly::partial* reassembly::begin(const source& from, const lcm::datagram& d) noexcept {
   const std::size_t needed = d.size + d.fragments * sizeof(extent);
   if (needed > most_bytes_) return nullptr;

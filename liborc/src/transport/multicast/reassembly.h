@@ -1,5 +1,5 @@
-// Messages that arrive in fragments, put together: in any order, with duplicates, from several senders at a time.
-// Bounded in messages, bytes and time. Pure: no I/O, the clock comes as an argument.
+// Assembles messages that arrive in fragments: in any order, with duplicates, from several senders at a time. Bounded
+// in messages, bytes and time. Pure: no I/O, the clock comes as an argument.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace orc::detail::multicast {
 
-// The largest message that fits into so many bytes, with what is noted of its fragments.
+// The largest message that fits into so many bytes, with the record of its fragments.
 [[nodiscard]] constexpr std::size_t largest_within(std::size_t bytes) noexcept {
   return bytes - std::min(bytes, std::size_t{65536} * 8);
 }
@@ -24,62 +24,62 @@ namespace orc::detail::multicast {
 class reassembly {
  public:
   static constexpr std::size_t most_messages = 32;
-  static constexpr std::chrono::seconds longest{3};  // without a fragment
+  static constexpr std::chrono::seconds longest{3};  // without a new fragment
 
   explicit reassembly(std::size_t most_bytes) : most_bytes_(most_bytes) { partials_.reserve(most_messages); }
 
   enum class outcome : std::uint8_t {
     more,       // kept; the message is not complete
     complete,   // `done` is filled
-    duplicate,  // was here before
-    refused     // larger than all that may be kept, contradicts its message, or there is no memory
+    duplicate,  // came before
+    refused     // exceeds the whole budget, contradicts its message, or there is no memory
   };
   struct message {
     source from;
     std::uint32_t number = 0;
     sample_buffer buffer;       // a frame
-    std::int64_t stamp_ns = 0;  // of the datagram that came first
+    std::int64_t stamp_ns = 0;  // of its first datagram
   };
-  // Of which channel it is, the first fragment tells: the caller keeps away what is not for him.
+  // The first fragment names the channel. The caller must not pass fragments of other channels.
   [[nodiscard]] outcome add(const source& from, const lcm::datagram& d, std::int64_t stamp_ns,
                             monotonic::time_point now, message& done) noexcept;
 
-  // What is missing of a message, as far as its fragments are known: gaps for a report, with at most `most` fragments.
-  // All of it when none has come.
+  // The missing parts of a message, as far as its fragments are known: gaps for a report, with at most `most`
+  // fragments. All of it when none has come.
   void missing(const source& from, std::uint32_t number, std::size_t most, orc_datagram& report) const noexcept;
   void forget(const source& from, std::uint32_t number) noexcept;
-  // Forgets messages of this sender with this number and older ones: something newer is here.
+  // Drops messages of this sender with this number and older ones, because a newer one is complete.
   void forget_through(const source& from, std::uint32_t number) noexcept;
-  // Forgets what has not moved for too long.
+  // Drops messages without progress for too long.
   void expire(monotonic::time_point now) noexcept;
 
   [[nodiscard]] std::size_t messages() const noexcept { return partials_.size(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  // Messages that were given up.
+  // How many messages were dropped incomplete.
   [[nodiscard]] std::uint64_t given_up() const noexcept { return given_up_; }
 
  private:
   struct extent {
     std::uint32_t offset = 0;
-    std::uint32_t size = 0;  // 0: not here
+    std::uint32_t size = 0;  // 0: unused
   };
   struct partial {
     message what;
     std::vector<extent> extents;  // one for each fragment
-    std::size_t here = 0;         // fragments
+    std::size_t here = 0;         // fragments that have come
     std::size_t cost = 0;         // bytes
     monotonic::time_point moved;
   };
 
   [[nodiscard]] partial* find(const source& from, std::uint32_t number) noexcept;
   [[nodiscard]] partial* begin(const source& from, const lcm::datagram& d) noexcept;
-  void drop(std::size_t index) noexcept;  // gives up
+  void drop(std::size_t index) noexcept;  // counts it as incomplete
   void remove(std::size_t index) noexcept;
   [[nodiscard]] static bool is_whole(const partial& p) noexcept;
 
   const std::size_t most_bytes_;
   std::vector<partial> partials_;
-  std::vector<extent> spare_;  // memory of a message that is done, for the next one
+  std::vector<extent> spare_;  // memory of a completed message, for the next one
   std::size_t bytes_ = 0;
   std::uint64_t given_up_ = 0;
 };

@@ -1,5 +1,6 @@
-// Cookies prove that a subscription receives at the address it reports from, as SYN cookies do for TCP (RFC 4987) and
-// HelloVerifyRequest for DTLS (RFC 6347, section 4.2.1). A publication keeps nothing for an address before the proof.
+// Cookies prove that a subscription receives at the address from which it reports, as SYN cookies do for TCP (RFC 4987)
+// and HelloVerifyRequest for DTLS (RFC 6347, section 4.2.1). A publication keeps nothing for an address before the
+// proof.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// SipHash-2-4: a keyed hash that cannot be predicted without its key.
+// SipHash-2-4: a keyed hash that is unpredictable without its key.
 //
 // Source: Aumasson, Bernstein: SipHash: a fast short-input PRF (2012), with the test vector of its appendix A. Pure.
 #pragma once

@@ -1,4 +1,4 @@
-// An address and port that datagrams come from.
+// The address and port of a sender of datagrams.
 #pragma once
 
 #include "wire/ip_address.h"
