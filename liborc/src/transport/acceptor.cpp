@@ -49,7 +49,7 @@ unique_fd acceptor::accept() noexcept {
     unique_fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd && !among_the_last_fds(fd.get())) return fd;
     if (!fd && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (fd || errno != EAGAIN) pause();  // this one connects again
+    if (fd || errno != EAGAIN) pause();  // EAGAIN concerns only this connection
     return {};
   }
 }

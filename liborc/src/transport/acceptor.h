@@ -14,37 +14,37 @@ namespace orc::detail {
 
 [[nodiscard]] error out_of_descriptors();
 
-// Not thread-safe. Nothing here blocks.
+// Not thread-safe. No call blocks.
 class acceptor {
  public:
-  // `listener`: non-blocking, listening. `file`: what it left in the file system, removed in the end.
+  // `listener`: non-blocking, listening. `file`: its file, removed at the end.
   [[nodiscard]] static std::variant<acceptor, error> make(unique_fd listener, std::string file = {});
   acceptor(acceptor&&) noexcept = default;
   acceptor& operator=(acceptor&&) = delete;
-  // Who still waits is refused, also while a forked child holds a copy of the descriptor.
+  // Refuses connections that still wait, also while a forked child holds a copy of the descriptor.
   ~acceptor();
 
   // Readable when there is an event. Constant.
   [[nodiscard]] int fd() const noexcept { return events_.get(); }
 
-  // The next connection that waits. Nothing: nobody waits, or there are no descriptors left; then it stops listening.
+  // Accepts the next waiting connection. Nothing: none waits, or no descriptors are left; then it stops listening.
   [[nodiscard]] unique_fd accept() noexcept;
-  // Whoever comes from now on waits in the kernel, until resume().
+  // Lets newcomers wait in the kernel until resume().
   void pause() noexcept { listen(false); }
   void resume() noexcept {
     if (paused_) listen(true);
   }
 
-  // Watches a connection for input; its events come with `of`. False: the system has no room for it.
+  // Watches a connection for input; its events carry `of`. False: the system has no room for it.
   [[nodiscard]] bool watch(int fd, void* of) noexcept;
   void watch_for_room(int fd, void* of, bool wanted) noexcept;
-  // Only its end is an event from now on.
+  // From now on only the end of this connection is an event.
   void mute(int fd, void* of) noexcept;
   // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
   void forget(int fd) noexcept;
 
-  // Calls on_event(of, events) for connections that have some, and on_connect() when somebody wants to connect, until
-  // the visit is over. It begins with another one each time, so that those which always have events keep out nobody.
+  // Calls on_event(of, events) for connections with events, and on_connect() when a newcomer waits, until the visit is
+  // over. Begins with another one each time, so that connections that always have events keep none out.
   template <typename OnEvent, typename OnConnect>
   void each_event(visit& now, OnEvent on_event, OnConnect on_connect) {
     constexpr int most = 32;
@@ -67,7 +67,7 @@ class acceptor {
   unique_fd listener_;
   unique_fd events_;
   std::string file_;
-  unsigned first_ = 0;  // event to begin with
+  unsigned first_ = 0;  // index of the event to begin with
   bool paused_ = false;
 };
 

@@ -1,5 +1,5 @@
-// How much a peer may say besides what the link is for: link messages, commands, nonsense. A robot's peers say little;
-// one that says more costs time that others need, at whatever pace. The limits stand in schemas/PROTOCOL.md.
+// Limits what a peer may send besides the link's purpose: link messages, commands, nonsense. Honest peers send little.
+// A peer that sends more costs time that others need, at any pace. schemas/PROTOCOL.md has the limits.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ class allowance {
   // `per_s`: how many more for each second of the connection's life.
   explicit allowance(std::uint64_t per_s) noexcept : per_s_(per_s) {}
 
-  // Counts `things` more. True: that was more than it may say.
+  // Counts `things` more. True: the peer exceeded its allowance.
   [[nodiscard]] bool exceeded_by(std::uint64_t things) noexcept {
     said_ += things;
     if (said_ <= at_once) return false;
     const auto age_s = std::chrono::duration_cast<std::chrono::seconds>(monotonic::now() - since_).count();
     return said_ > at_once + per_s_ * static_cast<std::uint64_t>(age_s);
   }
-  // The last one was asked for.
+  // True after the last one that was allowed.
   void excuse() noexcept { --said_; }
 
   [[nodiscard]] monotonic::time_point since() const noexcept { return since_; }

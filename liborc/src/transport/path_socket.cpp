@@ -44,7 +44,7 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
   });
 }
 
-// The address comes from another program: it must not make us knock at any door of this host.
+// The address comes from another program. It must not make us knock at any door of this host.
 [[nodiscard]] bool is_a_publications(const std::string& path, const subscription_spec& spec, std::string_view suffix) {
   const auto name_at = path.rfind('/');
   const auto user_at = name_at == std::string::npos || name_at == 0 ? std::string::npos : path.rfind('/', name_at - 1);

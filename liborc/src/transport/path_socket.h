@@ -14,19 +14,19 @@
 
 namespace orc::detail {
 
-// SOCK_STREAM or SOCK_SEQPACKET. All descriptors are non-blocking and closed by exec.
+// SOCK_STREAM or SOCK_SEQPACKET. All descriptors are non-blocking and close on exec.
 
 struct listening_path {
   acceptor door;
   std::string path;
 };
-// Listens in the directory of `spec`, for exactly those who may use its broker.
+// Listens in the directory of `spec`, for exactly the users of its broker.
 [[nodiscard]] std::variant<listening_path, error> listen_in_directory(const publication_spec& spec,
                                                                       std::string_view suffix, int type);
 
-// "<scheme>://<run directory>/<uid>/<id of the publication><suffix>", as listen_in_directory makes them. An error says
-// why the publication cannot be there: no other socket of this host is ever connected to. errc::timed_out: there was no
-// place in its queue.
+// Connects to "<scheme>://<run directory>/<uid>/<id of the publication><suffix>", as listen_in_directory makes them,
+// and to no other socket of this host. The error says why the publication cannot be there. errc::timed_out: its queue
+// is full.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
                                                              std::string_view scheme, std::string_view suffix,
                                                              int type);

@@ -125,7 +125,7 @@ void sample_backlog::make_room() noexcept {
   while (bytes_ > most_bytes && begun_.size() - abandoned_ > most_begun_of_any_size) {
     begun* idlest = nullptr;
     for (begun& each : begun_) {
-      if (each.abandoned || keeps(each.sequence)) continue;  // the latter would free nothing
+      if (each.abandoned || keeps(each.sequence)) continue;  // ending one that is kept would free nothing
       if (idlest == nullptr || each.advanced < idlest->advanced) idlest = &each;
     }
     if (idlest == nullptr) return;

@@ -1,6 +1,6 @@
-// The samples that in-order readers of a publication still lack, and those that connections are in the middle of, over
-// all of its ipc and tcp links. Each counts once, however many readers share it, and all of them have one budget: a
-// reader is only the sequence that it gets next, and the one that it is in the middle of.
+// The samples that in-order readers of a publication still lack, and those that connections have begun, over all of its
+// ipc and tcp links. Each sample counts once, however many readers share it, and all have one budget. For each reader
+// it needs only the sequence that the reader gets next, and the one that its connection has begun.
 #pragma once
 
 #include <cstddef>
@@ -12,64 +12,64 @@
 
 namespace orc::detail {
 
-// Not thread-safe: the publication serialises. Nothing here throws.
+// Not thread-safe: the publication serialises. No call throws.
 class sample_backlog {
  public:
-  // A single sample may be larger.
+  // One sample may be larger.
   static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
-  // So many samples may be begun whatever their size: large ones must be possible for several readers.
+  // This many samples may be begun, whatever their size, so that several readers can get large ones.
   static constexpr std::size_t most_begun_of_any_size = 4;
   static constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
-  // The same sample, in a frame with the header in front of it. A slot of shared memory, which is only on loan, and a
-  // frame that others may see without a header are copied, once for all who ask. Null: no memory. Valid until it is
-  // called for another sample.
+  // Returns the same sample in a frame with its header. Copies a slot of shared memory, which is only on loan, and a
+  // frame that others may see without a header; once for all callers. Null: no memory. Valid until the call for another
+  // sample.
   [[nodiscard]] sample* frame_of(sample& s) noexcept;
 
-  // `s` is kept for those who lack something already; it is not older than what is kept. The oldest ones go when that
-  // is too much, also for readers that still lack them. False: no memory.
+  // Keeps `s` for readers that lack something already. `s` is newer than all kept samples. When the budget is exceeded,
+  // the oldest go, also those that readers still lack. False: no memory.
   [[nodiscard]] bool keep(sample& s) noexcept;
-  // The same for one more reader, which lacked nothing yet: `s` is what it gets next.
+  // Same for one more reader that lacked nothing: `s` is the next one that it gets.
   [[nodiscard]] bool start(sample& s) noexcept;
-  // The oldest one with at least this sequence. Null: there is none.
+  // Returns the oldest sample with at least this sequence. Null: there is none.
   [[nodiscard]] sample* from(std::uint64_t sequence) noexcept;
-  // A reader that was to get `sequence` next goes on with the first one from `next` on that is older than `end`.
+  // A reader whose next sample was `sequence` goes on with the first one from `next` on that is older than `end`.
   // Returns its sequence; 0: there is none, and this reader lacks nothing any more.
   std::uint64_t go_on(std::uint64_t sequence, std::uint64_t next, std::uint64_t end = no_end) noexcept;
-  // Or it does not want any of them any more.
+  // The reader wants none of them any more.
   void stop(std::uint64_t sequence) noexcept { (void)go_on(sequence, no_end); }
 
-  // A connection has begun `s`, which it has to complete: half a sample cannot be dropped. When there is too much, what
-  // is kept goes first, then the begun samples that no connection has taken any of for the longest time. False: no
-  // memory.
+  // A connection has begun `s` and has to complete it, because half a sample cannot be dropped. When the budget is
+  // exceeded, kept samples go first, then the begun samples of which no connection has taken bytes for the longest
+  // time. False: no memory.
   [[nodiscard]] bool begin(const sample& s) noexcept;
-  // It has taken some more of it.
+  // The connection has taken more of it.
   void advance(std::uint64_t sequence) noexcept;
-  // It has all of it, or is closed.
+  // The connection has all of it, or is closed.
   void end(std::uint64_t sequence) noexcept;
-  // Some begun samples have to go.
+  // True: some begun samples have to go.
   [[nodiscard]] bool has_abandoned() const noexcept { return abandoned_ != 0; }
-  // This one: connections in the middle of it have to be closed.
+  // True for one that has to go: close the connections that are in the middle of it.
   [[nodiscard]] bool is_abandoned(std::uint64_t sequence) noexcept;
 
-  // Sequences of what is kept; 0: nothing is.
+  // Sequences of the kept samples; 0: none is kept.
   [[nodiscard]] std::uint64_t oldest() const noexcept { return kept_.empty() ? 0 : kept_.front().what.sequence; }
   [[nodiscard]] std::uint64_t newest() const noexcept { return kept_.empty() ? 0 : kept_.back().what.sequence; }
-  // Of what is kept or begun.
+  // Bytes of kept and begun samples.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   struct entry {
     sample what;
-    std::size_t next_of = 0;  // readers that get it next, and then all that follows
+    std::size_t next_of = 0;  // readers that get it next, and then all later ones
   };
 
   struct begun {
     std::uint64_t sequence = 0;
     std::size_t size = 0;
     std::size_t readers = 0;
-    std::uint64_t advanced = 0;  // when one of them has last taken some of it
-    bool abandoned = false;      // counts no more
+    std::uint64_t advanced = 0;  // when a connection last took bytes of it
+    bool abandoned = false;      // does not count any more
   };
 
   [[nodiscard]] std::deque<entry>::iterator find(std::uint64_t sequence) noexcept;
@@ -79,15 +79,15 @@ class sample_backlog {
   [[nodiscard]] begun* begun_of(std::uint64_t sequence) noexcept;
   void make_room() noexcept;
 
-  std::deque<entry> kept_;   // in the order of sequences; the first one is what somebody gets next
+  std::deque<entry> kept_;   // in the order of sequences; the first one is the next for some reader
   std::deque<begun> begun_;  // in the order of sequences
   std::size_t abandoned_ = 0;
   std::uint64_t advances_ = 0;  // the clock of `advanced`
   std::size_t bytes_ = 0;
-  sample made_;  // by frame_of
+  sample made_;  // by frame_of()
 };
 
-// The header in front of the payload is that of this sample.
+// Returns whether the header in front of the payload is that of this sample.
 [[nodiscard]] bool has_header(sample& s) noexcept;
 
 }  // namespace orc::detail

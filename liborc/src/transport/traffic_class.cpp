@@ -26,10 +26,10 @@ struct traffic_class {
 void set_traffic_class(int fd, priority p) noexcept {
   if (p == priority::normal) return;
   const traffic_class wanted = of(p);
-  // An IPv6 socket takes both: it may carry IPv4. An IPv4 one refuses the second.
+  // An IPv6 socket accepts both, because it may carry IPv4. An IPv4 socket refuses the second.
   (void)::setsockopt(fd, IPPROTO_IP, IP_TOS, &wanted.field, sizeof wanted.field);
   (void)::setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &wanted.field, sizeof wanted.field);
-  // Last: Linux derives another queue from IP_TOS.
+  // Must be last, because Linux derives another queue from IP_TOS.
   (void)::setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &wanted.queue, sizeof wanted.queue);
 }
 

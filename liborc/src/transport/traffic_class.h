@@ -1,11 +1,11 @@
-// How the network treats what a socket sends: orc::priority.
+// Applies orc::priority to a socket: how the network treats what it sends.
 #pragma once
 
 #include "orc/options.h"
 
 namespace orc::detail {
 
-// Once per socket, before it sends. Changes nothing for priority::normal.
+// Call it once per socket, before it sends. Changes nothing for priority::normal.
 void set_traffic_class(int fd, priority p) noexcept;
 
 }  // namespace orc::detail

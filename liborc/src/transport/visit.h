@@ -1,5 +1,5 @@
-// One call of publisher_link::service(). It holds the lock that send() takes, so it is short however much there is to
-// do: what is left shows at the next one.
+// One call of publisher_link::service(). It holds the lock that send() takes, so it is always short. The rest of the
+// work shows at the next call.
 #pragma once
 
 #include "core/clock.h"
@@ -12,19 +12,19 @@ class visit {
   static constexpr auto longest = std::chrono::microseconds(100);
   static constexpr int most_accepted = 16;  // connections
 
-  // Time for no more.
+  // True: the time is over.
   [[nodiscard]] bool over() noexcept {
     if (monotonic::now() - begun_ < longest) return false;
     cut_short_ = true;
     return true;
   }
-  // Something is left to be done.
+  // Some work is left.
   void cut_short() noexcept { cut_short_ = true; }
-  // Peers had something to say, which they may do without end; not only samples to be written.
+  // Peers sent something besides reading samples, which they may do without end.
   void heard() noexcept { heard_ = true; }
 
-  // How long the link is left alone afterwards, so that whoever waits for the lock gets it and peers that never stop
-  // cost a fifth of a processor at most.
+  // How long to leave the link alone afterwards. So other threads get the lock, and peers that never stop cost a fifth
+  // of a processor at most.
   [[nodiscard]] monotonic::duration rest() const noexcept {
     if (!cut_short_) return monotonic::duration::zero();
     return heard_ ? 4 * longest : longest / 2;

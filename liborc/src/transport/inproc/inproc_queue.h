@@ -16,7 +16,7 @@ class inproc_queue {
   inproc_queue(const delivery& wanted, std::shared_ptr<doorbell> bell)
       : samples_(wanted.depth == 0 ? 1 : wanted.depth), bell_(std::move(bell)) {}
 
-  // Returns how many samples had to go to make room.
+  // Returns how many samples it dropped to make room.
   std::uint64_t put(sample&& s) noexcept {
     std::uint64_t dropped = 0;
     {

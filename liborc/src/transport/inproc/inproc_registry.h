@@ -1,4 +1,4 @@
-// Publications of this process by their id: how a subscription in the same process finds them, and the proof that they
+// Publications of this process by their id. Subscriptions in the same process find them here, which proves that both
 // are in the same process.
 #pragma once
 

@@ -29,7 +29,7 @@ class inproc_hub {
     readers_.store(queues_.size(), std::memory_order_relaxed);
   }
 
-  // Returns how many samples were replaced before they were taken.
+  // Returns how many samples were replaced before a reader took them.
   std::uint64_t deliver(sample& s) noexcept {
     const std::lock_guard lock(mutex_);
     last_ = {keep_last_ ? share(s.buffer) : sample_buffer(), s.sequence, s.stamp_ns};

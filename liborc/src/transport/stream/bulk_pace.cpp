@@ -17,10 +17,10 @@ using std::chrono::milliseconds;
 
 constexpr auto shortest_interval = milliseconds(10);  // between two changes
 constexpr auto longest_interval = milliseconds(200);
-constexpr auto memory = std::chrono::seconds(10);   // how long a short round trip is believed
-constexpr auto allowed_delay = microseconds(1000);  // and what the path adds by itself: take()
+constexpr auto memory = std::chrono::seconds(10);   // how long a short round trip is valid
+constexpr auto allowed_delay = microseconds(1000);  // the delay beyond what the path adds by itself: take()
 constexpr auto most_variation = milliseconds(10);
-constexpr std::uint64_t enough = 10'000;  // bytes: of less, the round trip is not that of full packets
+constexpr std::uint64_t enough = 10'000;  // bytes: the round trip of fewer bytes is not that of full packets
 constexpr std::uint32_t one_burst = 2;    // segments: bulk_pace::piece()
 constexpr std::size_t usual_segment = 1448;
 constexpr auto longest_drain = milliseconds(50);
@@ -53,24 +53,24 @@ void bulk_rate::take(const path_sample& now_is, monotonic::time_point now) noexc
   const auto delay = now_is.round_trip - shortest;
   const auto allowed = allowed_delay + shortest / 8 + std::min<microseconds>(now_is.variation, most_variation) / 2;
   const bool grows = delay >= std::exchange(delay_, delay);
-  const bool is_ours = now_is.in_flight > one_burst;  // with less in flight, no rate makes the delay shorter
+  const bool is_ours = now_is.in_flight > one_burst;  // with less in flight, no rate would shorten the delay
   if (draining_ && !(grows && is_ours && delay > 2 * allowed)) {
     if (delay > allowed / 2 && now < drain_until_) return;
     draining_ = suspected_ = false;
     return set(after_drain_);
   }
   if (delay > allowed && is_ours) {
-    // Once may be a processor that was busy.
+    // Once may be a busy processor.
     if (!draining_ && !std::exchange(suspected_, true)) return;
     const std::uint64_t taken = std::clamp(delivered, rate_ / 2, rate_);
-    ceiling_ = std::max(taken, ceiling_ - ceiling_ / 4);  // a single low one is not believed
+    ceiling_ = std::max(taken, ceiling_ - ceiling_ / 4);  // a single low value does not count
     after_drain_ = taken - taken / 8;
     draining_ = true;
     drain_until_ = now + std::max<microseconds>(longest_drain, 2 * now_is.round_trip);
     return set(taken / 2);
   }
   suspected_ = false;
-  if (delivered < rate_ - rate_ / 3) return;  // the rate is not what limits it
+  if (delivered < rate_ - rate_ / 3) return;  // the rate is not the limit
   // Slowly around the rate that caused a queue, quickly elsewhere.
   const bool near = rate_ > ceiling_ - ceiling_ / 4 && rate_ < ceiling_ + ceiling_ / 4;
   set(rate_ + rate_ / (near ? 128 : 8));
@@ -97,7 +97,7 @@ void bulk_pace::adjust(int fd) noexcept {
 void bulk_pace::apply(int fd) noexcept {
   applied_ = rate_.rate();
   (void)::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &applied_, sizeof applied_);
-  // Little unsent, so that the publisher looks at the path often; more at a high rate, where each look costs.
+  // Little unsent, so that the publisher checks the path often. More at a high rate, where each check costs.
   const int unsent =
       static_cast<int>(std::bit_ceil(std::clamp(applied_ / unsent_per_second, least_unsent, most_unsent)));
   if (unsent == unsent_) return;

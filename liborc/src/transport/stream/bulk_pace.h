@@ -1,9 +1,9 @@
 // The rate of a bulk topic's tcp connection (orc::priority): as much as the path takes without a queue.
 //
-// A congestion control fills the path's queue until it drops or, as BBR, for a moment in each round; a small topic
-// waits behind it. So the connection's rate is limited by the delay that it causes, as LEDBAT does (RFC 6817): when the
-// round trip exceeds the shortest one of the last seconds, the rate goes below what was delivered until the queue is
-// empty. The kernel paces (SO_MAX_PACING_RATE), under any congestion control.
+// A congestion control fills the path's queue until it drops (or, BBR, for a moment in each round), and a small topic
+// waits behind it. So the delay that the connection causes limits its rate, as LEDBAT does (RFC 6817): when the round
+// trip exceeds the shortest one of the last seconds, the rate goes below what was delivered until the queue is empty.
+// The kernel paces (SO_MAX_PACING_RATE), under any congestion control.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace orc::detail {
 
-// What a connection's kernel says of it.
+// The kernel's view of a connection.
 struct path_sample {
   std::uint64_t acknowledged = 0;  // bytes, since it began
   std::chrono::microseconds round_trip{0};
@@ -24,7 +24,7 @@ struct path_sample {
   std::uint32_t in_flight = 0;             // segments
 };
 
-// Decides the rate. Whatever the peer pretends, the rate stays within [slowest, fastest] and concerns its own
+// Decides the rate. Whatever the peer pretends, the rate stays within [slowest, fastest], and concerns its own
 // connection only. Not thread-safe.
 class bulk_rate {
  public:
@@ -33,7 +33,7 @@ class bulk_rate {
   static constexpr std::uint64_t first = 1024 * 1024;
 
   [[nodiscard]] std::uint64_t rate() const noexcept { return rate_; }
-  // When the next sample of the path is of use.
+  // When the next sample of the path is useful.
   [[nodiscard]] monotonic::time_point next() const noexcept { return next_; }
   void take(const path_sample& now_is, monotonic::time_point now) noexcept;
 
@@ -42,15 +42,15 @@ class bulk_rate {
   void set(std::uint64_t rate) noexcept;
 
   std::uint64_t rate_ = first;
-  std::uint64_t ceiling_ = 0;  // the rate that last caused a queue; 0: none did
+  std::uint64_t ceiling_ = 0;  // the rate that last caused a queue; 0: none has
   std::uint64_t after_drain_ = 0;
-  bool suspected_ = false;  // a queue, by the last sample
+  bool suspected_ = false;  // the last sample suggests a queue
   bool draining_ = false;
   std::chrono::microseconds delay_{0};
   monotonic::time_point drain_until_{};
   std::uint64_t acknowledged_ = 0;
   monotonic::time_point taken_{};
-  // The shortest round trips of this period and the one before it, so that a longer path is believed after a while.
+  // The shortest round trips of this period and the one before, so that a longer path counts after a while.
   std::array<std::chrono::microseconds, 2> shortest_{std::chrono::microseconds::max(),
                                                      std::chrono::microseconds::max()};
   monotonic::time_point period_ends_{};
@@ -60,13 +60,13 @@ class bulk_rate {
 // Applies it to a connection. Not thread-safe.
 class bulk_pace {
  public:
-  // Before anything is sent.
+  // Call it before anything is sent.
   void begin(int fd) noexcept;
-  // Before something is sent: at most every 10 ms it asks the kernel.
+  // Call it before each send: asks the kernel at most every 10 ms.
   void adjust(int fd) noexcept;
-  // Bytes to hand to the kernel at a time: about 1 ms of the rate. On short paths Linux sends each piece in one burst,
-  // whatever the rate (net.ipv4.tcp_tso_rtt_log). An even number of segments: a peer acknowledges two at once, and one
-  // alone after up to 40 ms, which would look like a queue.
+  // Bytes to give to the kernel at a time: about 1 ms of the rate. On short paths Linux sends each piece in one burst,
+  // whatever the rate (net.ipv4.tcp_tso_rtt_log). An even number of segments, because a peer acknowledges two at once,
+  // and one alone after up to 40 ms, which would look like a queue.
   [[nodiscard]] std::size_t piece() const noexcept {
     const std::size_t two = 2 * segment_;
     return std::max(static_cast<std::size_t>(applied_ / 1000) / two, std::size_t{1}) * two;

@@ -14,11 +14,11 @@ namespace orc::detail {
 namespace {
 
 constexpr std::uint32_t max_depth = 65536;
-constexpr std::uint64_t most_caught_up_in_send = 2;  // samples, of one reader
-constexpr int most_caught_up = 16;                   // samples, of one reader in one visit
+constexpr std::uint64_t most_caught_up_in_send = 2;  // samples of one reader
+constexpr int most_caught_up = 16;                   // samples of one reader per visit
 constexpr std::size_t largest_link_message = 4096;   // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
-constexpr std::size_t bytes_per_visit = 512;  // of one connection: what is left shows at the next one
+constexpr std::size_t bytes_per_visit = 512;  // of one connection: the rest shows at the next visit
 
 }  // namespace
 
@@ -44,12 +44,12 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
   const std::string port = where_.address.substr(where_.address.rfind(':'));
   for (const auto& each : addresses) {
     const auto known = wire::ip_address::parse(each);
-    if (!known || known->scope != 0) continue;  // a link-local one means something else on each host
+    if (!known || known->scope != 0) continue;  // a link-local address means something else on each host
     to.push_back({where_.transport, "tcp://" + known->in_url() + port});
   }
 }
 
-// ---- out ----
+// ---- sending ----
 
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
@@ -64,7 +64,7 @@ void stream_publisher_link::commit(sample& s) noexcept {
 }
 
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
-  // One that lacks more is left to service(): a crowd of them must not hold up the sender.
+  // service() serves a reader that lacks more, so that a crowd of them does not delay the sender.
   const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= most_caught_up_in_send;
   if (waits(to) && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
   if (to.gone) return;
@@ -72,7 +72,7 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
   to.behind = false;
 }
 
-// False: there is no room. A part that was taken counts as all: the connection keeps the rest.
+// False: no room. A part that was taken counts as all, because the connection keeps the rest.
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, s.buffer.size());
   switch (to.line.send(s.buffer)) {
@@ -86,7 +86,7 @@ bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
     to.begun = s.sequence;
     watch_for_room(to);
   } else {
-    leave(to);  // no memory for the rest, and half a sample is of no use
+    leave(to);  // no memory for the rest, and half a sample is useless
   }
   return true;
 }
@@ -113,7 +113,7 @@ void stream_publisher_link::queue(reader& to, sample& s) noexcept {
   watch_for_room(to);
 }
 
-// There was no room to keep the samples that it should get next.
+// There was no memory to keep the samples that it should get next.
 void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
   const std::uint64_t oldest = lacking_->oldest();
   if (r.lacks == 0 || r.lacks >= oldest) return;
@@ -132,8 +132,8 @@ void stream_publisher_link::flush(reader& to) noexcept {
     lacking_->advance(to.begun);
 }
 
-// Up to the sample `end`, which others may lack already while it is on its way to this one. With
-// `now`, at least one and no more than fits the visit: the connection stays watched for room, so the rest follows.
+// Sends up to the sample `end`, which others may lack already while it is on its way to this one. With `now`, sends at
+// least one and no more than fits the visit. The connection stays watched for room, so the rest follows.
 void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end, visit* now) noexcept {
   if (to.gone) return;
   flush(to);
@@ -156,7 +156,7 @@ void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end
   watch_for_room(to);
 }
 
-// About one sample may wait in the kernel: more would only be old when it arrives, less would cost large ones a wake-up
+// Lets about one sample wait in the kernel. More would only be old on arrival. Less would cost large samples a wake-up
 // for every piece.
 void stream_publisher_link::fit_kernel_queue(reader& to, std::size_t sample_size) noexcept {
   if (paced_) return pace(to);
@@ -181,7 +181,7 @@ bool stream_publisher_link::behind() const noexcept {
   return std::any_of(joined_.begin(), joined_.end(), [](const auto& each) { return !each->gone && waits(*each); });
 }
 
-// ---- in ----
+// ---- receiving ----
 
 void stream_publisher_link::service(sample* last) noexcept {
   visit now_here;
@@ -189,7 +189,7 @@ void stream_publisher_link::service(sample* last) noexcept {
       now_here,
       [&](void* who, std::uint32_t events) {
         reader& of = *static_cast<reader*>(who);
-        if (of.gone) return;  // it gave way
+        if (of.gone) return;  // it made room
         if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) {
           now_here.heard();
           receive_some(of, last);
@@ -239,7 +239,7 @@ bool stream_publisher_link::strangers_are_full() const noexcept {
          (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
 }
 
-// The oldest one, but before it one that has not even introduced itself. Null: all of them still have time.
+// Returns the oldest stranger, but first one that has not introduced itself. Null: all of them still have time.
 stream_publisher_link::reader* stream_publisher_link::who_gives_way() const noexcept {
   reader* oldest = nullptr;
   for (const auto& each : strangers_) {
@@ -281,7 +281,7 @@ void stream_publisher_link::receive(reader& from, std::span<const std::byte> fra
   } else if (message->publication != publication_) {
     tell(from, wire::link_kind::refused, message->subscription, last);
   } else if (from.joined && from.subscription != message->subscription) {
-    count_malformed();  // one connection, one subscription
+    count_malformed();  // one connection has one subscription
   } else {
     on_hello(from, *message, last);
   }
@@ -300,8 +300,8 @@ void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::i
 void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {
   if (!from.joined && !has_place_for(from)) return tell(from, wire::link_kind::refused, hello.subscription, last);
   tell(from, wire::link_kind::welcome, hello.subscription, last);
-  if (from.joined) return;  // said once more on a silent link
-  // The same subscription over an older connection: it has come back before we saw it leave. Others may know its id, so
+  if (from.joined) return;  // repeated on a silent link
+  // The same subscription over an older connection: it came back before we noticed its end. Others may know its id, so
   // the id alone must not end its connection.
   for (const auto& each : joined_) {
     if (hello.secret != 0 && each->subscription == hello.subscription && each->secret == hello.secret) leave(*each);
@@ -310,12 +310,12 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   from.subscription = hello.subscription;
   from.secret = hello.secret;
   from.depth = std::min(hello.depth, max_depth);
-  // It gets the current sample at once: the last-value cache for one that joins, a repair for one that came back.
+  // Gives it the current sample at once: the last value for one that joins, a repair for one that came back.
   if (!keep_last_ || last == nullptr || hello.last_sequence >= last->sequence) return;
   if (from.depth == 0)
     from.behind = true;
   else if (lacking_->start(*last))
-    from.lacks = last->sequence;  // in order: before any that is sent from now on
+    from.lacks = last->sequence;  // in order: before all later samples
 }
 
 bool stream_publisher_link::has_place_for(reader& from) noexcept try {
@@ -346,7 +346,7 @@ void stream_publisher_link::after_change() noexcept {
   if (!changed_) return;
   changed_ = false;
   for (auto& each : strangers_) {
-    if (each->joined && !each->gone) joined_.push_back(std::move(each));  // reserved by has_place_for
+    if (each->joined && !each->gone) joined_.push_back(std::move(each));  // has_place_for() reserved it
   }
   std::erase(strangers_, nullptr);
   close_those_gone(strangers_);
@@ -354,7 +354,7 @@ void stream_publisher_link::after_change() noexcept {
   readers_.store(joined_.size(), std::memory_order_relaxed);
 }
 
-// Half a sample cannot be dropped, so the connection is ended; its reader connects again.
+// Half a sample cannot be dropped, so this ends the connection. Its reader connects again.
 void stream_publisher_link::leave_abandoned() noexcept {
   for (const auto& each : joined_) {
     if (each->gone || each->begun == 0 || !lacking_->is_abandoned(each->begun)) continue;

@@ -1,8 +1,8 @@
 // The publication's end over ipc and tcp: a listening socket and one connection per subscriber.
 //
-// A sample is written from the call that sends it. A connection that does not take all of it keeps the rest; its reader
-// is then behind, and gets the newest sample (or, in order, what it lacks) when the kernel has room again. So nothing
-// but what the kernel holds is ever older than the newest sample (liborc/doc/design/readers.md).
+// The call that sends a sample also writes it. A connection that does not take all of it keeps the rest. Its reader is
+// then behind, and gets the newest sample (or, in order, what it lacks) when the kernel has room again. So only what
+// the kernel holds is ever older than the newest sample (liborc/DESIGN.md, "Per-reader connections").
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace orc::detail {
 class stream_publisher_link final : public publisher_link {
  public:
   static constexpr std::size_t max_readers = 4096;
-  // Of one process (ipc) or address (tcp), which has half of the publisher's descriptors at most.
+  // Of one process (ipc) or address (tcp), which may also use half of the publisher's descriptors at most.
   static constexpr std::size_t max_readers_of_peer = 1024;
 
   stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where);
@@ -54,16 +54,16 @@ class stream_publisher_link final : public publisher_link {
     bool gone = false;
     bool watched_for_room = false;
     std::uint32_t depth = 0;       // 0: newest wins
-    bool behind = false;           // newest wins: the last sample is still to be sent
-    std::uint64_t lacks = 0;       // in order: the first sample that did not fit yet; 0: none
-    std::uint64_t begun = 0;       // the sample that the connection is in the middle of; 0: none
-    std::size_t kernel_queue = 0;  // what the connection's queues are made for
+    bool behind = false;           // newest wins: the last sample is not sent yet
+    std::uint64_t lacks = 0;       // in order: the first sample that did not fit; 0: none
+    std::uint64_t begun = 0;       // the sample that the connection has begun; 0: none
+    std::size_t kernel_queue = 0;  // sample size that the connection's queues are set for
     bulk_pace pace;                // with paced_
   };
 
   using readers_list = std::vector<std::unique_ptr<reader>>;
 
-  // Out.
+  // Sending.
   void offer(reader& to, sample& s) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
   void queue(reader& to, sample& s) noexcept;
@@ -75,7 +75,7 @@ class stream_publisher_link final : public publisher_link {
   void watch_for_room(reader& of) noexcept;
   [[nodiscard]] static bool waits(const reader& r) noexcept { return r.line.pending() || r.behind || r.lacks != 0; }
 
-  // In.
+  // Receiving.
   void accept_some(visit& now) noexcept;
   void accept_one(unique_fd fd);
   [[nodiscard]] bool strangers_are_full() const noexcept;
@@ -97,13 +97,13 @@ class stream_publisher_link final : public publisher_link {
   const bool keep_last_;
   const std::shared_ptr<sample_backlog> lacking_;
   wire::endpoint where_;
-  const bool everywhere_;  // at each address of this host
+  const bool everywhere_;  // listens at each address of this host
   const priority priority_;
   const bool paced_;  // bulk, over tcp
   readers_list joined_;
-  readers_list strangers_;             // said no hello yet; oldest first
-  bool few_descriptors_left_ = false;  // when the last one came
-  bool changed_ = false;               // somebody joined or went
+  readers_list strangers_;             // no hello yet; oldest first
+  bool few_descriptors_left_ = false;  // when the last connection came
+  bool changed_ = false;               // a connection joined or went
   monotonic::time_point next_sweep_;
   monotonic::duration rest_{};
   std::atomic<std::size_t> readers_{0};

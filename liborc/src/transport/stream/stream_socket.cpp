@@ -28,8 +28,9 @@ constexpr int backlog = 4096;
 constexpr std::size_t large_sample = 64 * 1024;
 constexpr std::size_t most_unsent = 1024 * 1024;
 
-// A dead host is noticed after idle_s + probes × interval_s. Not TCP_USER_TIMEOUT for what is sent: it counts the time
-// that a reader stands still as well, and would cut off a stopped recorder with all that is kept for it.
+// A dead host is noticed after idle_s + probes × interval_s. It does not use TCP_USER_TIMEOUT for sent data, because
+// that also counts the time that a reader stands still. It would cut off a stopped recorder with all that is kept for
+// it.
 constexpr int idle_s = 5;
 constexpr int interval_s = 2;
 constexpr int probes = 3;
@@ -76,7 +77,7 @@ namespace {
 
 // Port 0: any free one.
 [[nodiscard]] std::variant<unique_fd, error> listen_at(bool all_interfaces, std::uint16_t& port) {
-  // IPv4's loopback is enough for this host, however its broker is reached: each Linux has it.
+  // IPv4's loopback suffices for this host, whatever its broker's family is: each Linux has it.
   wire::ip_port at{wire::ip_address::loopback_v4(), port};
   unique_fd fd(all_interfaces ? wire::listen_tcp_everywhere(at, backlog) : wire::listen_tcp(at, backlog));
   if (!fd) return failed("cannot listen on a tcp port");
@@ -147,7 +148,7 @@ path_state path_of(int fd, wire::transport kind) noexcept {
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept {
   if (kind == wire::transport::tcp)
     set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(std::min(bytes, most_unsent)));
-  else if (bytes >= large_sample)  // as much as the system allows: each refill costs a wake-up
+  else if (bytes >= large_sample)  // as much as the system allows, because each refill costs a wake-up
     set_option(fd, SOL_SOCKET, SO_SNDBUF, INT_MAX / 2);
 }
 

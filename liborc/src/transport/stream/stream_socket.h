@@ -1,4 +1,4 @@
-// Sockets of stream links: tcp's listening and connecting, and for both kinds the options that keep old data out of the
+// Sockets of stream links: how tcp listens and connects, and for ipc and tcp the options that keep old data out of the
 // kernel.
 #pragma once
 
@@ -15,42 +15,43 @@
 
 namespace orc::detail {
 
-// What a connection lets wait in the kernel before its reader counts as slow, at least.
+// How much a connection lets wait in the kernel, at least, before its reader counts as slow.
 inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
 
-// Bytes of a sample at most. A publisher may begin one and never end it: this bounds what a subscription keeps of it.
+// Largest sample in bytes. A publisher may begin a sample and never end it: this bounds what a subscription keeps of
+// it.
 inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
 
-// "tcp://1.2.3.4:port" ("tcp://[v6]:port"): numbers, because looking up a name may take seconds. The descriptor is
-// non-blocking and may still be connecting.
+// Connects to "tcp://1.2.3.4:port" ("tcp://[v6]:port"): a number, because looking up a name may take seconds. The
+// descriptor is non-blocking and may still be connecting.
 [[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
 
-// Non-blocking, listening, on a free port of `among`; `port` is set to it. `all_interfaces`: at the addresses of both
-// families, else at 127.0.0.1 only.
+// Returns a non-blocking socket that listens on a free port of `among`, and sets `port` to it. `all_interfaces`: at the
+// addresses of both families, else at 127.0.0.1 only.
 [[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port,
                                                             const wire::port_range& among = {});
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.
 void prepare_stream(int fd, wire::transport kind) noexcept;
-// Who is at the other end: the process (ipc; all that cannot be seen from here count as one) or the address (tcp; of
-// IPv6 its /64 network).
+// Identifies the peer: the process (ipc; all invisible ones count as one) or the address (tcp; of IPv6 its /64
+// network).
 struct peer_id {
   std::array<std::uint64_t, 2> bits{};
   friend bool operator==(const peer_id&, const peer_id&) = default;
 };
 [[nodiscard]] peer_id peer_of(int fd, wire::transport kind) noexcept;
-// For the sending end, while something waits to be sent: true when the peer's host has not answered for long (about ten
-// seconds). One that is only stopped answers.
+// For the sending end, while something waits: true when the peer's host has not answered for about ten seconds. The
+// host of a stopped program answers.
 [[nodiscard]] bool peer_is_silent(int fd, wire::transport kind) noexcept;
-// How the path to the peer is. A peer whose program stands still acknowledges: its host does.
+// The state of the path to the peer. A peer whose program stands still acknowledges, because its host does.
 enum class path_state {
-  heard,   // something arrived a moment ago
-  quiet,   // nothing did, and nothing waits to be acknowledged
+  heard,   // something arrived recently
+  quiet,   // nothing arrived, and nothing waits for an acknowledgement
   waiting  // what was sent, or should be, is not acknowledged yet
 };
 [[nodiscard]] path_state path_of(int fd, wire::transport kind) noexcept;
-// For the sending end: about `bytes` may wait unsent in the kernel.
+// For the sending end: lets about `bytes` wait unsent in the kernel.
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept;
 
 }  // namespace orc::detail

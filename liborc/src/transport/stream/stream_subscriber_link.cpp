@@ -11,8 +11,8 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t read_buffer = 8 * 1024;
-// One receive takes at most this much out of the kernel, which hardly ever holds as much: a publisher that is faster
-// than we are must not keep us reading for ever, whatever it sends.
+// One receive takes at most this much out of the kernel, which rarely holds as much. A publisher that is faster than
+// this thread must not keep it reading for ever, whatever it sends.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 constexpr std::size_t most_frames = 64 * 1024;
 constexpr std::size_t largest_link_message = 4096;
@@ -33,7 +33,7 @@ stream_subscriber_link::~stream_subscriber_link() {
   if (state() == link_state::connected) say(wire::link_kind::goodbye);
 }
 
-// Newest wins: the socket is emptied, what is older than the last sample in it is dropped.
+// Newest wins: empties the socket, and drops everything older than the last sample in it.
 bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   bool found = false;
   std::size_t budget = most_bytes;
@@ -90,7 +90,7 @@ stream_subscriber_link::accepted stream_subscriber_link::accept(zmtp_connection:
       count_malformed();
     return accepted::nothing;
   }
-  if (state() != link_state::connected) {  // nobody sends samples before a welcome
+  if (state() != link_state::connected) {  // no samples may come before the welcome
     count_malformed();
     return accepted::nothing;
   }
@@ -98,7 +98,7 @@ stream_subscriber_link::accepted stream_subscriber_link::accept(zmtp_connection:
     out.buffer = std::move(frame.large);
   } else {
     auto buffer = allocate_frame(frame.bytes.size() - wire::sample_header::bytes);
-    if (!buffer) return accepted::no_memory;  // an older sample in `out` stays
+    if (!buffer) return accepted::no_memory;  // keep an older sample in `out`
     std::memcpy(frame_of(buffer).data(), frame.bytes.data(), frame.bytes.size());
     out.buffer = std::move(buffer);
   }
@@ -135,7 +135,7 @@ bool stream_subscriber_link::is_reached() const noexcept {
   return ::getpeername(line_.fd(), reinterpret_cast<sockaddr*>(&peer), &size) == 0;
 }
 
-// How often the kernel has tried says little: how long it waits each time depends on the network.
+// How often the kernel has tried says little, because its pauses depend on the network.
 bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
   if (state() != link_state::connected) return true;
   const auto path = path_of(line_.fd(), kind_);
@@ -151,7 +151,7 @@ void stream_subscriber_link::say(wire::link_kind kind) noexcept {
                                                      .secret = kind == wire::link_kind::hello ? secret_ : 0,
                                                      .depth = delivery_.depth,
                                                      .last_sequence = newest_so_far_});
-  (void)line_.send(bytes);  // what does not fit goes out with the next receive
+  (void)line_.send(bytes);  // the rest goes out with the next receive
 }
 
 }  // namespace orc::detail

@@ -28,7 +28,7 @@ class stream_subscriber_link final : public subscriber_link {
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
-  enum class accepted { sample, nothing, no_memory };  // sample: it is in `out`
+  enum class accepted { sample, nothing, no_memory };  // sample: `out` has one
   accepted accept(zmtp_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
   void say(wire::link_kind kind) noexcept;
@@ -38,7 +38,7 @@ class stream_subscriber_link final : public subscriber_link {
 
   const wire::transport kind_;
   zmtp_connection line_;
-  allowance noise_{20};  // frames that are no sample
+  allowance noise_{20};  // frames that are no samples
   const wire::id publication_;
   const wire::id subscription_;
   const std::uint64_t secret_;
@@ -47,7 +47,7 @@ class stream_subscriber_link final : public subscriber_link {
   std::uint64_t newest_at_join_ = 0;
   bool greeted_ = false;
   bool cut_short_ = false;                             // the last try_recv stopped before the socket was empty
-  monotonic::time_point asked_at_ = monotonic::now();  // what is not acknowledged yet, or later
+  monotonic::time_point asked_at_ = monotonic::now();  // of what is not acknowledged yet, or later
   link_end end_;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};

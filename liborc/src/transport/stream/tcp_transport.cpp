@@ -1,4 +1,4 @@
-// tcp: one port per publication, on the loopback unless the broker can be reached from other hosts.
+// tcp: one port per publication, on the loopback unless other hosts can reach the broker.
 #include "transport/stream/stream_publisher_link.h"
 #include "transport/stream/stream_socket.h"
 #include "transport/stream/stream_subscriber_link.h"

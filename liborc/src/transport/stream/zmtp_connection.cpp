@@ -19,7 +19,7 @@ namespace zmtp = wire::zmtp;
 constexpr std::size_t most_small_bytes = 1024;  // that may wait; a peer that asks for more does not read
 constexpr std::size_t noise_unit = 4096;        // bytes of a part that count as one
 constexpr std::size_t copied_size = 256;        // up to this, one contiguous write is cheaper than two pieces
-// A peer may announce any size and send nothing: memory beyond this is taken only for what has arrived, or did before.
+// A peer may announce any size and send nothing. Beyond this it takes memory only for what has arrived, or did before.
 constexpr std::size_t taken_on_trust = 16 * 1024 * 1024;
 
 [[nodiscard]] std::span<const std::byte> bytes_of(const std::string& text) noexcept {
@@ -40,19 +40,20 @@ zmtp_connection::zmtp_connection(unique_fd fd, std::string_view socket_type, std
   small_.append(reinterpret_cast<const char*>(greeting.data()), greeting.size());
   small_ += zmtp::ready_frame(socket_type);
   pending_ = outgoing::small;
-  (void)flush();  // a socket that is still connecting takes it later
+  (void)flush();  // a socket that still connects takes it later
 }
 
 zmtp_connection::~zmtp_connection() {
   if (!fd_) return;
-  // Closing with unread bytes would make tcp reset the connection and throw away what the peer has not got yet.
+  // Closing with unread bytes would make tcp reset the connection, and the peer would lose what it has not received
+  // yet.
   ::shutdown(fd_.get(), SHUT_WR);
   for (int n = 0; n < 16 && take(buffer_.get(), capacity_) > 0; ++n) {
   }
   ::shutdown(fd_.get(), SHUT_RD);
 }
 
-// ---- in ----
+// ---- receiving ----
 
 zmtp_connection::event zmtp_connection::receive(incoming& out, std::size_t& budget) noexcept {
   if (pending_ == outgoing::small && flush() == written::failed) return event::closed;
@@ -72,7 +73,7 @@ ssize_t zmtp_connection::take(std::byte* at, std::size_t room) noexcept {
   return plain_ ? ::recv(fd_.get(), at, room, MSG_DONTWAIT) : wire::receive_without_descriptors(fd_.get(), at, room);
 }
 
-// As recv(2), within the budget.
+// Same as recv(2), within the budget.
 ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept {
   for (;;) {
     const ssize_t n = take(at, std::min(room, budget));
@@ -83,12 +84,12 @@ ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t&
   }
 }
 
-// Of errno; the kernel tells of each failure once.
+// The event for errno; the kernel reports each failure once.
 void zmtp_connection::note_failure() noexcept {
   if (failure_ == 0 && errno != EAGAIN && errno != ENOTCONN) failure_ = errno;
 }
 
-// Frame: some bytes came.
+// Returns `frame` when some bytes came.
 zmtp_connection::event zmtp_connection::read_more(std::size_t& budget) noexcept {
   if (budget == 0) return event::nothing;
   if (begin_ == end_) {
@@ -187,7 +188,7 @@ zmtp_connection::event zmtp_connection::parse_large(const zmtp::frame_header& he
   return event::nothing;
 }
 
-// Nothing: it was for us alone.
+// Nothing: it was for this connection only.
 zmtp_connection::event zmtp_connection::take(std::uint8_t flags, std::span<const std::byte> body,
                                              incoming& out) noexcept {
   const bool is_command = (flags & zmtp::command) != 0;
@@ -213,10 +214,10 @@ bool zmtp_connection::handle_command(std::span<const std::byte> body) noexcept t
   if (name == "PING") (void)enqueue(bytes_of(zmtp::pong_frame(body)));
   return name != "ERROR";
 } catch (const std::bad_alloc&) {
-  return true;  // a PONG less
+  return true;  // without the PONG
 }
 
-// ---- out ----
+// ---- sending ----
 
 zmtp_connection::written zmtp_connection::write_out(const std::byte* head, std::size_t head_size, const std::byte* body,
                                                     std::size_t body_size, std::size_t& done) noexcept {
@@ -231,7 +232,7 @@ zmtp_connection::written zmtp_connection::write_out(const std::byte* head, std::
     const std::size_t body_done = done - std::min(done, head_size);
     const std::size_t asked = std::min(size - done, piece_);
     parts[message.msg_iovlen++] = {const_cast<std::byte*>(body) + body_done, asked - head_left};
-    // MSG_EOR: tcp must not append to what waits already, for then it would not look how much that is.
+    // MSG_EOR: tcp must not append to what waits already, because it would not check how much that is.
     const ssize_t n = ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR);
     if (n >= 0) {
       done += static_cast<std::size_t>(n);
@@ -288,7 +289,7 @@ zmtp_connection::written zmtp_connection::enqueue(std::span<const std::byte> fra
 
 void zmtp_connection::ping() noexcept try {
   if (!pending() && ready()) (void)enqueue(bytes_of(zmtp::ping_frame()));
-} catch (const std::bad_alloc&) {  // a PING less
+} catch (const std::bad_alloc&) {  // without the PING
 }
 
 zmtp_connection::written zmtp_connection::flush() noexcept {

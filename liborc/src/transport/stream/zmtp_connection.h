@@ -1,5 +1,5 @@
-// One ZMTP connection over a non-blocking stream socket: the handshake, frames in, frames out. No thread of its own: a
-// frame goes from the sender's call into the kernel and from there into the receiver's call.
+// One ZMTP connection over a non-blocking stream socket: handshake, receiving and sending frames. It has no thread: a
+// frame goes from the sender's call into the kernel, and from there into the receiver's call.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,11 @@
 
 namespace orc::detail {
 
-// Not thread-safe. Nothing here blocks, throws or raises SIGPIPE.
+// Not thread-safe. No call blocks, throws or raises SIGPIPE.
 class zmtp_connection {
  public:
-  // Takes over a connected (or connecting) socket. `socket_type`: ROUTER or DEALER, what this end is.
-  // `largest`: frames above it break the connection; see allow(). `buffer`: bytes read at once; a frame that is larger
-  // is received where it stays.
+  // Takes over a connected (or connecting) socket. `socket_type`: of this end, ROUTER or DEALER. `largest`: larger
+  // frames break the connection; see allow(). `buffer`: bytes read at once; larger frames are received in place.
   zmtp_connection(unique_fd fd, std::string_view socket_type, std::size_t largest, std::size_t buffer);
   // The peer gets what the kernel holds already, and then sees the end, also while a forked child still has the
   // descriptor.
@@ -32,47 +31,48 @@ class zmtp_connection {
   zmtp_connection& operator=(const zmtp_connection&) = delete;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  // The peer has introduced itself: frames may be sent.
+  // True: the peer has introduced itself, so frames may be sent.
   [[nodiscard]] bool ready() const noexcept { return state_ == state::ready; }
   // errno of the first failure in either direction; 0: none.
   [[nodiscard]] int failure() const noexcept { return failure_; }
 
-  // ---- in ----
+  // ---- receiving ----
   struct incoming {
     std::span<const std::byte> bytes;  // of one frame, valid until the next receive
     sample_buffer large;               // owns them when they did not come through the buffer
-    bool multipart = false;            // several frames that belong together: dropped, `bytes` is empty
+    bool multipart = false;            // a message of several frames: dropped, `bytes` is empty
   };
   enum class event {
     frame,
-    nothing,  // for now: the descriptor becomes readable when there is more
+    nothing,  // nothing now: the descriptor becomes readable when there is more
     closed,   // by the peer or the network
-    broken    // not ZMTP, too large, no memory for it, or more commands and parts than allowed
+    broken    // not ZMTP, too large, no memory for it, or too many commands and parts
   };
-  // `budget`: bytes that may still be taken from the kernel, which are subtracted. Nothing with no budget left: there
-  // may be more. Commands and parts are dropped on the way; more of them than an allowance break the connection.
+  // `budget`: bytes that it may still take from the kernel; it subtracts what it takes. `nothing` with no budget left:
+  // there may be more. It drops commands and parts on the way; more of them than an allowance break the connection.
   [[nodiscard]] event receive(incoming& out, std::size_t& budget) noexcept;
   // From now on frames may have `largest` bytes.
   void allow(std::size_t largest) noexcept { largest_ = largest; }
 
-  // ---- out ----
-  // From now on at most that many bytes go to the kernel in one call.
+  // ---- sending ----
+  // From now on gives at most this many bytes to the kernel in one call.
   void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, wire::zmtp::longest_frame_header); }
-  // True while a frame is partly with the kernel: the next one has to wait until flush() has written the rest.
+  // True while the kernel has only a part of a frame: the next one waits until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
-  // Bytes that the kernel has of the sample that is begun. 0: none is.
+  // Bytes that the kernel has of the sample that is begun. 0: none is begun.
   [[nodiscard]] std::size_t sample_done() const noexcept { return pending_ == outgoing::sample ? sample_done_ : 0; }
   enum class written { all, some, none, failed };  // some: the rest is pending
-  // Starts a frame. Only when nothing is pending. Some: keep() has to follow.
+  // Starts a frame. Only when nothing is pending. After `some`, keep() has to follow.
   [[nodiscard]] written send(sample_buffer& sample) noexcept;
   // Gives it the frame that send() has begun, or another one of the same bytes, to write the rest from.
   void keep(sample_buffer&& frame) noexcept;
-  // One of at most largest_small bytes; when something is pending it waits behind it. None: too many of them wait.
+  // Sends a frame of at most largest_small bytes. When something is pending, it waits behind that. None: too many wait.
   static constexpr std::size_t largest_small = 128;
   [[nodiscard]] written send(std::span<const std::byte> small) noexcept;
-  // Writes what is pending. All: nothing is any more.
+  // Writes what is pending. All: nothing is pending any more.
   [[nodiscard]] written flush() noexcept;
-  // Makes the peer's host say that it is there, and the peer that it listens; unless something is pending, which does.
+  // Makes the peer's host acknowledge, and the peer answer. Does nothing while something is pending, which has that
+  // effect.
   void ping() noexcept;
 
  private:
@@ -88,7 +88,7 @@ class zmtp_connection {
   [[nodiscard]] bool grow_large() noexcept;
   // Takes what is complete out of the buffer. Nothing: more bytes are needed.
   [[nodiscard]] event parse(incoming& out) noexcept;
-  // Too large for the buffer.
+  // For a frame that is too large for the buffer.
   [[nodiscard]] event parse_large(const wire::zmtp::frame_header& header) noexcept;
   [[nodiscard]] event take(std::uint8_t flags, std::span<const std::byte> body, incoming& out) noexcept;
   [[nodiscard]] bool handle_command(std::span<const std::byte> body) noexcept;
@@ -101,12 +101,12 @@ class zmtp_connection {
   written flush_sample() noexcept;
 
   unique_fd fd_;
-  const bool plain_;  // nothing but bytes can come
+  const bool plain_;  // no descriptors can come, only bytes
   std::size_t largest_;
   state state_ = state::greeting;
   int failure_ = 0;
 
-  // In.
+  // Receiving.
   const std::size_t capacity_;
   const std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;
@@ -114,21 +114,21 @@ class zmtp_connection {
   allowance noise_{100};   // commands and parts; ZeroMQ libraries may be set to send PINGs often
   bool drained_ = false;   // the last read took all that the kernel had
   bool skipping_ = false;  // inside a message of several frames
-  std::size_t skip_ = 0;   // bytes of a large part that are still to come
+  std::size_t skip_ = 0;   // bytes of a large part still to come
   std::uint8_t skip_flags_ = 0;
   sample_buffer large_;  // being received; grows with what has arrived
   std::size_t large_size_ = 0;
   std::size_t large_filled_ = 0;
-  std::size_t largest_so_far_;  // of those that were complete
+  std::size_t largest_so_far_;  // of the complete ones
 
-  std::size_t piece_ = SIZE_MAX;  // bytes of one write
-  // Out: first the small ones, then the sample, or, when the sample was begun first, the other way round.
+  std::size_t piece_ = SIZE_MAX;  // bytes per write
+  // Sending: first the small ones, then the sample; or, when the sample was begun first, the other way round.
   outgoing pending_ = outgoing::none;
   std::string small_;
   std::size_t small_done_ = 0;
   sample_buffer sample_;
   wire::zmtp::header_bytes sample_header_{};
-  std::size_t sample_done_ = 0;  // header included
+  std::size_t sample_done_ = 0;  // with the header
 };
 
 }  // namespace orc::detail
