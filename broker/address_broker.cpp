@@ -34,7 +34,7 @@ broker_service_options service_options(const address_broker_options& from, broke
   return to;
 }
 
-// Signals are for the program's own threads.
+// Blocks signals: they are for the program's own threads.
 class signals_blocked {
  public:
   signals_blocked() {
@@ -98,7 +98,7 @@ class address_broker::loop final : broker_socket::owner {
   void run_timers() noexcept {
     const auto now = clock::now();
     try {
-      // A pause of this whole process (SIGSTOP, suspended machine, starvation) is not the participants' fault.
+      // A pause of this whole process (SIGSTOP, suspended machine, starvation) must not cost participants their lease.
       if (now - next_tick_ > period_) service_.held_up(now);
       service_.turn(now);
       if (now >= next_tick_) {
@@ -112,7 +112,7 @@ class address_broker::loop final : broker_socket::owner {
     }
   }
 
-  // ---- what the socket calls ----
+  // ---- called by the socket ----
 
   void opened(routing from, const peer& who) override { service_.opened(from, who); }
 
@@ -121,21 +121,21 @@ class address_broker::loop final : broker_socket::owner {
       service_.receive(from, frame, clock::now());
       next_deadline_ = service_.next_deadline().value_or(clock::time_point::max());
     } catch (const std::bad_alloc&) {
-      rejected("no memory for a message");  // the sender asks again
+      rejected("no memory for a message");  // the sender repeats it
     }
   }
 
   void closed(routing from) noexcept override {
     try {
       service_.closed(from, clock::now());
-    } catch (const std::bad_alloc&) {  // an event that was not sent: its readers ask again
+    } catch (const std::bad_alloc&) {  // the event is lost; participants that miss it repeat their requests
     }
   }
 
   void rejected(std::string_view why) noexcept override {
     try {
       service_.reject(why);
-    } catch (const std::bad_alloc&) {  // it is counted, and the log says another reason
+    } catch (const std::bad_alloc&) {  // it is counted, but the log has another reason
     }
   }
 
@@ -161,7 +161,7 @@ class address_broker::loop final : broker_socket::owner {
   clock::time_point next_deadline_ = clock::time_point::max();  // of the service's probes
   mutable std::mutex mutex_;
   statistics statistics_;
-  std::thread thread_;  // last: everything it uses exists before it starts
+  std::thread thread_;  // last: everything that it uses exists before it starts
 };
 
 std::variant<std::unique_ptr<address_broker>, std::string> address_broker::start(

@@ -39,7 +39,7 @@ std::string log_level_name(broker_log_level level) {
   return "info";
 }
 
-// In the form that --config reads.
+// In the format of --config.
 void print(const broker_config& config, std::ostream& out) {
   out << "listen = [";
   for (std::size_t i = 0; i < config.listen.size(); ++i) out << (i == 0 ? "" : ", ") << quoted(config.listen[i]);
@@ -55,7 +55,7 @@ void print(const broker_config& config, std::ostream& out) {
   out << "]\n";
 }
 
-// CLI11 explains the error in one line, which we make ours; help and version are no errors.
+// CLI11 explains the error in one line; print it as ours. --help and --version are no errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;

@@ -12,7 +12,7 @@
 
 namespace orc {
 
-// Documented in --help; scripts and systemd rely on them.
+// --help documents these; scripts and systemd rely on them.
 struct exit_code {
   static constexpr int ended_by_signal = 0;
   static constexpr int cannot_serve = 1;
@@ -27,7 +27,8 @@ struct broker_config {
   std::vector<address_range> allowed_endpoints;
 };
 
-// The configuration, or the exit code after --help, --version, --print-config or an error, which are printed already.
+// Returns the configuration; or the exit code after --help, --version, --print-config or an error, which is printed
+// already.
 [[nodiscard]] std::variant<broker_config, int> read_config(int argc, char** argv);
 
 }  // namespace orc

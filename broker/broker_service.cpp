@@ -10,11 +10,11 @@
 namespace orc {
 namespace {
 
-// How much of long work is done before others get their turn. Each takes a millisecond or two.
+// How much long work one turn does. Each of these takes a millisecond or two.
 constexpr std::size_t entries_per_turn = 512;             // of participants that leave
 constexpr std::size_t events_per_turn = 128;              // frames to send
-constexpr std::size_t registrations_per_turn = 128;       // that waited for a probe, and
-constexpr std::size_t schema_bytes_per_turn = 64 * 1024;  // of theirs
+constexpr std::size_t registrations_per_turn = 128;       // that waited for a probe,
+constexpr std::size_t schema_bytes_per_turn = 64 * 1024;  // and their schemas
 constexpr std::size_t overdue_per_turn = 8;               // holders of topics
 constexpr std::size_t checks_per_turn = 512;              // of processes
 constexpr std::size_t leases_per_turn = 128;
@@ -22,12 +22,12 @@ constexpr int lines_per_period = 32;
 
 std::uint64_t random_epoch() { return wire::id::random().lo; }
 
-// What a stranger wrote and others will see: no control characters, and not longer for that.
+// Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text) {
   text = wire::escaped(text, wire::backslashes::kept);
   if (text.size() <= wire::max_text) return;
   std::size_t size = wire::max_text;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // between two characters
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // cuts between two characters
   text.resize(size);
 }
 
@@ -66,7 +66,7 @@ void broker_service::receive(routing from, std::span<const std::byte> frame, tim
   if (who) (void)map_.renew(from, now);
   dispatch(from, by->second, std::get<wire::envelope>(decoded), now);
   if (!waiting_.empty()) {
-    // Whatever a holder says proves that it lives, also where the topic is now free or somebody else's.
+    // Any message of a holder proves that it lives, even when the topic is free by now or another's.
     if (!who) who = map_.participant_at(from);
     if (who) waiting_.settle(*who, true);
   }
@@ -98,7 +98,7 @@ void broker_service::handle(routing from, std::uint64_t request, wire::hello& wh
   greet(from, request);
 }
 
-// Over ipc the kernel says which process it is.
+// Over ipc the kernel identifies the process.
 void broker_service::identify(wire::hello& what, const peer& by) const {
   if (by.way != peer::via::ipc || by.pid == 0 || options_.host.empty() || what.host != options_.host) return;
   what.pid = by.pid;
@@ -142,7 +142,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::goo
 }
 
 void broker_service::handle(routing, std::uint64_t, const wire::alive&, time) {
-  // receive() settles the probe of whoever says anything.
+  // receive() settles the probe of any sender.
 }
 
 void broker_service::handle(routing from, std::uint64_t request, const wire::list_topics& what, time now) {
@@ -158,7 +158,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::des
              map_.describe(what, now));
 }
 
-// Welcome, Ack, Error, TopicState, TopicList, Probe: only the broker says these.
+// Welcome, Ack, Error, TopicState, TopicList, Probe: only the broker sends these.
 template <class NotARequest>
 void broker_service::handle(routing from, std::uint64_t request, const NotARequest&, time) {
   reject("a message that only the broker sends");
@@ -167,7 +167,7 @@ void broker_service::handle(routing from, std::uint64_t request, const NotAReque
 }
 
 void broker_service::register_for(registration asked, const std::optional<wire::id>& alive_holder, time now) {
-  // Each turn either answers or removes a dead holder, after which the topic is free.
+  // Each turn answers or removes a dead holder. The topic is free afterwards.
   for (;;) {
     auto result = map_.register_topic(asked.from, asked.what, now);
     const auto* held = std::get_if<topic_map::held>(&result);
@@ -190,7 +190,7 @@ void broker_service::register_for(registration asked, const std::optional<wire::
   }
 }
 
-// Where the holder cannot be looked for, it is asked.
+// Probes a holder whose process is not visible here.
 detail::process_state broker_service::state_of(const topic_map::held& held) const {
   if (options_.host.empty() || held.holder.host != options_.host) return detail::process_state::unknown;
   return options_.check_process(held.holder.pid, held.holder.start_time);
@@ -209,12 +209,12 @@ void broker_service::probe(const topic_map::held& held, registration asked, time
 }
 
 void broker_service::take_over_from(const wire::id& holder, std::string_view how, time now) {
-  if (!map_.knows(holder)) return;  // said Goodbye in the meantime
+  if (!map_.knows(holder)) return;  // it said Goodbye in the meantime
   ++counters_.takeovers;
   log(broker_log_level::warning,
       "participant " + map_.shown_id_of(holder).hex().substr(0, 16) + " " + std::string(how) + ": its topics are free");
   map_.remove(holder, now);
-  push_events(now);  // before the topic is somebody else's
+  push_events(now);  // before another participant has the topic
 }
 
 void broker_service::held_up(time now) {
@@ -227,7 +227,7 @@ void broker_service::turn(time now) {
     const auto silent = waiting_.overdue(now);
     if (!silent) break;
     const auto route = map_.route_of(*silent);
-    if (route && options_.unread && options_.unread(*route)) {  // perhaps its answer
+    if (route && options_.unread && options_.unread(*route)) {  // it may be the answer
       waiting_.extend(*silent, now + options_.probe_timeout);
       continue;
     }
@@ -271,7 +271,7 @@ void broker_service::tick(time now) {
   }
   lines_dropped_ = 0;
   lines_left_ = lines_per_period;
-  // Once per period, so that a stranger cannot fill the log.
+  // Logs once per period, so that a stranger cannot fill the log.
   if (counters_.rejected != reported_rejected_) {
     log(broker_log_level::warning, std::to_string(counters_.rejected - reported_rejected_) +
                                        " malformed message(s) dropped, the last one: " + last_rejection_);
@@ -299,7 +299,7 @@ void broker_service::push_events(time now) {
     std::string frame;
     try {
       frame = wire::encode({0, event->state});
-    } catch (const std::bad_alloc&) {  // nobody gets it
+    } catch (const std::bad_alloc&) {  // this message is lost
     }
     for (const auto to : event->to) {
       const auto at = connections_.find(to);
@@ -325,7 +325,7 @@ void broker_service::reject(std::string_view why) {
 }
 
 bool broker_service::reply(routing to, std::uint64_t request, wire::body content) {
-  if (!connections_.contains(to)) return true;  // its participant says Hello again when it is back
+  if (!connections_.contains(to)) return true;  // its participant says Hello again when it returns
   if (send_(to, wire::encode({request, std::move(content)}))) return true;
   ++counters_.unsent;
   return false;
@@ -339,7 +339,7 @@ void broker_service::finish(routing to, std::uint64_t request, const topic_map::
   }
 }
 
-// Never by its own id, which is a credential.
+// Never logs a participant's own id, because it is a credential.
 std::string broker_service::named(const wire::hello& who) const {
   return (who.name.empty() ? "participant" : who.name) + " (pid " + std::to_string(who.pid) + ", " +
          map_.shown_id_of(who.participant).hex().substr(0, 16) + ")";

@@ -1,7 +1,7 @@
-// What the address broker does with each message: the protocol of schemas/PROTOCOL.md on top of a topic_map. It knows
-// no sockets, no clock and no threads: frames come in and go out through functions, so tests and fuzzers can drive it.
+// The address broker's handling of each message: the protocol of schemas/PROTOCOL.md on top of a topic_map. It has no
+// sockets, no clock and no threads. Frames come and go through functions, so tests and fuzzers can drive it.
 //
-// No call takes more than a few milliseconds, whatever the tables hold: long work is done in parts, by turn().
+// No call takes more than a few milliseconds, whatever the tables hold. turn() does long work in parts.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ struct broker_service_options {
   std::function<detail::process_state(std::uint32_t pid, std::uint64_t start_time)> check_process =
       detail::check_process;
   std::function<bool(std::uint32_t pid)> pid_is_gone = detail::pid_is_gone;
-  // Has the connection said something that was not received yet? Its participant keeps its lease. Empty: none ever has.
+  // True: the connection has bytes that were not received yet, so its participant keeps its lease. Empty: none ever
+  // has.
   std::function<bool(topic_map::routing)> unread;
   std::function<std::optional<std::uint64_t>(std::uint32_t pid)> start_time = detail::process_start_time;
   broker_log log;
@@ -45,25 +46,26 @@ class broker_service {
  public:
   using time = topic_map::time;
   using routing = topic_map::routing;
-  // False: the connection takes nothing more, so this message is lost to it.
+  // False: the connection takes nothing more, so the message is lost.
   using send_function = std::function<bool(routing to, const std::string& frame)>;
 
   broker_service(broker_service_options options, send_function send, time started);
 
-  // A connection came. Nothing is received from or sent to one that has not been opened, or that is closed.
+  // A connection came. Nothing is received from or sent to a connection before opened() or after closed().
   void opened(routing from, const peer& who);
-  // It is gone. Its participant stays until its lease ends, or moves to another connection.
+  // A connection is gone. Its participant stays until its lease ends, or until it moves to another connection.
   void closed(routing from, time now);
-  // One frame of a message; an empty one is the greeting of ZMQ_PROBE_ROUTER.
+  // Takes one frame of a message. An empty one is the greeting of ZMQ_PROBE_ROUTER.
   void receive(routing from, std::span<const std::byte> frame, time now);
-  // Counts a message that could not even be handed to receive().
+  // Counts a message that could not be passed to receive().
   void reject(std::string_view why);
-  // Every heartbeat period: leases, dead processes on this host.
+  // Call it every heartbeat period. Checks leases, and for dead processes on this host.
   void tick(time now);
-  // When next_deadline() has come, which may be in the past: overdue probes, events, and the next part of long work.
+  // Call it at next_deadline(), which may be in the past. Serves overdue probes, events, and the next part of long
+  // work.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
-  // This process did not run for a while: nobody may lose a lease for that.
+  // This process did not run for a while: no participant may lose its lease for that.
   void held_up(time now);
 
   struct counters {
@@ -82,8 +84,8 @@ class broker_service {
   struct connection {
     peer who;
     std::string client;
-    // It lost an event: its next message is answered with unknown_participant, so that it registers and requests
-    // everything again and learns the state of its topics.
+    // The connection lost an event. Its next message is answered with unknown_participant. So the participant registers
+    // and requests everything again, and learns the state of its topics.
     bool out_of_date = false;
   };
 
@@ -124,12 +126,12 @@ class broker_service {
   const std::uint64_t epoch_;
   topic_map map_;
   endpoint_rules rules_;
-  std::unordered_map<routing, connection> connections_;  // that are open
+  std::unordered_map<routing, connection> connections_;  // open ones
   waiting_registrations waiting_;
   counters counters_;
-  std::optional<wire::id> checked_;  // the last participant whose process was looked for in this period
+  std::optional<wire::id> checked_;  // the last participant whose process was checked in this period
   bool leases_to_end_ = false;
-  int lines_left_;  // of this period, so that strangers cannot fill the log
+  int lines_left_;  // in this period, so that strangers cannot fill the log
   std::uint64_t lines_dropped_ = 0;
   std::uint64_t reported_rejected_ = 0;
   std::string last_rejection_;

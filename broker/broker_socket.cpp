@@ -24,33 +24,33 @@ namespace {
 using namespace std::chrono_literals;
 using detail::unique_fd;
 
-// Places. Descriptors are kept back for the listeners, the log, /proc and the program around.
+// Places. Some descriptors are reserved for the listeners, the log, /proc and the surrounding program.
 constexpr std::size_t fds_of_broker = 32;
 constexpr std::size_t most_places = 65'536;
 constexpr std::size_t most_strangers = 1'024;
 
-// What a connection may leave unread. A stranger gets answers only, and is not asked for more before it has read them;
-// to a participant 10,000 topics may come at once.
+// Bytes that a connection may leave unread. A stranger gets only answers, and the broker does not receive from it
+// before it has read them. A participant may get 10,000 topics at once.
 constexpr std::size_t unread_by_stranger = 256 * 1024;
 constexpr std::size_t unread_by_participant = 16 * 1024 * 1024;
 constexpr std::size_t unread_before_more = wire::max_control_bytes;
 constexpr std::size_t kept_for_all = 128 * 1024 * 1024;
 
-constexpr auto introduction = 3s;  // the time that a connection has for it
-constexpr auto unread_for = 5s;    // without any progress
+constexpr auto introduction = 3s;  // time limit of the introduction
+constexpr auto unread_for = 5s;    // time limit without progress
 constexpr auto review_period = 1s;
 
 // Turns.
-constexpr auto one_turn = 1ms;  // before it looks who else has something to say
+constexpr auto one_turn = 1ms;  // before the others get their turn
 constexpr auto one_connection = 1ms;
 constexpr int frames_of_one = 8;
-constexpr int accepts = 32;  // of one listener
+constexpr int accepts = 32;  // per listener
 
 constexpr std::string_view does_not_read = "it does not read its answers";
 constexpr std::string_view no_memory = "no memory for a message";
 
 constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
-constexpr std::uint64_t door_mark = std::uint64_t{1} << 63;  // and the number of the listener
+constexpr std::uint64_t door_mark = std::uint64_t{1} << 63;  // plus the number of the listener
 
 fair_share::bounds places_for(std::size_t listeners) noexcept {
   rlimit limit{};
@@ -60,7 +60,7 @@ fair_share::bounds places_for(std::size_t listeners) noexcept {
   return {places, std::clamp<std::size_t>(places / 4, 1, most_strangers), places - places / 4};
 }
 
-// Does the connection come from this host? Then its two addresses are the same, or ours is a loopback address.
+// True when the connection comes from this host: its two addresses are the same, or ours is a loopback address.
 bool from_this_host(int connection, const peer& who) {
   wire::socket_address own;
   if (::getsockname(connection, own.get(), own.room()) != 0) return false;
@@ -68,7 +68,7 @@ bool from_this_host(int connection, const peer& who) {
   return here && (here->address.is_loopback() || here->address == wire::ip_address::parse(who.address));
 }
 
-// As its client is named, with all addresses of this host under one name.
+// Returns the client's name, with one name for all addresses of this host.
 std::string origin_of(peer who, int connection) {
   if (who.way == peer::via::tcp && from_this_host(connection, who)) who.address = "127.0.0.1";
   return client_table::name_of(who);
@@ -84,7 +84,7 @@ void change_in(int events, int fd, std::uint32_t interest, std::uint64_t mark) n
   (void)::epoll_ctl(events, EPOLL_CTL_MOD, fd, &event);
 }
 
-// Edges: a connection that is not read for now must not wake us again and again.
+// Edge-triggered: a connection that is not read for now must not wake us again and again.
 constexpr std::uint32_t news = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
 unique_fd spare_fd() noexcept { return unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
@@ -135,7 +135,7 @@ void broker_socket::wake() noexcept { (void)::eventfd_write(wakened_.get(), 1); 
 
 bool broker_socket::turn(clock::time_point deadline, owner& to) noexcept {
   now_ = clock::now();
-  while (!unsent_.empty()) flush(*unsent_.front());  // what timers have said
+  while (!unsent_.empty()) flush(*unsent_.front());  // messages of timers
   std::array<epoll_event, 256> happened;
   const int count = ::epoll_wait(events_.get(), happened.data(), happened.size(), wait_ms(deadline));
   now_ = clock::now();
@@ -165,7 +165,7 @@ int broker_socket::wait_ms(clock::time_point deadline) const noexcept {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
 }
 
-// ---- who comes ----
+// ---- newcomers ----
 
 void broker_socket::accept_from(listener& door, owner& to) noexcept {
   for (int n = 0; n < accepts; ++n) {
@@ -176,7 +176,7 @@ void broker_socket::accept_from(listener& door, owner& to) noexcept {
     }
     try {
       take(door, std::move(fd), to);
-    } catch (const std::bad_alloc&) {  // it is closed, and comes again
+    } catch (const std::bad_alloc&) {  // its socket closes, and the peer connects again
     }
   }
 }
@@ -196,7 +196,7 @@ void broker_socket::take(const listener& door, unique_fd fd, owner& to) {
     *one.at = &one;
     one.in = &greeting_;
     greeting_.splice(greeting_.end(), node);
-    // A new socket takes a greeting at once.
+    // A new socket accepts a greeting at once.
     if (!add_to(events_.get(), one.stream.fd(), news, key) || !one.stream.greet() || one.stream.unsent() != 0)
       doom(one);
   } catch (...) {
@@ -205,7 +205,7 @@ void broker_socket::take(const listener& door, unique_fd fd, owner& to) {
   }
 }
 
-// The one that waits is refused rather than left waiting, if that can be done.
+// Refuses the waiting connection rather than let it wait, if that is possible.
 void broker_socket::out_of_descriptors(listener& door, owner& to) noexcept {
   if (const auto stranger = share_.first_to_go()) return close(*find(*stranger), to);
   spare_.reset();
@@ -221,7 +221,7 @@ void broker_socket::listen(bool now) noexcept {
   }
 }
 
-// ---- what they say ----
+// ---- receiving ----
 
 void broker_socket::note(routing key, std::uint32_t events) noexcept {
   auto* const one = find(key);
@@ -288,7 +288,7 @@ void broker_socket::introduce(connection& one, owner& to) noexcept {
   }
 }
 
-// ---- what they are sent ----
+// ---- sending ----
 
 bool broker_socket::send(routing to, const std::string& frame) noexcept {
   auto* const one = find(to);
@@ -316,7 +316,7 @@ bool broker_socket::has_unread(routing from) noexcept {
 void broker_socket::flush(connection& one) noexcept {
   const auto done = one.stream.flush();
   if (done == control_connection::flushed::failed) {
-    // What it said before it went is still to be read, and at the end of that the connection ends.
+    // Its earlier messages are still to be read. The connection ends after them.
     one.stream.discard();
     one.deaf = true;
     one.stream.readable(true);
@@ -338,18 +338,18 @@ void broker_socket::want_room(connection& one, bool wanted) noexcept {
   change_in(events_.get(), one.stream.fd(), news | (wanted ? std::uint32_t{EPOLLOUT} : 0u), one.key);
 }
 
-// ---- what has to end ----
+// ---- endings ----
 
 void broker_socket::close_late(owner& to) noexcept {
   while (!greeting_.empty() && greeting_.front()->since + introduction <= now_) close(*greeting_.front(), to);
   while (!blocked_.empty() && blocked_.front()->since + unread_for <= now_) {
     auto& one = *blocked_.front();
-    flush(one);  // this process may have been stopped, not the other one
+    flush(one);  // this process may have been stopped, not the peer
     if (one.in == &blocked_ && one.since + unread_for <= now_) doom(one, does_not_read);
   }
 }
 
-// Participants end by Goodbye or by their lease, also while their connections say nothing.
+// A participant's session ends by Goodbye or lease, even while its connection is silent.
 void broker_socket::review(owner& to) noexcept {
   next_review_ = now_ + review_period;
   for (auto& [key, one] : connections_) {
@@ -368,7 +368,7 @@ void broker_socket::count(connection& one) noexcept {
   one.counted = one.stream.kept();
 }
 
-// The connection that keeps the most makes room.
+// The connection for which the broker keeps the most makes room.
 void broker_socket::keep_within_budget() noexcept {
   while (kept_ > kept_for_all) {
     connection* most = nullptr;
@@ -391,7 +391,8 @@ void broker_socket::close(connection& one, owner& to) noexcept {
   const auto key = one.key;
   const auto why = one.why;
   const bool opened = one.opened;
-  // Not by closing: a forked child may hold a copy of the descriptor, and epoll would go on watching that.
+  // Removes it explicitly, because closing is not enough: a forked child may hold a copy of the descriptor, and epoll
+  // would go on watching that.
   (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, one.stream.fd(), nullptr);
   kept_ -= one.counted;
   one.in->erase(one.at);

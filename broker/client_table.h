@@ -1,6 +1,6 @@
-// How much of the broker's tables each client has. A client is a user on this host (ipc) or an address (tcp, IPv6: its
-// /64 network; all loopback addresses are one), however many connections and participants it makes. One may have half
-// of each table, so that others still find room.
+// Each client's share of the broker's tables. A client is a user of this host (ipc) or an address (tcp; IPv6: its /64
+// network; all loopback addresses are one), with all its connections and participants. One client may have half of each
+// table, so that others still find room.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,13 @@ struct client {
 class client_table {
  public:
   [[nodiscard]] static std::string name_of(const peer& who);
-  // Half of what the others leave of a table, at least one of what is left: however many are greedy, some is free.
+  // Half of what the others leave of a table, at least one of the rest. So there is always room, however many are
+  // greedy.
   [[nodiscard]] static constexpr std::size_t share(std::size_t limit, std::size_t of_others) {
     return of_others < limit ? (limit - of_others + 1) / 2 : 0;
   }
 
-  // The client that `who` belongs to. Stays where it is until it is dropped.
+  // Returns the client that `who` belongs to. Its address stays valid until it is dropped.
   [[nodiscard]] client& of(const peer& who);
   // Forgets a client without participants.
   void drop_if_empty(client& which) noexcept;

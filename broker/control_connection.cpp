@@ -17,8 +17,8 @@ namespace zmtp = wire::zmtp;
 
 constexpr std::size_t read_at_once = 16 * 1024;
 constexpr std::size_t piece_bytes = 16 * 1024;
-constexpr std::size_t idle_capacity = 1024;    // of a buffer with nothing in it; with less, it is made smaller
-constexpr std::size_t largest_ready = 4096;    // what an introduction may take
+constexpr std::size_t idle_capacity = 1024;    // of an empty buffer; it shrinks when there is less in it
+constexpr std::size_t largest_ready = 4096;    // of an introduction
 constexpr unsigned commands_per_second = 200;  // a heartbeat (PING) every 5 ms
 
 static_assert(wire::max_control_bytes + zmtp::longest_frame_header + read_at_once <= control_connection::most_buffered);
@@ -32,8 +32,8 @@ static_assert(wire::max_control_bytes + zmtp::longest_frame_header + read_at_onc
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// The value of a property in the metadata of READY: 1 byte + name, 4 bytes + value, as often as it likes. Empty: not
-// there, or malformed.
+// Returns the value of a property in the metadata of READY, which repeats 1 byte + name, 4 bytes + value. Empty:
+// missing or malformed.
 [[nodiscard]] std::string_view property(std::string_view metadata, std::string_view wanted) noexcept {
   while (!metadata.empty()) {
     const auto name_size = static_cast<unsigned char>(metadata[0]);
@@ -55,7 +55,8 @@ static_assert(wire::max_control_bytes + zmtp::longest_frame_header + read_at_onc
 control_connection::~control_connection() {
   if (!fd_) return;
   (void)flush();
-  // Closing with unread bytes would make tcp reset the connection and throw away what the peer has not got yet.
+  // Closing with unread bytes would make tcp reset the connection, and the peer would lose what it has not received
+  // yet.
   ::shutdown(fd_.get(), SHUT_WR);
   std::array<char, read_at_once> unread;
   for (int n = 0; n < 16 && take(unread) > 0; ++n) {
@@ -71,7 +72,7 @@ bool control_connection::greet() noexcept {
   return flush() != flushed::failed;
 }
 
-// ---- in ----
+// ---- receiving ----
 
 control_connection::event control_connection::receive(std::span<const std::byte>& frame,
                                                       clock::time_point now) noexcept {
@@ -89,25 +90,26 @@ control_connection::event control_connection::receive(std::span<const std::byte>
   }
 }
 
-// Handled: some bytes came.
+// Receives bytes. Descriptors with them are the error EPROTO.
 ssize_t control_connection::take(std::span<char> to) noexcept {
   return plain_ ? ::recv(fd_.get(), to.data(), to.size(), MSG_DONTWAIT)
                 : wire::receive_without_descriptors(fd_.get(), to.data(), to.size());
 }
 
+// Returns `handled` when some bytes came.
 control_connection::event control_connection::read() {
   forget_handled();
   std::array<char, read_at_once> bytes;
   const ssize_t n = take(bytes);
   if (n > 0) {
     const auto size = static_cast<std::size_t>(n);
-    if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > most_buffered) {  // it would be doubled
+    if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > most_buffered) {  // it would double
       std::string largest;
       largest.reserve(most_buffered);
       in_.swap(largest.append(in_));
     }
     in_.append(bytes.data(), size);
-    // A socket that gave less has no more; but the end of the connection is news that comes once.
+    // A socket that gave less has no more. But the end of the connection is reported only once.
     drained_ = size < bytes.size() && !ending_;
     return event::handled;
   }
@@ -170,7 +172,7 @@ control_connection::event control_connection::broken(std::string_view why) noexc
   return event::broken;
 }
 
-// ---- out ----
+// ---- sending ----
 
 bool control_connection::append(std::span<const std::byte> frame) noexcept {
   const auto header = zmtp::encode_frame_header(frame.size());

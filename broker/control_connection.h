@@ -1,5 +1,5 @@
 // The broker's end of one connection: ZMTP 3 as a ROUTER speaks it to one DEALER (schemas/PROTOCOL.md, "Connection"),
-// over a connected non-blocking stream socket. Bytes in, frames out, and back; all of it bounded.
+// over a connected non-blocking stream socket. It turns bytes into frames and back, with bounded memory.
 #pragma once
 
 #include <chrono>
@@ -17,35 +17,35 @@
 
 namespace orc {
 
-// Not thread-safe. Nothing here blocks, throws or raises SIGPIPE.
+// Not thread-safe. No call blocks, throws or raises SIGPIPE.
 class control_connection {
  public:
   using clock = std::chrono::steady_clock;
 
-  // The peer's Socket-Type must be DEALER; what it claims as its Identity is not even looked at.
+  // The peer's Socket-Type must be DEALER. Its Identity is ignored.
   explicit control_connection(detail::unique_fd fd) noexcept
       : fd_(std::move(fd)), plain_(wire::refuse_descriptors(fd_.get())) {}
-  // What is unsent is tried once more; the peer gets what the kernel holds, and then sees the end.
+  // Tries once more to send the rest. The peer then gets what the kernel holds, and sees the end.
   ~control_connection();
   control_connection(const control_connection&) = delete;
   control_connection& operator=(const control_connection&) = delete;
 
-  // Sends what either end sends first. False: no memory, or the connection has ended.
+  // Sends the first bytes of the protocol. False: no memory, or the connection has ended.
   [[nodiscard]] bool greet() noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  // The peer has introduced itself: frames may be sent.
+  // True: the peer has introduced itself, so frames may be sent.
   [[nodiscard]] bool ready() const noexcept { return state_ == state::ready; }
 
-  // ---- in ----
+  // ---- receiving ----
   enum class event {
-    frame,    // a message, of one frame
-    handled,  // something that is for the connection alone
-    nothing,  // for now: call readable() when the descriptor has more
+    frame,    // a message of one frame
+    handled,  // bytes for the connection itself
+    nothing,  // nothing for now: call readable() when the descriptor has more
     ended,    // by the peer or the network, or it does not speak ZMTP 3
-    broken    // the peer broke a rule of the protocol: why() says which
+    broken    // the peer broke the rule of the protocol that why() names
   };
-  // The next one, at most; `frame` is valid until the next call. Keeps at most most_buffered bytes.
+  // Receives the next item, at most one. `frame` is valid until the next call. Keeps at most most_buffered bytes.
   [[nodiscard]] event receive(std::span<const std::byte>& frame, clock::time_point now) noexcept;
   static constexpr std::size_t most_buffered = 96 * 1024;
   [[nodiscard]] std::string_view why() const noexcept { return why_; }
@@ -55,17 +55,17 @@ class control_connection {
     ending_ = ending_ || to_the_end;
   }
 
-  // ---- out ----
-  // Keeps a frame for flush(). False: no memory for it, and nothing of it is kept.
+  // ---- sending ----
+  // Keeps a frame for flush(). False: no memory, and no part of it is kept.
   [[nodiscard]] bool append(std::span<const std::byte> frame) noexcept;
   // Bytes that the kernel has not taken yet.
   [[nodiscard]] std::size_t unsent() const noexcept { return unsent_; }
   enum class flushed { all, some, none, failed };  // some, none: the socket is full; some: it took a part
   [[nodiscard]] flushed flush() noexcept;
-  // Gives up what is unsent.
+  // Drops the unsent bytes.
   void discard() noexcept;
 
-  // Memory kept for both directions. A piece that goes out counts until all of it is sent.
+  // Memory kept for both directions. A piece counts until all of it is sent.
   [[nodiscard]] std::size_t kept() const noexcept { return in_.capacity() + done_ + unsent_; }
 
  private:
@@ -84,21 +84,21 @@ class control_connection {
   [[nodiscard]] ssize_t take(std::span<char> to) noexcept;
 
   detail::unique_fd fd_;
-  const bool plain_;  // nothing but bytes can come
+  const bool plain_;  // no descriptors can come, only bytes
   state state_ = state::greeting;
   std::string_view why_;
 
-  // In: the bytes that came and make no whole frame yet, or are not handled yet.
+  // Receiving: bytes that are no whole frame yet, or not handled yet.
   std::string in_;
-  std::size_t begin_ = 0;  // of in_: before it everything is handled
+  std::size_t begin_ = 0;  // index in in_: everything before it is handled
   bool drained_ = true;
   bool ending_ = false;
   unsigned commands_ = 0;  // since commands_from_
   clock::time_point commands_from_{};
 
-  // Out.
-  std::list<std::string> out_;  // in pieces, so that a long queue is neither moved nor held twice
-  std::size_t done_ = 0;        // of the first piece
+  // Sending.
+  std::list<std::string> out_;  // in pieces, so that a long queue is neither moved nor stored twice
+  std::size_t done_ = 0;        // bytes of the first piece that are sent
   std::size_t unsent_ = 0;
 };
 

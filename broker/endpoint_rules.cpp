@@ -14,7 +14,7 @@ namespace {
 
 using wire::ip_address;
 
-constexpr auto asked_again_after = std::chrono::milliseconds(100);  // getifaddrs() takes a tenth of that at worst
+constexpr auto asked_again_after = std::chrono::milliseconds(100);  // getifaddrs() takes at most a tenth of that
 
 template <class Number>
 bool read(std::string_view text, Number& to) {
@@ -22,8 +22,8 @@ bool read(std::string_view text, Number& to) {
   return failed == std::errc() && end == text.data() + text.size();
 }
 
-// "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port that can be connected to. No scope: it means something else
-// on each host, and asking the kernel for an interface of any name may load modules.
+// "192.0.2.1:40000" or "[2001:db8::1]:40000", with a port to connect to. No scope, because it means something else on
+// each host, and asking the kernel for an interface of any name may load modules.
 std::optional<ip_address> parse_host_and_port(std::string_view text) {
   if (text.find('%') != std::string_view::npos) return std::nullopt;
   const auto read = wire::ip_port::parse(text);
@@ -36,7 +36,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Cuts off what is behind the last slash.
+// Cuts off the part behind the last slash, and returns it.
 std::string_view take_name(std::string_view& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos) return {};
@@ -50,13 +50,13 @@ bool is_number(std::string_view text) {
   return read(text, value) && (text.size() == 1 || text.front() != '0');
 }
 
-// …/orc or …/orc-<uid>: what participants that came by tcp use.
+// …/orc or …/orc-<uid>: the directories of participants that came by tcp.
 bool is_run_directory(std::string_view path) {
   auto name = take_name(path);
   return take_prefix(name, "orc") && (name.empty() || (take_prefix(name, "-") && is_number(name)));
 }
 
-// Without "." and "..", which would lead elsewhere.
+// A path without "." and "..", which would lead elsewhere.
 bool is_plain(std::string_view path) {
   return path.starts_with('/') && std::filesystem::path(path).lexically_normal().native() == path;
 }
@@ -109,8 +109,8 @@ std::string endpoint_rules::problem(const wire::register_topic& what, const peer
   return problem_of_doors(what);
 }
 
-// A publication has one door over tcp, which it may name by several addresses: its subscribers try them all, and must
-// not knock at one port after the other of a host.
+// A publication listens on one tcp port, which it may name at several addresses. Its subscribers try all of them, and
+// must not knock at one port of a host after the other.
 std::string endpoint_rules::problem_of_doors(const wire::register_topic& what) {
   std::size_t count = 0;
   std::string_view port;
@@ -151,7 +151,7 @@ std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::
         rest.remove_prefix(1);
         const auto end = std::min(rest.find('&'), rest.size());
         auto parameter = rest.substr(0, end);
-        // Linux sends from 0.0.0.0 where a host has no address but the loopback's.
+        // Linux sends from 0.0.0.0 where a host has only the loopback's address.
         const bool unnamed = by.way == peer::via::ipc && parameter.starts_with("from=0.0.0.0:");
         if (!unnamed && take_prefix(parameter, "from=")) {
           if (auto why = problem_of_address(parameter, by, now); !why.empty()) return "from: " + why;

@@ -1,5 +1,5 @@
-// Which endpoints a participant may register: only what is its own. Whoever requests the topic connects to them, so
-// that a made-up one would make every subscriber knock at somebody else's door.
+// The endpoints that a participant may register: only its own. Subscribers connect to them, so a made-up endpoint would
+// send every subscriber to another program's door.
 #pragma once
 
 #include <chrono>
@@ -17,9 +17,9 @@ namespace orc {
 
 struct address_range {
   wire::ip_address network;
-  int bits = 128;  // of 128, also of IPv4
+  int bits = 128;  // of 128, also for IPv4
   [[nodiscard]] bool contains(const wire::ip_address& address) const noexcept;
-  // "192.0.2.0/24", "192.0.2.1", "2001:db8::/32"; nothing: not that.
+  // Parses "192.0.2.0/24", "192.0.2.1", "2001:db8::/32"; nothing: another form.
   [[nodiscard]] static std::optional<address_range> parse(std::string_view text);
 };
 
@@ -30,8 +30,8 @@ class endpoint_rules {
   // `allowed`: addresses that any participant may name, for those behind NAT and those that advertise another one.
   explicit endpoint_rules(std::vector<address_range> allowed) : allowed_(std::move(allowed)) {}
 
-  // What is wrong with the endpoints of a publication that comes by this connection, and what is allowed; empty: they
-  // are its own.
+  // Returns the problem of the endpoints of a publication on this connection, and what is allowed; empty: they are the
+  // participant's own.
   [[nodiscard]] std::string problem(const wire::register_topic& what, const peer& by, time now);
 
  private:
@@ -42,7 +42,7 @@ class endpoint_rules {
   [[nodiscard]] bool is_of_this_host(const wire::ip_address& address, time now);
 
   const std::vector<address_range> allowed_;
-  std::vector<wire::ip_address> own_;  // of this host, when it was last asked
+  std::vector<wire::ip_address> own_;  // of this host, at the last look
   time asked_{};
 };
 

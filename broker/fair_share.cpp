@@ -27,8 +27,7 @@ std::optional<fair_share::routing> fair_share::first_to_go() const noexcept {
 }
 
 void fair_share::add(routing key, const std::string& name) {
-  // All that needs memory comes first: when it fails, nothing has changed but perhaps for an origin without
-  // connections.
+  // Does all allocations first. When one fails, nothing has changed, except perhaps for an origin without connections.
   chain role{key};
   chain turn{key};
   const auto [from, is_new] = origins_.try_emplace(name);

@@ -1,5 +1,5 @@
 // Divides the broker's places and turns among its connections: by origin (a user of this host, or a remote address), so
-// that one of them can take neither all places nor all of the time. Pure state: no I/O, no clock.
+// that no origin can take all places or all of the time. Pure state: no I/O, no clock.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace orc {
 
-// A connection is a *stranger* until its participant said Hello, and again when that is gone.
+// A connection is a *stranger* until its participant says Hello, and again when that participant is gone.
 class fair_share {
  public:
   using routing = std::uint64_t;
@@ -28,29 +28,29 @@ class fair_share {
     bool admitted = false;
     std::optional<routing> in_place_of;  // this stranger has to be removed first
   };
-  // May a connection of `origin` come in? When its origin has its share, the oldest stranger of that origin makes room;
-  // when all places or those of strangers are taken, first_to_go(). A participant never does.
+  // Decides whether a connection of `origin` may come in. When its origin has its share, the oldest stranger of that
+  // origin makes room. When all places or those of strangers are taken, first_to_go() does. A participant never does.
   [[nodiscard]] admission ask(const std::string& origin) const noexcept;
-  void add(routing connection, const std::string& origin);  // as a stranger; unknown so far
+  void add(routing connection, const std::string& origin);  // as a stranger; must be new
   void remove(routing connection) noexcept;
   void settle(routing connection, bool participant) noexcept;
-  // The stranger to give way next: the oldest of the origin that has the most; of several such origins, the oldest.
+  // The next stranger to make room: the oldest of the origin that has the most; of several such origins, the oldest.
   [[nodiscard]] std::optional<routing> first_to_go() const noexcept;
-  // There are too many strangers, because participants have become some.
+  // True when there are too many strangers, because participants became strangers.
   [[nodiscard]] bool crowded() const noexcept { return strangers_ > limits_.of_strangers; }
 
-  // The connection wants a turn. Once more has no effect.
+  // The connection wants a turn. A second call has no effect.
   void ready(routing connection) noexcept;
   [[nodiscard]] bool any_ready() const noexcept { return !waiting_.empty(); }
-  // The next turn: origins take turns; within an origin participants and strangers alternate, and the connections of
-  // each kind take turns. Only when any_ready().
+  // Returns the next turn. Origins take turns; within an origin participants and strangers alternate, and the
+  // connections of each kind take turns. Only when any_ready().
   [[nodiscard]] routing next() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return connections_.size(); }
   [[nodiscard]] std::size_t strangers() const noexcept { return strangers_; }
 
  private:
-  // Members change their list by splicing, which needs no memory.
+  // Connections change their list by splicing, which needs no memory.
   using chain = std::list<routing>;
   struct origin {
     std::size_t connections = 0;
@@ -69,7 +69,7 @@ class fair_share {
     origins::iterator from;
     chain::iterator role;
     chain::iterator turn;
-    std::uint64_t stranger_since;  // a count, not a time
+    std::uint64_t stranger_since;  // a counter, not a time
     bool participant = false;
     bool ready = false;
   };
@@ -79,7 +79,7 @@ class fair_share {
   std::unordered_map<routing, connection> connections_;
   std::size_t strangers_ = 0;
   std::uint64_t last_stranger_ = 0;
-  std::list<origin*> waiting_;  // those with connections that are ready
+  std::list<origin*> waiting_;  // with connections that are ready
   std::list<origin*> resting_;
 };
 

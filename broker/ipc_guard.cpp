@@ -35,7 +35,7 @@ std::string make_directories(const std::string& directory) {
          "): make it, or choose another with --listen";
 }
 
-// Whoever owns the directory decides who is found behind the socket.
+// The owner of the directory decides which program listens at the socket.
 std::string directory_problem(const std::string& directory) {
   struct stat found {};
   if (stat(directory.c_str(), &found) != 0) return directory + ": " + system_message(errno);
@@ -58,7 +58,7 @@ std::string holder_pid(int fd) {
   return end == text ? "unknown" : std::string(text, end);
 }
 
-// The previous holder removes the file when it ends: a lock on a file without a name protects nothing.
+// The previous holder removes the file when it ends, and a lock on a deleted file protects nothing.
 bool still_named(int fd, const std::string& name) {
   struct stat open_file {};
   struct stat named {};
@@ -100,13 +100,13 @@ std::string occupied(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0) return {};
   if (!S_ISSOCK(found.st_mode)) return path + " exists and is not a socket: remove it, or choose another path";
-  if (!somebody_listens(path)) return {};  // left behind by a broker that was killed: the bind replaces it
+  if (!somebody_listens(path)) return {};  // left behind by a killed broker: the bind replaces it
   return "another program already serves ipc://" + path + ": stop it, or choose another path with --listen";
 }
 
 void write_pid(int fd) {
   const auto text = std::to_string(getpid()) + "\n";
-  // Only for the message of a second broker: nothing depends on it.
+  // Only for the message of a second broker; nothing else depends on it.
   if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) < 0) return;
 }
 
@@ -144,7 +144,7 @@ std::string ipc_guard::set_mode() const {
 ipc_guard::~ipc_guard() {
   if (fd_ < 0) return;
   unlink(path_.c_str());
-  unlink((path_ + ".lock").c_str());  // before the lock is released: afterwards it may be the next broker's
+  unlink((path_ + ".lock").c_str());  // before the unlock: afterwards it may be the next broker's
   close(fd_);
 }
 

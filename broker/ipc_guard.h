@@ -1,6 +1,6 @@
-// The right to serve one ipc path. What a killed broker left at a path has to be removed before the bind, which would
-// silently take the path from a process that serves it; so a broker holds an flock on "<path>.lock" first. The kernel
-// gives the lock back however the broker dies.
+// The right to serve one ipc path. A broker must remove what a killed one left at the path before it binds, or it would
+// silently take the path from a process that serves it. So a broker first holds an flock on "<path>.lock". The kernel
+// releases the lock however the broker ends.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace orc {
 
 class ipc_guard {
  public:
-  // Makes the directory (0700) when it is missing, takes the lock, and makes sure that nothing else answers at `path`.
-  // The guard, or what was found and what to do, to follow "cannot listen at ipc://…: ". Does not block.
+  // Makes the directory (0700) when it is missing, takes the lock, and makes sure that no other program answers at
+  // `path`. Returns the guard, or the finding and the fix, to follow "cannot listen at ipc://…: ". Does not block.
   [[nodiscard]] static std::variant<ipc_guard, std::string> take(const std::string& path);
 
-  // To be called after the bind: the socket gets mode 0660 where the directory is open to a group, else 0600.
-  // An empty string or what went wrong.
+  // Call it after the bind: gives the socket mode 0660 where the directory is open to a group, else 0600. Returns the
+  // error, or an empty string.
   [[nodiscard]] std::string set_mode() const;
 
   ipc_guard(ipc_guard&& other) noexcept : path_(std::exchange(other.path_, {})), fd_(std::exchange(other.fd_, -1)) {}

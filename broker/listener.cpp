@@ -31,7 +31,7 @@ constexpr std::string_view any_host = "*";
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 constexpr int backlog = 4096;
 
-// A host that is gone: noticed after idle_s + probes * interval_s while nothing is on its way, else after as long.
+// A host that is gone is noticed after idle_s + probes * interval_s when nothing is on its way, else after as long.
 constexpr int idle_s = 10;
 constexpr int interval_s = 5;
 constexpr int probes = 3;
@@ -53,7 +53,7 @@ std::string tcp_advice(int error) {
   }
 }
 
-// 0: any. Nothing: it is no port.
+// Returns the port; 0: any; nothing: it is no port.
 std::optional<std::uint16_t> port_of(std::string_view text) {
   if (text == "*") return std::uint16_t{0};
   std::uint16_t port = 0;
@@ -62,7 +62,7 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
   return port;
 }
 
-// Of several the one that most hosts can use: IPv4 before IPv6, link-local addresses last.
+// Of several addresses, returns the one that most hosts can use: IPv4 before IPv6, link-local addresses last.
 std::optional<ip_address> address_of_interface(const std::string& name) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<ip_address> address_of_interface(const std::string& name) {
 
 // Nothing: there is no such address or interface.
 std::optional<ip_address> address_of(const std::string& host) {
-  if (host == any_host) return ip_address{};  // ::, which is both families
+  if (host == any_host) return ip_address{};  // ::, which stands for both families
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const auto number = ip_address::parse(bracketed ? std::string_view(host).substr(1, host.size() - 2) : host);
   if (!number) return address_of_interface(host);
@@ -103,11 +103,11 @@ std::variant<listener, std::string> listener::open_path(const std::string& path)
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);
-  (void)::unlink(path.c_str());  // what a killed broker left behind: the guard knows that nothing answers there
+  (void)::unlink(path.c_str());  // left behind by a killed broker: the guard knows that no program answers there
   if (made.fd() < 0 || ::bind(made.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return std::string(std::strerror(errno)) + ": choose another path with --listen";
   }
-  // Before listen(), so that none connects under the mode of the umask.
+  // Sets the mode before listen(), so that no program connects under the mode of the umask.
   if (auto wrong = made.guard_->set_mode(); !wrong.empty()) return wrong;
   if (::listen(made.fd(), backlog) != 0) return std::string(std::strerror(errno));
   return made;
@@ -155,7 +155,7 @@ peer listener::peer_of(int connection) const {
   if (guard_) {
     ucred found{};
     socklen_t size = sizeof found;
-    // Without an answer it is the most foreign user that there is.
+    // Without an answer, counts it as the most foreign user.
     if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) found = {0, ~uid_t{0}, ~gid_t{0}};
     who.uid = found.uid;
     who.pid = static_cast<std::uint32_t>(found.pid);

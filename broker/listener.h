@@ -1,4 +1,4 @@
-// One endpoint that the broker listens at: the guarded path of ipc, the port of tcp, and who connects there.
+// One endpoint on which the broker listens: the guarded path of ipc or the port of tcp; and its peers.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,24 @@ namespace orc {
 
 class listener {
  public:
-  // ipc://PATH, tcp://ADDRESS:PORT, tcp://[ADDRESS]:PORT or tcp://INTERFACE:PORT; the address * is any of both families
-  // (of IPv4 only where the kernel has no IPv6), the port * a free one. The listener, or one line to follow "cannot
-  // listen at <endpoint>: ". Does not block, looks up no names.
+  // `endpoint`: ipc://PATH, tcp://ADDRESS:PORT, tcp://[ADDRESS]:PORT or tcp://INTERFACE:PORT. The address * stands for
+  // all addresses of both families (of IPv4 where the kernel has no IPv6), the port * for a free one. Returns the
+  // listener, or one line to follow "cannot listen at <endpoint>: ". Does not block, looks up no names.
   [[nodiscard]] static std::variant<listener, std::string> open(const std::string& endpoint);
   listener(listener&&) noexcept = default;
   listener& operator=(listener&&) = delete;
-  // Those who still wait are refused, also while a forked child holds a copy of the descriptor.
+  // Refuses connections that still wait, also while a forked child holds a copy of the descriptor.
   ~listener();
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  // As it was bound, in numbers; any address as *.
+  // The bound endpoint, numeric; all addresses as *.
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
-  // Can other hosts connect?
+  // Returns whether other hosts can connect.
   [[nodiscard]] bool remote() const noexcept { return remote_; }
 
-  // The next connection that waits, non-blocking. Without a descriptor: none waits, or errno says what is missing.
+  // Accepts the next waiting connection, non-blocking. Without a descriptor: none waits, or errno has the reason.
   [[nodiscard]] detail::unique_fd accept() noexcept;
-  // Who is at the other end of a connection accepted here.
+  // Identifies the peer of a connection accepted here.
   [[nodiscard]] peer peer_of(int connection) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 using orc::broker_log_level;
 
-// One line to standard error; dropped when its reader does not read, because the broker never blocks.
+// Writes one line to standard error. Drops it when its reader does not read, because the broker never blocks.
 void write_line(std::string line) {
   constexpr std::size_t longest = 2'048;  // a pipe that polls writable takes 4 KiB without blocking
   if (line.size() > longest) line.resize(longest);
@@ -48,7 +48,7 @@ int open_signals() {
   return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// Until a signal arrives. The service manager is told that we are alive only while the broker's loop turns.
+// Waits until a signal arrives. Reports to the service manager only while the broker's loop turns.
 void wait_for_signal(int signals, const orc::address_broker& broker, const orc::service_manager& manager) {
   const auto period = manager.alive_period();
   auto passes = broker.stats().passes;
@@ -64,7 +64,7 @@ void wait_for_signal(int signals, const orc::address_broker& broker, const orc::
 
 int serve(const orc::broker_config& config) {
   const auto log = logger(config.log_level);
-  const int signals = open_signals();  // before any thread, so that all of them leave the signals to this fd
+  const int signals = open_signals();  // before any thread, so that all threads leave the signals to this fd
   if (signals < 0) {
     log(broker_log_level::error, "cannot make a signalfd: too many open files: raise the limit with ulimit -n");
     return orc::exit_code::cannot_serve;

@@ -9,7 +9,7 @@
 namespace orc {
 namespace {
 
-// Leaves room in a socket path of 107 bytes for the names of the endpoints that come to lie beside the broker's.
+// Leaves room in a socket path of 107 bytes for the names of the endpoints beside the broker's.
 constexpr std::size_t longest_directory = 60;
 
 std::string made_below(const char* base) {

@@ -13,15 +13,15 @@ namespace orc {
 
 class schema_store {
  public:
-  // Bytes that claim() would add: to all that is kept, and to what this client has.
+  // Bytes that claim() would add to all schemas, and to those of this client.
   struct cost {
     std::size_t total = 0;
     std::size_t of_client = 0;
   };
   [[nodiscard]] cost cost_of(std::uint64_t hash, std::size_t bytes, const client& who) const;
-  // Are other bytes kept under this hash?
+  // Returns whether other bytes are kept under this hash.
   [[nodiscard]] bool contradicts(std::uint64_t hash, const std::string& bytes) const;
-  // One more publication of this client has the schema. Changes nothing when it throws.
+  // Counts one more publication of this client with the schema. Changes nothing when it throws.
   void claim(std::uint64_t hash, const std::string& bytes, client& who);
   void release(std::uint64_t hash, client& who) noexcept;
   // Nothing: no publication brought the bytes.

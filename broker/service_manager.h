@@ -1,4 +1,4 @@
-// What orc-broker tells systemd (sd_notify(3)) when it runs as a service; elsewhere nothing happens.
+// Reports the state of orc-broker to systemd (sd_notify(3)) when it runs as a service; elsewhere it does nothing.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ class service_manager {
   void ready() const;
   void stopping() const;
   void alive() const;
-  // How often alive() is to be called: half of what WatchdogSec allows. Nothing when there is no watchdog.
+  // How often to call alive(): half of WatchdogSec. Nothing when there is no watchdog.
   [[nodiscard]] std::optional<std::chrono::milliseconds> alive_period() const noexcept { return alive_period_; }
 
  private:
   std::optional<std::chrono::milliseconds> alive_period_;
 };
 
-// Are standard error's lines read by the journal, which understands a priority in front: "<3>"?
+// Returns whether the journal reads standard error. It understands a priority in front of a line: "<3>".
 [[nodiscard]] bool journal_reads_stderr();
 
 }  // namespace orc

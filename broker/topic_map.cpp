@@ -14,7 +14,7 @@ wire::error unknown_participant() {
   return error(wire::error_code::unknown_participant, "this connection has not said Hello, or its lease ran out");
 }
 
-// What of a table is used, of everything, by one client, and by one participant.
+// The use of a table: in total, by one client, and by one participant.
 topic_map::done room(const char* what, std::size_t all, std::size_t limit, const client& by, std::size_t of_client,
                      std::size_t of_participant = 0, std::size_t limit_each = 1) {
   const auto refuse = [&](const std::string& holder, std::size_t most) {
@@ -41,7 +41,7 @@ bool same_process(const wire::hello& a, const wire::hello& b) {
 bool same_secret(const wire::id& a, const wire::id& b) { return ((a.hi ^ b.hi) | (a.lo ^ b.lo)) == 0; }
 
 constexpr std::size_t entries_at_once = 512;    // of participants that leave
-constexpr std::size_t bytes_per_endpoint = 32;  // beside its address
+constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
 
 std::size_t text_bytes_of(const wire::register_topic& what) {
   std::size_t bytes = what.type ? what.type->name.size() + what.type->encoding.size() : 0;
@@ -53,12 +53,12 @@ std::string hash_text(std::uint64_t hash) { return wire::id{hash, 0}.hex().subst
 
 }  // namespace
 
-// Numbers of participants start anywhere, so that an id of an earlier broker is not taken for one of this.
+// Numbers of participants start at random, so that an id of an earlier broker is not mistaken for one of this broker.
 topic_map::topic_map(duration lease, topic_map_limits limits)
     : lease_(lease), limits_(limits), last_number_(wire::id::random().hi >> 1) {}
 
 topic_map::~topic_map() {
-  while (leaving_) leaving_ = std::move(leaving_->next);  // not by recursion
+  while (leaving_) leaving_ = std::move(leaving_->next);  // a loop, because recursion might be too deep
 }
 
 topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello& who, time now) {
@@ -164,7 +164,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   const auto hash = has_schema ? wire::type_hash(*what.type) : 0;
   if (auto wrong = check_description(what, hash, *self, before == nullptr ? 0 : before->text_bytes)) return *wrong;
 
-  // First all that needs memory.
+  // Does all allocations first.
   publication fresh{what.publication, self, what.endpoints, what.type, false, what.keep_last, text_bytes_of(what), {}};
   if (at == topics_.end()) at = entry(what.topic, *self);
   try {
@@ -192,7 +192,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   slot = std::move(fresh);
   text_bytes_ += slot->text_bytes;
   self->by->description_bytes += slot->text_bytes;
-  unlinked(at);  // the owner may have been the one that was replaced
+  unlinked(at);  // the replaced one may have been the owner's
   if (moved) notify(at, now);
   return state_of(at);
 }
@@ -312,7 +312,7 @@ void topic_map::renew_all(time now) noexcept {
   for (participant* const each : by_age_) each->expires = now + lease_;
 }
 
-// From here on it is known to no one; what it had is taken apart by clean_up().
+// From here on no one knows it. clean_up() removes the rest.
 void topic_map::retire(participant& session) noexcept {
   if (session.route) by_route_.erase(*session.route);
   session.route.reset();
@@ -380,7 +380,7 @@ topic_map::done topic_map::room_for_topic(const participant& self) const {
               std::max(self.owned_topics, self.publications.size()), limits_.topics_each);
 }
 
-// The hash stands for the schema, so that nobody has to send or compare it: two schemas under one hash would make
+// The hash stands for the schema, so that no program has to send or compare it. Two schemas under one hash would make
 // readers misinterpret samples.
 topic_map::done topic_map::check_description(const wire::register_topic& what, std::uint64_t hash,
                                              const participant& self, std::size_t replaced) const {
@@ -398,7 +398,7 @@ topic_map::done topic_map::check_description(const wire::register_topic& what, s
   const auto with = [&](std::size_t used, std::size_t more) { return used + more + text - replaced; };
   const std::size_t all = with(description_bytes(), cost.total);
   const std::size_t own = with(self.by->description_bytes, cost.of_client);
-  // room() is about one more; this is about all of it.
+  // room() covers one more; this covers all of it.
   return room("bytes of type descriptions and endpoints", all == 0 ? 0 : all - 1, limits_.schema_bytes, *self.by,
               own == 0 ? 0 : own - 1);
 }
@@ -406,7 +406,7 @@ topic_map::done topic_map::check_description(const wire::register_topic& what, s
 topic_map::topic_table::iterator topic_map::entry(const std::string& name, participant& owner) {
   const auto at = topics_.try_emplace(name).first;
   try {
-    // A queue of its own for a moment: a node can be had in no other way.
+    // A queue of its own for a moment, which is the only way to get a node.
     event_queue made;
     made.emplace(time{}, &at->first);
     at->second.idle = made.extract(made.begin());
@@ -420,7 +420,7 @@ topic_map::topic_table::iterator topic_map::entry(const std::string& name, parti
   return at;
 }
 
-// Somebody does not publish or request the topic any more: perhaps nobody does, or not its owner.
+// A participant does not publish or request the topic any more. Perhaps none does, or its owner does not.
 void topic_map::unlinked(topic_table::iterator at) noexcept {
   topic& of = at->second;
   const bool unused = !of.publisher && of.subscriptions.empty();
@@ -443,7 +443,7 @@ bool topic_map::linked(const topic& to, const participant& who) {
   return first != to.subscriptions.end() && first->first.hi == who.number;
 }
 
-// Nothing: nobody publishes, or whoever did has left.
+// Nothing: there is no publisher, or it has left.
 const topic_map::publication* topic_map::live(const topic& of) {
   return of.publisher && !of.publisher->holder->leaving ? &*of.publisher : nullptr;
 }

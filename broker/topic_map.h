@@ -1,9 +1,9 @@
-// The table of the address broker: who publishes which topic where, and who asked for it. Pure state: no I/O, no clock
-// (callers pass the monotonic time), no threads. One owner at a time.
+// The table of the address broker: which participant publishes which topic where, and which ones requested it. Pure
+// state: no I/O, no clock (callers pass the monotonic time), no threads. One owner at a time.
 //
-// No call takes longer than a few thousand steps: what could (a participant with many topics leaves, a topic that many
-// requested moves) is put off, and done in parts by clean_up() and next_event(). When a call throws (no memory), the
-// table is as it was.
+// No call takes longer than a few thousand steps. Longer work (a participant with many topics leaves, a topic that many
+// requested moves) is done in parts, by clean_up() and next_event(). When a call throws (no memory), the table is
+// unchanged.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@
 
 namespace orc {
 
-// Of each of these one client may have half (client_table).
+// One client may have half of each of these (client_table).
 struct topic_map_limits {
   std::size_t topics = 65'536;
   std::size_t participants = 4'096;
@@ -45,21 +45,21 @@ class topic_map {
   // The key of a connection: a counter, unique for the life of the broker. Peers never see it.
   using routing = std::uint64_t;
 
-  // The state of a topic changed: to be sent to these participants, each once.
+  // An event to send: the state of a topic changed, and these participants get it, each once.
   struct event {
     std::vector<routing> to;
     wire::topic_state state;
   };
 
-  // Another participant holds the topic. Whether it still lives is for the caller to find out.
+  // Another participant holds the topic. The caller finds out whether it still lives.
   struct held {
     wire::id participant;
     wire::hello holder;
-    std::string refusal;  // what to answer if the holder lives
+    std::string refusal;  // the answer if the holder lives
   };
   using registered = std::variant<wire::topic_state, held, wire::error>;
   using requested = std::variant<wire::topic_state, wire::error>;
-  using done = std::optional<wire::error>;  // nothing: fine
+  using done = std::optional<wire::error>;  // nothing: success
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
   topic_map(const topic_map&) = delete;
@@ -67,15 +67,15 @@ class topic_map {
   ~topic_map();
 
   // A participant introduces itself. The same participant (id, secret, process, and on ipc user) from a new connection
-  // moves there with all it has. Another participant that used this connection before is removed.
+  // moves there with all it has. Removes another participant that used this connection before.
   [[nodiscard]] done hello(routing from, const peer& by, const wire::hello& who, time now);
-  // The connection is gone; its participant stays until its lease ends, or moves to another one.
+  // The connection is gone. Its participant stays until its lease ends, or until it moves to another connection.
   void closed(routing from) noexcept;
 
-  // Any message of a participant renews its lease. False: this connection belongs to no participant.
+  // Any message of a participant renews its lease. False: this connection has no participant.
   [[nodiscard]] bool renew(routing from, time now) noexcept;
 
-  // All of these return unknown_participant when `from` belongs to no participant, and may be repeated without harm.
+  // All of these return unknown_participant when `from` has no participant, and may be repeated without harm.
   [[nodiscard]] registered register_topic(routing from, const wire::register_topic& what, time now);
   [[nodiscard]] done unregister_topic(routing from, const wire::unregister_topic& what, time now);
   [[nodiscard]] requested request_topic(routing from, const wire::request_topic& what);
@@ -83,34 +83,35 @@ class topic_map {
   [[nodiscard]] done heartbeat(routing from, const wire::heartbeat& counters, time now);
   void goodbye(routing from, time now) noexcept;
 
-  // Removes a participant that is known to be dead, with everything it registered and requested.
+  // Removes a participant that is known to be dead, with everything that it registered and requested.
   void remove(const wire::id& participant, time now) noexcept;
-  // The same for one of many: what it had is left to clean_up().
+  // Same for one of many: leaves its entries to clean_up().
   void retire(const wire::id& participant) noexcept;
-  // Looks at no more than `most` of those whose lease ran out, and removes them. One of which something is still to be
-  // read, says `unread`, is late because the broker is: it gets a full lease. Returns how many were removed.
+  // Removes participants whose lease ran out, at most `most`. One with unread messages (`unread`) is late because the
+  // broker is late, and gets a full lease. Returns how many were removed.
   std::size_t expire(time now, std::size_t most, const std::function<bool(routing)>& unread = {}) noexcept;
   [[nodiscard]] bool any_late(time now) const noexcept { return !by_age_.empty() && by_age_.front()->expires <= now; }
-  // The broker itself was held up and could not see the renewals: everybody gets a full lease from now on.
+  // The broker itself was delayed and could not see renewals: every participant gets a full lease from now on.
   void renew_all(time now) noexcept;
 
-  // Participants that left may leave entries behind: their topics are free, but they count. Removes at most `most`.
+  // Participants that left may leave entries behind. Their topics are free, but they count. Removes at most `most`.
   void clean_up(time now, std::size_t most) noexcept;
   [[nodiscard]] bool clean() const noexcept { return leaving_ == nullptr; }
 
-  // An event that is due, for at most `budget` participants, which it is reduced by. A topic that moves more often than
-  // moves_at_once and then moves_per_second makes no events in between: the next one has its newest state.
+  // Returns an event that is due, for at most `budget` participants, and reduces `budget` by them. A topic that moves
+  // more often than moves_at_once and then moves_per_second makes no events in between: the next one has its newest
+  // state.
   static constexpr int moves_at_once = 10;
   static constexpr int moves_per_second = 10;
   [[nodiscard]] std::optional<event> next_event(time now, std::size_t& budget);
   [[nodiscard]] std::optional<time> next_event_time() const noexcept;
 
-  // For tools: names after `after` in byte order, with counters and a few subscriptions; at most `limit` (0:
-  // page_limit), and not more than fit into a frame. participants is filled in, epoch and uptime are the caller's.
+  // For tools: topics with names after `after` in byte order, with counters and a few subscriptions; at most `limit`
+  // (0: page_limit), and as many as fit into a frame. Fills in participants; epoch and uptime are the caller's.
   static constexpr std::size_t page_limit = 512;
   static constexpr std::size_t listed_subscriptions = 16;
   [[nodiscard]] wire::topic_list list(std::string_view after, std::size_t limit, time now) const;
-  // Subscriptions after `after`, at most described_subscriptions; the type's schema only from the first on.
+  // Subscriptions after `after`, at most described_subscriptions. The type's schema is in the first page only.
   static constexpr std::size_t described_subscriptions = 256;
   [[nodiscard]] requested describe(const wire::describe_topic& what, time now) const;
 
@@ -123,7 +124,7 @@ class topic_map {
   [[nodiscard]] bool knows(const wire::id& who) const { return participants_.contains(who); }
   [[nodiscard]] std::optional<routing> route_of(const wire::id& who) const;
   [[nodiscard]] std::optional<wire::id> participant_at(routing from) const;
-  // The id that others see in its place; none: unknown.
+  // The id that others see instead of its own; none: unknown.
   [[nodiscard]] wire::id shown_id_of(const wire::id& who) const;
 
   [[nodiscard]] std::size_t topic_count() const noexcept { return topics_.size(); }
@@ -147,7 +148,7 @@ class topic_map {
     participant* holder = nullptr;
     std::vector<wire::endpoint> endpoints;
     std::optional<wire::type_description> type;  // without its schema
-    bool has_schema = false;                     // claimed in schemas_
+    bool has_schema = false;                     // kept in schemas_
     bool keep_last = true;
     std::size_t text_bytes = 0;
     std::unique_ptr<counted<wire::publication_counters>> counters;
@@ -162,13 +163,13 @@ class topic_map {
     // By the id that others see: the number of the participant, then that of the subscription. So the subscriptions of
     // a participant are neighbours, and a page begins where the last one ended.
     std::map<wire::id, subscription> subscriptions;
-    participant* owner = nullptr;  // who brought the topic into the table
-    // Its event: queued (place), or not (the node waits here, so that queueing needs no memory).
+    participant* owner = nullptr;  // the participant that brought the topic into the table
+    // Its event: queued (place), or not (then the node is here, so that queueing needs no memory).
     event_queue::node_type idle;
     event_queue::iterator place;
     std::uint64_t pushed_to = 0;  // participants with smaller numbers have the queued event already
     bool changed_on_the_way = false;
-    time paid_until{};  // of the limit of moves: each one takes 1 / moves_per_second
+    time paid_until{};  // for the limit of moves: each one takes 1 / moves_per_second
   };
 
   struct requested_topic {
@@ -181,7 +182,7 @@ class topic_map {
     wire::hello hello;
     peer::via way = peer::via::ipc;
     std::uint32_t uid = 0;
-    client* by = nullptr;  // who made the session, and pays for it also where it moved
+    client* by = nullptr;  // the client that made the session, and pays for it also after it moved
     std::optional<routing> route;
     time expires{};
     std::list<participant*>::iterator age;
@@ -190,7 +191,7 @@ class topic_map {
     std::uint64_t last_subscription = 0;
     std::size_t owned_topics = 0;
     bool leaving = false;
-    std::unique_ptr<participant> next;  // that leaves
+    std::unique_ptr<participant> next;  // the next one that leaves
   };
 
   participant* find(routing from) const;
@@ -225,7 +226,7 @@ class topic_map {
   std::map<wire::id, std::unique_ptr<participant>> participants_;
   std::unique_ptr<participant> leaving_;
   std::size_t leaving_count_ = 0;
-  std::list<participant*> by_age_;  // the next lease to end first
+  std::list<participant*> by_age_;  // the next lease to end comes first
   std::unordered_map<routing, participant*> by_route_;
   client_table clients_;
   schema_store schemas_;

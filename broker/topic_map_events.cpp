@@ -1,4 +1,4 @@
-// Who is told when a topic moved, and when.
+// Which participants get an event when a topic moves, and when.
 #include "topic_map.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ void topic_map::notify(topic_table::iterator at, time now) noexcept {
   topic& of = at->second;
   if (of.subscriptions.empty()) return;
   if (!of.idle.empty()) return enqueue(at, now);
-  // Those who have the event already get another one when all the others had theirs.
+  // Those who have the event already get another one after all the others had theirs.
   if (of.pushed_to != 0) of.changed_on_the_way = true;
 }
 
-// At once, or where too many moves preceded this one, when they are paid for.
+// At once; or, when too many moves preceded this one, when the limit allows it.
 void topic_map::enqueue(topic_table::iterator at, time now) noexcept {
   topic& of = at->second;
   const time paid = std::max(of.paid_until, now);
@@ -43,7 +43,7 @@ std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& bud
     }
     event due{{}, state_of(at)};
     due.to.reserve(std::min(budget, of.subscriptions.size()));
-    // From one participant to the next, past its other subscriptions.
+    // Goes from one participant to the next, past its other subscriptions.
     auto reader = of.subscriptions.lower_bound({of.pushed_to, 0});
     for (; reader != of.subscriptions.end() && budget > 0; --budget) {
       const participant& to = *reader->second.holder;

@@ -1,4 +1,4 @@
-// What the topic map shows to others: the states in answers and events.
+// The topic map as others see it: the states in answers and events.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ std::uint32_t milliseconds_between(topic_map::time then, topic_map::time now) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(elapsed, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// What a state takes in a frame at least: only that much is collected for a page.
+// The least size of a state in a frame. Only that many are collected for a page.
 std::size_t least_bytes(const wire::topic_state& of) {
   std::size_t bytes = of.topic.size() + 32;
   if (of.publication) bytes += 64 + of.publication->endpoints.size() * 24;

@@ -1,5 +1,5 @@
-// Registrations of topics that another participant holds, while it is asked whether it lives. Bounded, altogether and
-// for each client.
+// Registrations of topics that another participant holds, while a probe finds out whether it lives. Bounded, in total
+// and for each client.
 #pragma once
 
 #include <chrono>
@@ -37,22 +37,22 @@ class waiting_registrations {
     std::optional<wire::id> alive_holder;  // nothing: it is dead, and removed
   };
 
-  // Nothing: it waits. A retry of the same registration takes the place of the first: it is answered once, under its
-  // last request id.
+  // Nothing: it waits. A retry of the same registration takes the place of the first; the answer carries its last
+  // request id.
   [[nodiscard]] topic_map::done add(const wire::id& holder, registration asked,
-                                    time deadline);  // deadlines never go back
-  // The number of the probe to send, when the holder has not been asked yet; it was now.
+                                    time deadline);  // deadlines never decrease
+  // Returns the number of the probe to send, when the holder has not been asked yet; it counts as asked from now on.
   [[nodiscard]] std::optional<std::uint64_t> take_probe(const wire::id& holder);
 
   [[nodiscard]] bool waits_for(const wire::id& holder) const { return probes_.contains(holder); }
   // The holder answered, or will not.
   void settle(const wire::id& holder, bool alive);
-  // A holder that did not answer in time. Once for each.
+  // Returns a holder that did not answer in time, once.
   [[nodiscard]] std::optional<wire::id> overdue(time now);
-  // It has longer: the broker itself was late. Deadlines never go back.
+  // It gets more time, because the broker itself was late. Deadlines never decrease.
   void extend(const wire::id& holder, time deadline);
   void extend_all(time deadline);
-  // The next one whose holder is settled, in the order in which they came.
+  // Returns the next one whose holder is settled, in the order in which they came.
   [[nodiscard]] std::optional<settled> next();
 
   [[nodiscard]] bool empty() const noexcept { return probes_.empty(); }
