@@ -1,6 +1,6 @@
 // The part of ZMTP 3, the protocol of ZeroMQ sockets (rfc.zeromq.org/spec/23), that ipc and tcp links need: no security
 // (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the data plane
-// (liborc/DESIGN.md, "ZMTP without libzmq on the data plane"), and any ZeroMQ socket can be the other end.
+// (liborc/doc/design/zmtp.md), and any ZeroMQ socket can be the other end.
 #pragma once
 
 #include <array>

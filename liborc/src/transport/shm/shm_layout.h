@@ -1,6 +1,6 @@
 // The memory that a publication shares with its shm subscribers: the segment (the publisher writes, subscribers can
 // only read it), and one page per subscriber (shared with the publisher alone). Slots as in the MIRA paper, IV.A;
-// "newest" and "next" as in the Ach paper, III; liborc/DESIGN.md, "Shared memory". tests/model has the protocol as a
+// "newest" and "next" as in the Ach paper, III; liborc/doc/design/shm.md. tests/model has the protocol as a
 // SPIN model. Its steps carry the labels [A1]…[S3] that the comments of this directory name.
 //
 // Accesses to atomics of the protocol are sequentially consistent where a label stands: [A2]/[A3] against [R4]/[R5] and

@@ -1,5 +1,5 @@
-// shm: samples are written once into memory that all subscribers of this host read in place (liborc/DESIGN.md, "Shared
-// memory").
+// shm: samples are written once into memory that all subscribers of this host read in place
+// (liborc/doc/design/shm.md).
 #pragma once
 
 #include "transport/transport.h"

@@ -2,7 +2,7 @@
 //
 // The call that sends a sample also writes it. A connection that does not take all of it keeps the rest. Its reader is
 // then behind, and gets the newest sample (or, in order, what it lacks) when the kernel has room again. So only what
-// the kernel holds is ever older than the newest sample (liborc/DESIGN.md, "Per-reader connections").
+// the kernel holds is ever older than the newest sample (liborc/doc/design/readers.md).
 #pragma once
 
 #include <atomic>
