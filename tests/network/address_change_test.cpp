@@ -74,12 +74,10 @@ TEST_CASE("4: a publisher that started before its host had an address is reached
   all[0].sh("ip addr flush dev eth0");
   const lab_broker broker(all[0]);
   const auto publisher = node_on(all[0], "ipc:///run/user/orc/broker");
-  publisher->must("register t any");
-  publisher->must("stream t 100 100 0");
+  start_stream(*publisher, "t", "any");
   all[0].sh("ip addr add " + all[0].address() + "/24 dev eth0");
   const auto subscriber = node_on(all[1], broker.endpoint());
-  subscriber->must("request t any 1 0 0");
-  subscriber->must("collect t");
+  follow(*subscriber, "t", "any", 0);
   INFO(link_of(*subscriber));
   CHECK(receives(*subscriber, milliseconds(10'000)));
 }
@@ -104,8 +102,7 @@ TEST_CASE("5: on the broker's host each address is offered, and the subscriber t
   for (const std::string& from : {std::string("ipc:///run/user/orc/broker"), broker.endpoint()}) {
     INFO(from);
     const auto publisher = node_on(all[0], from);
-    publisher->must("register t any");
-    publisher->must("stream t 100 100 0");
+    start_stream(*publisher, "t", "any");
     const auto subscriber = node_on(all[1], broker.endpoint());
     const auto start = std::chrono::steady_clock::now();
     subscriber->must("request t any 1 0 5000");

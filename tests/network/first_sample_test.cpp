@@ -2,6 +2,7 @@
 #include <string>
 
 #include "network/lab.h"
+#include "network/streams.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -16,8 +17,7 @@ TEST_CASE("12: the first sample after an outage is as old as it is, and max_age_
   const auto any_age = node_on((*hosts)[1], broker.endpoint());
   const auto young_only = node_on((*hosts)[1], broker.endpoint());
   publisher->must("register cmd tcp");
-  any_age->must("request cmd tcp 1 0 20000");
-  any_age->must("collect cmd");
+  follow(*any_age, "cmd", "tcp");
   young_only->must("request cmd tcp 1 0 20000 1000");
   publisher->must("send cmd 1 8");
   REQUIRE(young_only->ask("recv cmd 20000").starts_with("sample 1 "));

@@ -78,16 +78,14 @@ TEST_CASE("3: ttl=0 never leaves the host, and links the programs on it", "[netw
     const wire_tap source(host);
     const wire_tap wire((*hosts)[1]);
     const auto stranger = alone_on((*hosts)[1], stays);
-    stranger->must("request cmd multicast");
-    stranger->must("collect cmd");
+    follow(*stranger, "cmd", "multicast", 0);
 
     // Before anybody listens on the host, and while somebody does.
     const auto sender = alone_on(host, stays);
     start_stream(*sender, "cmd", "multicast", "800 200");
     CHECK(wait_until([&] { return sender->progress("cmd").sent >= 100; }));
     const auto receiver = alone_on(host, stays);
-    receiver->must("request cmd multicast");
-    receiver->must("collect cmd");
+    follow(*receiver, "cmd", "multicast", 0);
     CHECK(hears_more(*receiver, "cmd", 100));
     // Whatever becomes of the routes meanwhile.
     host.sh("ip route replace 224.0.0.0/4 dev eth0");
@@ -114,8 +112,7 @@ TEST_CASE("3: ttl=0 by an interface that the URL names stays on the host as well
     start_stream(*sender, "cmd", "multicast", "800 200");
     CHECK(wait_until([&] { return sender->progress("cmd").sent >= 50; }));
     const auto receiver = alone_on((*hosts)[0], url);
-    receiver->must("request cmd multicast");
-    receiver->must("collect cmd");
+    follow(*receiver, "cmd", "multicast", 0);
     CHECK(wait_until([&] { return receiver->stats("cmd").received >= 50; }));
     CHECK(source.count().left == 0);
   }
@@ -140,8 +137,7 @@ TEST_CASE("3: ttl=0 stays on the publication's host when the broker is on anothe
     const auto far = node_at(1);
     sender->must("register cmd multicast");
     for (test_node* const node : {near.get(), far.get()}) {
-      node->must("request cmd multicast");
-      node->must("collect cmd");
+      follow(*node, "cmd", "multicast", 0);
     }
     sender->must("stream cmd 800 200");
     CHECK(wait_until([&] { return near->stats("cmd").received >= 50; }));
@@ -156,11 +152,9 @@ TEST_CASE("3: ttl=0 subscribers hear what comes by the multicast route, also one
   const auto hosts = make_lab(why);
   if (!hosts) return skip(why);
   const auto receiver = alone_on((*hosts)[0], stays);
-  receiver->must("request cmd multicast");
-  receiver->must("collect cmd");
+  follow(*receiver, "cmd", "multicast", 0);
   const auto sender = alone_on((*hosts)[1], leaves);
-  sender->must("register cmd multicast");
-  sender->must("stream cmd 800 200");
+  start_stream(*sender, "cmd", "multicast", "800 200");
   REQUIRE(wait_until([&] { return sender->progress("cmd").sent >= 50; }));
   CHECK(receiver->stats("cmd").received == 0);
   (*hosts)[0].sh("ip route add default dev eth0");
@@ -184,13 +178,11 @@ TEST_CASE("3: ttl=1 goes by the interface of the multicast route, and by no othe
     const auto here = alone_on((*hosts)[0], leaves);
     const auto there = alone_on((*hosts)[1], leaves);
     for (test_node* const node : {here.get(), there.get()}) {
-      node->must("request cmd multicast");
-      node->must("collect cmd");
+      follow(*node, "cmd", "multicast", 0);
     }
     const wire_tap wire((*hosts)[1]);
     const auto sender = alone_on((*hosts)[0], leaves);
-    sender->must("register cmd multicast");
-    sender->must("stream cmd 800 200");
+    start_stream(*sender, "cmd", "multicast", "800 200");
     CHECK(wait_until([&] { return there->stats("cmd").received >= 50; }));
     CHECK(wait_until([&] { return here->stats("cmd").received >= 50; }));
     CHECK(wire.count().came >= 50);
