@@ -58,7 +58,7 @@ struct participant_options {
   std::string broker = {};
   // The participant's name, for people; `orc topic list` shows it. Empty: the program's name.
   std::string name = {};
-  // How long a set-up call waits for the broker's answer, in ms; -1: for ever.
+  // A set-up call waits this many ms for the broker's answer; -1: without limit.
   int broker_timeout_ms = 2000;
   // Address that other hosts connect to: an IPv4 or IPv6 address, or a host name, which is looked up once when the
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker; on the broker's own host,
@@ -136,7 +136,7 @@ struct request_options {
   // lagging readers over ipc and tcp. When the queue is full, the oldest sample is dropped, and message::missed()
   // counts it. With conflate = 1 there is no queue, and a depth is a bad_argument.
   std::size_t depth = 0;
-  // How long request_topic waits for the link, in ms; 0: not at all, -1: for ever. When the time has passed,
+  // request_topic waits this many ms for the link; 0: not at all, -1: without limit. When the time has passed,
   // request_topic returns timed_out and the request stays.
   int connected_within_ms = 0;
   // Transports this subscription may use. Empty: the participant's. When they are named without shm, max_messages and
