@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd_limit.h"
 #include "benchmarks/broker_load_clients.h"
 #include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
@@ -20,7 +21,6 @@
 #include "benchmarks/support/json.h"
 #include "benchmarks/support/scratch_dir.h"
 #include "benchmarks/support/summary.h"
-#include "wire/fd_limit.h"
 
 namespace orc::bench {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/process_identity.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/interrupt.h"
-#include "wire/process_identity.h"
 
 namespace orc::bench {
 namespace {

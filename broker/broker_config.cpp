@@ -4,7 +4,7 @@
 #include <iostream>
 #include <map>
 
-#include "wire/run_dir.h"
+#include "base/run_dir.h"
 
 namespace orc {
 namespace {

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "wire/printable.h"
+#include "base/printable.h"
 
 namespace orc {
 namespace {
@@ -24,7 +24,7 @@ std::uint64_t random_epoch() { return wire::id::random().lo; }
 
 // Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text) {
-  text = wire::escaped(text, wire::backslashes::kept);
+  text = detail::escaped(text, detail::backslashes::kept);
   if (text.size() <= wire::max_text) return;
   std::size_t size = wire::max_text;
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // cuts between two characters
@@ -352,7 +352,7 @@ void broker_service::log(broker_log_level level, const std::string& text) {
     return;
   }
   --lines_left_;
-  options_.log(level, wire::escaped(text, wire::backslashes::kept));
+  options_.log(level, detail::escaped(text, detail::backslashes::kept));
 }
 
 }  // namespace orc

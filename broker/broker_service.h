@@ -13,13 +13,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/process_identity.h"
 #include "broker_log.h"
 #include "endpoint_rules.h"
 #include "peer.h"
 #include "topic_map.h"
 #include "waiting_registrations.h"
 #include "wire/control.h"
-#include "wire/process_identity.h"
 
 namespace orc {
 

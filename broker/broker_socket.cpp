@@ -13,10 +13,10 @@
 #include <climits>
 #include <new>
 
+#include "base/fd_limit.h"
+#include "base/ip_address.h"
 #include "client_table.h"
 #include "wire/control.h"
-#include "wire/fd_limit.h"
-#include "wire/ip_address.h"
 
 namespace orc {
 namespace {
@@ -62,10 +62,10 @@ fair_share::bounds places_for(std::size_t listeners) noexcept {
 
 // True when the connection comes from this host: its two addresses are the same, or ours is a loopback address.
 bool from_this_host(int connection, const peer& who) {
-  wire::socket_address own;
+  detail::socket_address own;
   if (::getsockname(connection, own.get(), own.room()) != 0) return false;
   const auto here = own.value();
-  return here && (here->address.is_loopback() || here->address == wire::ip_address::parse(who.address));
+  return here && (here->address.is_loopback() || here->address == detail::ip_address::parse(who.address));
 }
 
 // Returns the client's name, with one name for all addresses of this host.

@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "control_connection.h"
-#include "core/unique_fd.h"
 #include "fair_share.h"
 #include "listener.h"
 #include "peer.h"

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
 namespace orc {
 
 std::string client_table::name_of(const peer& who) {
   if (who.way == peer::via::ipc) return "user " + std::to_string(who.uid);
-  const auto address = wire::ip_address::parse(who.address);
+  const auto address = detail::ip_address::parse(who.address);
   if (!address) return "address " + who.address;
   // Any program of this host can use all loopback addresses.
-  if (address->is_loopback()) return "address " + wire::ip_address::loopback_v4().text();
+  if (address->is_loopback()) return "address " + detail::ip_address::loopback_v4().text();
   if (address->is_v4()) return "address " + address->text();
   auto network = *address;
   std::fill(network.bytes.begin() + 8, network.bytes.end(), std::uint8_t{0});  // a host has all addresses of its /64

@@ -93,7 +93,7 @@ control_connection::event control_connection::receive(std::span<const std::byte>
 // Receives bytes. Descriptors with them are the error EPROTO.
 ssize_t control_connection::take(std::span<char> to) noexcept {
   return plain_ ? ::recv(fd_.get(), to.data(), to.size(), MSG_DONTWAIT)
-                : wire::receive_without_descriptors(fd_.get(), to.data(), to.size());
+                : detail::receive_without_descriptors(fd_.get(), to.data(), to.size());
 }
 
 // Returns `handled` when some bytes came.

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/unique_fd.h"
-#include "wire/stray_descriptors.h"
+#include "base/stray_descriptors.h"
+#include "base/unique_fd.h"
 #include "wire/zmtp.h"
 
 namespace orc {
@@ -24,7 +24,7 @@ class control_connection {
 
   // The peer's Socket-Type must be DEALER. Its Identity is ignored.
   explicit control_connection(detail::unique_fd fd) noexcept
-      : fd_(std::move(fd)), plain_(wire::refuse_descriptors(fd_.get())) {}
+      : fd_(std::move(fd)), plain_(detail::refuse_descriptors(fd_.get())) {}
   // Tries once more to send the rest. The peer then gets what the kernel holds, and sees the end.
   ~control_connection();
   control_connection(const control_connection&) = delete;

@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "wire/run_dir.h"
+#include "base/run_dir.h"
 
 namespace orc {
 namespace {
 
-using wire::ip_address;
+using detail::ip_address;
 
 constexpr auto asked_again_after = std::chrono::milliseconds(100);  // getifaddrs() takes at most a tenth of that
 
@@ -26,7 +26,7 @@ bool read(std::string_view text, Number& to) {
 // each host, and asking the kernel for an interface of any name may load modules.
 std::optional<ip_address> parse_host_and_port(std::string_view text) {
   if (text.find('%') != std::string_view::npos) return std::nullopt;
-  const auto read = wire::ip_port::parse(text);
+  const auto read = detail::ip_port::parse(text);
   return read && read->port != 0 ? std::optional(read->address) : std::nullopt;
 }
 
@@ -193,7 +193,7 @@ bool endpoint_rules::is_of_this_host(const ip_address& address, time now) {
   own_.clear();
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr) continue;
-    if (const auto here = wire::ip_port::of(*each->ifa_addr)) own_.push_back(here->address);
+    if (const auto here = detail::ip_port::of(*each->ifa_addr)) own_.push_back(here->address);
   }
   return known();
 }

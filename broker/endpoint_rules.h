@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "peer.h"
 #include "wire/control.h"
-#include "wire/ip_address.h"
 
 namespace orc {
 
 struct address_range {
-  wire::ip_address network;
+  detail::ip_address network;
   int bits = 128;  // of 128, also for IPv4
-  [[nodiscard]] bool contains(const wire::ip_address& address) const noexcept;
+  [[nodiscard]] bool contains(const detail::ip_address& address) const noexcept;
   // Parses "192.0.2.0/24", "192.0.2.1", "2001:db8::/32"; nothing: another form.
   [[nodiscard]] static std::optional<address_range> parse(std::string_view text);
 };
@@ -39,10 +39,10 @@ class endpoint_rules {
   [[nodiscard]] std::string problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
                                        time now);
   [[nodiscard]] std::string problem_of_address(std::string_view address_and_port, const peer& by, time now);
-  [[nodiscard]] bool is_of_this_host(const wire::ip_address& address, time now);
+  [[nodiscard]] bool is_of_this_host(const detail::ip_address& address, time now);
 
   const std::vector<address_range> allowed_;
-  std::vector<wire::ip_address> own_;  // of this host, at the last look
+  std::vector<detail::ip_address> own_;  // of this host, at the last look
   time asked_{};
 };
 

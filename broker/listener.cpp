@@ -12,18 +12,18 @@
 #include <cstring>
 #include <memory>
 
-#include "wire/ip_address.h"
-#include "wire/run_dir.h"
-#include "wire/stray_descriptors.h"
-#include "wire/tcp_listener.h"
+#include "base/ip_address.h"
+#include "base/run_dir.h"
+#include "base/stray_descriptors.h"
+#include "base/tcp_listener.h"
 
 namespace orc {
 namespace {
 
+using detail::ip_address;
+using detail::ip_port;
+using detail::socket_address;
 using detail::unique_fd;
-using wire::ip_address;
-using wire::ip_port;
-using wire::socket_address;
 
 constexpr std::string_view ipc_scheme = "ipc://";
 constexpr std::string_view tcp_scheme = "tcp://";
@@ -99,7 +99,7 @@ std::variant<listener, std::string> listener::open_path(const std::string& path)
   if (auto* const wrong = std::get_if<std::string>(&guard)) return std::move(*wrong);
   listener made(unique_fd(::socket(AF_UNIX, stream_type, 0)), std::string(ipc_scheme) + path);
   made.guard_.emplace(std::move(std::get<ipc_guard>(guard)));
-  (void)wire::refuse_descriptors(made.fd());  // connections inherit it
+  (void)detail::refuse_descriptors(made.fd());  // connections inherit it
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);
@@ -123,7 +123,7 @@ std::variant<listener, std::string> listener::open_port(const std::string& where
   if (!address) return tcp_advice(ENODEV);
   ip_port at{*address, *port};
   const bool everywhere = host == any_host;
-  unique_fd fd(everywhere ? wire::listen_tcp_everywhere(at, backlog) : wire::listen_tcp(at, backlog));
+  unique_fd fd(everywhere ? detail::listen_tcp_everywhere(at, backlog) : detail::listen_tcp(at, backlog));
   if (!fd) return tcp_advice(errno);
   const auto shown = everywhere ? "*:" + std::to_string(at.port) : at.text();
   listener made(std::move(fd), std::string(tcp_scheme) + shown);

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "ipc_guard.h"
 #include "peer.h"
 

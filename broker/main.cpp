@@ -10,9 +10,9 @@
 #include <string>
 
 #include "address_broker.h"
+#include "base/fd_limit.h"
 #include "broker_config.h"
 #include "service_manager.h"
-#include "wire/fd_limit.h"
 
 namespace {
 

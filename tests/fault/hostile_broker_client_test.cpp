@@ -7,13 +7,13 @@
 #include <set>
 #include <thread>
 
+#include "base/fd_limit.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/control_stranger.h"
 #include "support/proc_stats.h"
 #include "support/raw_client.h"
 #include "support/wait_until.h"
-#include "wire/fd_limit.h"
 
 using namespace orc::test;
 namespace wire = orc::wire;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "network/lab.h"
 
 namespace orc::test {

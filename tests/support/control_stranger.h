@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "support/raw_socket.h"
 #include "support/wait_until.h"
 #include "wire/zmtp.h"

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.h"
-#include "core/unique_fd.h"
+#include "base/clock.h"
+#include "base/unique_fd.h"
 #include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/orc_datagram.h"
 
@@ -21,7 +21,7 @@ namespace orc::test {
 
 class fake_readers {
  public:
-  fake_readers(std::size_t count, const wire::id& publication, const wire::ip_port& reports_at)
+  fake_readers(std::size_t count, const wire::id& publication, const detail::ip_port& reports_at)
       : publication_(publication), events_(::epoll_create1(EPOLL_CLOEXEC)) {
     allow_files(count + 200);
     for (std::size_t n = 0; n < count; ++n) {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace orc::test {
 

@@ -13,8 +13,8 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "base/process_identity.h"
 #include "wire/control.h"
-#include "wire/process_identity.h"
 
 namespace orc::test {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
@@ -35,12 +35,12 @@ class udp_stranger {
     std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
     to_group(std::span(datagram).first(detail::multicast::encode(d, datagram)));
   }
-  void send(std::span<const std::byte> datagram, const wire::ip_port& to) {
-    const wire::socket_address address(to);
+  void send(std::span<const std::byte> datagram, const detail::ip_port& to) {
+    const detail::socket_address address(to);
     (void)::sendto(direct_.get(), datagram.data(), datagram.size(), 0, address.get(), address.size());
   }
   // Returns the bytes that it has.
-  std::size_t send(const detail::multicast::orc_datagram& d, const wire::ip_port& to) {
+  std::size_t send(const detail::multicast::orc_datagram& d, const detail::ip_port& to) {
     std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
     const std::size_t size = detail::multicast::encode(d, datagram);
     send(std::span(datagram).first(size), to);

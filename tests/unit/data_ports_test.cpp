@@ -13,8 +13,8 @@
 using namespace orc::test;
 using orc::detail::connect_to_host;
 using orc::detail::listen_on_port;
+using orc::detail::port_range;
 using orc::detail::unique_fd;
-using orc::wire::port_range;
 
 namespace {
 

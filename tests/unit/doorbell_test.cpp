@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "core/doorbell.h"
+#include "base/doorbell.h"
 #include "support/catch.h"
 
 namespace {

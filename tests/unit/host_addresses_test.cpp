@@ -1,4 +1,4 @@
-#include "wire/host_addresses.h"
+#include "base/host_addresses.h"
 
 #include "core/name_lookup.h"
 #include "support/catch.h"
@@ -10,14 +10,14 @@ TEST_CASE("host addresses: only names are looked up", "[unit]") {
   for (const std::string numeric : {"tcp://127.0.0.1:5570", "tcp://[::1]:5570", "ipc:///run/orc/broker", "tcp://5570",
                                     "tcp://:5570", "tcp://host:", "tcp://*:5570", "tcp://[no]:5570", "none", ""}) {
     INFO(numeric);
-    CHECK_FALSE(wire::names_a_host(numeric));
-    CHECK(wire::numeric_endpoints(numeric) == std::vector<std::string>{numeric});
+    CHECK_FALSE(orc::detail::names_a_host(numeric));
+    CHECK(orc::detail::numeric_endpoints(numeric) == std::vector<std::string>{numeric});
   }
-  CHECK(wire::names_a_host("tcp://localhost:5570"));
-  CHECK(wire::numeric_endpoints("tcp://nowhere.invalid:5570").empty());
-  CHECK(wire::addresses_of_host("2001:db8::1") == std::vector{*wire::ip_address::parse("2001:db8::1")});
-  CHECK(wire::numbers_in("tcp://[2001:db8::1]:7")->port == 7);
-  CHECK_FALSE(wire::numbers_in("udp://127.0.0.1:7"));
+  CHECK(orc::detail::names_a_host("tcp://localhost:5570"));
+  CHECK(orc::detail::numeric_endpoints("tcp://nowhere.invalid:5570").empty());
+  CHECK(orc::detail::addresses_of_host("2001:db8::1") == std::vector{*orc::detail::ip_address::parse("2001:db8::1")});
+  CHECK(orc::detail::numbers_in("tcp://[2001:db8::1]:7")->port == 7);
+  CHECK_FALSE(orc::detail::numbers_in("udp://127.0.0.1:7"));
 }
 
 TEST_CASE("name lookup: one at a time, whose result is taken once", "[unit]") {

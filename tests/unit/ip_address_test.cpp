@@ -1,12 +1,12 @@
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
 #include <string>
 
 #include "support/catch.h"
 
-using orc::wire::ip_address;
-using orc::wire::ip_port;
-using orc::wire::socket_address;
+using orc::detail::ip_address;
+using orc::detail::ip_port;
+using orc::detail::socket_address;
 
 TEST_CASE("addresses and ports of both families are read and written") {
   for (const std::string text : {"192.0.2.1:1", "127.0.0.1:65535", "[2001:db8::1]:40000", "[::1]:5570", "0.0.0.0:0",

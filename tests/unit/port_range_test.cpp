@@ -1,12 +1,12 @@
-#include "wire/port_range.h"
+#include "base/port_range.h"
 
 #include <set>
 #include <string>
 
 #include "support/catch.h"
 
-using orc::wire::port_range;
-using orc::wire::try_ports;
+using orc::detail::port_range;
+using orc::detail::try_ports;
 
 namespace {
 

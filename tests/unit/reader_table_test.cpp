@@ -12,7 +12,7 @@ namespace {
 const monotonic::time_point start{std::chrono::hours(5)};
 
 source at(const char* address, int port) {
-  return {orc::wire::ip_address::parse(address).value(), static_cast<std::uint16_t>(port)};
+  return {orc::detail::ip_address::parse(address).value(), static_cast<std::uint16_t>(port)};
 }
 
 repair_request some() { return {.sequence = 1, .gaps = {{{0, 1}}}, .gap_count = 1}; }

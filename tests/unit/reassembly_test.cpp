@@ -128,7 +128,7 @@ TEST_CASE("reassembly: bounded in bytes, messages and time", "[unit]") {
     d.number = n;
     now += std::chrono::microseconds(1);
     const in_addr stranger{n};
-    if (r.add({orc::wire::ip_address::of(stranger), 1}, d, 1, now, done) != outcome::more) FAIL("refused");
+    if (r.add({orc::detail::ip_address::of(stranger), 1}, d, 1, now, done) != outcome::more) FAIL("refused");
     if (r.messages() > reassembly::most_messages || r.bytes() > 100'000) FAIL("grows");
   }
   CHECK(r.messages() == reassembly::most_messages);

@@ -9,7 +9,7 @@ using namespace orc::detail::multicast;
 
 namespace {
 
-const source here{orc::wire::ip_address::loopback_v4(), 1000};
+const source here{orc::detail::ip_address::loopback_v4(), 1000};
 constexpr orc::wire::id link_id{3, 4};
 const monotonic::time_point start{std::chrono::hours(5)};
 
@@ -32,7 +32,7 @@ TEST_CASE("report cookies: one is good for its address, port and link only", "[u
   CHECK(cookies.is_good(cookie, here, link_id, start));
   CHECK(!cookies.is_good(0, here, link_id, start));
   CHECK(!cookies.is_good(cookie ^ 1, here, link_id, start));
-  CHECK(!cookies.is_good(cookie, {orc::wire::ip_address::parse("127.0.0.2").value(), here.port}, link_id, start));
+  CHECK(!cookies.is_good(cookie, {orc::detail::ip_address::parse("127.0.0.2").value(), here.port}, link_id, start));
   CHECK(!cookies.is_good(cookie, {here.address, 1001}, link_id, start));
   CHECK(!cookies.is_good(cookie, here, {3, 5}, start));
   CHECK(!cookies.is_good(cookie, here, {4, 4}, start));
@@ -42,7 +42,7 @@ TEST_CASE("report cookies: one is good for its address, port and link only", "[u
 
 TEST_CASE("report cookies: every byte of an IPv6 address counts", "[unit]") {
   const report_cookies cookies({11, 12});
-  const source there{orc::wire::ip_address::parse("2001:db8::1").value(), 1000};
+  const source there{orc::detail::ip_address::parse("2001:db8::1").value(), 1000};
   const auto cookie = cookies.make(there, link_id, start);
   CHECK(cookies.is_good(cookie, there, link_id, start));
   for (std::size_t i = 0; i < there.address.bytes.size(); ++i) {

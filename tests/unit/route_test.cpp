@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "support/catch.h"
-#include "wire/ip_address.h"
 
 using namespace orc;
 using namespace orc::detail;
@@ -63,7 +63,7 @@ TEST_CASE("route: what is offered is neither loopback nor IPv6 link-local, and c
   CHECK(all.size() <= wire::max_tcp_endpoints);
   for (const auto& each : all) {
     INFO(each);
-    const auto address = wire::ip_address::parse(each);
+    const auto address = orc::detail::ip_address::parse(each);
     REQUIRE(address);
     CHECK_FALSE(address->is_loopback());
     CHECK((address->is_v4() || !address->is_link_local()));

@@ -1,6 +1,6 @@
 // A peer may send descriptors along with its bytes. Whoever closes the last one of a TCP socket that lingers waits for
 // its other end, which the peer holds as well.
-#include "wire/stray_descriptors.h"
+#include "base/stray_descriptors.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "broker/control_connection.h"
-#include "core/unique_fd.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 #include "transport/stream/zmtp_connection.h"
@@ -82,16 +82,16 @@ TEST_CASE("stray descriptors: bytes pass, and a descriptor ends it without waiti
   const pair_of_sockets sockets;
   std::array<char, 16> got{};
   REQUIRE(::send(sockets.theirs.get(), "abc", 3, MSG_NOSIGNAL) == 3);
-  CHECK(orc::wire::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == 3);
+  CHECK(orc::detail::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == 3);
   CHECK(std::memcmp(got.data(), "abc", 3) == 0);
-  CHECK(orc::wire::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == -1);
+  CHECK(orc::detail::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == -1);
   CHECK(errno == EAGAIN);
 
   lingering socket;
   const auto start = std::chrono::steady_clock::now();
   REQUIRE(send_along(sockets.theirs.get(), socket.sends.get()));
   socket.sends.reset(::dup(sockets.theirs.get()));  // the one on its way is the last
-  CHECK(orc::wire::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == -1);
+  CHECK(orc::detail::receive_without_descriptors(sockets.ours.get(), got.data(), got.size()) == -1);
   CHECK(errno == EPROTO);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
@@ -99,7 +99,7 @@ TEST_CASE("stray descriptors: bytes pass, and a descriptor ends it without waiti
 TEST_CASE("stray descriptors: they end a connection of the broker and of a link", "[unit]") {
   pair_of_sockets of_broker;
   pair_of_sockets of_link;
-  const bool refused = orc::wire::refuse_descriptors(of_broker.ours.get());
+  const bool refused = orc::detail::refuse_descriptors(of_broker.ours.get());
   orc::control_connection connection(std::move(of_broker.ours));
   orc::detail::zmtp_connection line(std::move(of_link.ours), "DEALER", 1000, 1000);
   for (const int theirs : {of_broker.theirs.get(), of_link.theirs.get()}) {

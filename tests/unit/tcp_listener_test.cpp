@@ -1,4 +1,4 @@
-#include "wire/tcp_listener.h"
+#include "base/tcp_listener.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -11,14 +11,14 @@
 #include <iterator>
 #include <thread>
 
-#include "core/unique_fd.h"
+#include "base/endpoint_check.h"
+#include "base/unique_fd.h"
 #include "support/catch.h"
-#include "wire/endpoint_check.h"
 
 using namespace std::chrono_literals;
+using orc::detail::ip_address;
+using orc::detail::ip_port;
 using orc::detail::unique_fd;
-using orc::wire::ip_address;
-using orc::wire::ip_port;
 
 namespace {
 
@@ -41,12 +41,12 @@ namespace {
 
 TEST_CASE("tcp listener: everywhere is both families", "[unit]") {
   ip_port at;
-  const unique_fd fd(orc::wire::listen_tcp_everywhere(at, 4));
+  const unique_fd fd(orc::detail::listen_tcp_everywhere(at, 4));
   REQUIRE(fd);
   CHECK(at.port != 0);
-  CHECK(orc::wire::connection_problem({ip_address::loopback_v4(), at.port}, 1s) == 0);
+  CHECK(orc::detail::connection_problem({ip_address::loopback_v4(), at.port}, 1s) == 0);
   if (at.address.is_v4()) return orc::test::skip("the kernel has no IPv6");
-  CHECK(orc::wire::connection_problem({*ip_address::parse("::1"), at.port}, 1s) == 0);
+  CHECK(orc::detail::connection_problem({*ip_address::parse("::1"), at.port}, 1s) == 0);
 }
 
 TEST_CASE("tcp listener: everywhere is IPv4 where the kernel has no IPv6", "[unit]") {
@@ -55,23 +55,23 @@ TEST_CASE("tcp listener: everywhere is IPv4 where the kernel has no IPv6", "[uni
   unique_fd fd;
   std::thread([&] {
     possible = without_ipv6();
-    if (possible) fd.reset(orc::wire::listen_tcp_everywhere(at, 4));
+    if (possible) fd.reset(orc::detail::listen_tcp_everywhere(at, 4));
   }).join();
   if (!possible) return orc::test::skip("no seccomp filters");
   REQUIRE(fd);
   CHECK(at.address == ip_address::any_v4());
-  CHECK(orc::wire::connection_problem({ip_address::loopback_v4(), at.port}, 1s) == 0);
+  CHECK(orc::detail::connection_problem({ip_address::loopback_v4(), at.port}, 1s) == 0);
 }
 
 TEST_CASE("tcp listener: errno says why there is none", "[unit]") {
   ip_port at{ip_address::loopback_v4(), 0};
-  const unique_fd first(orc::wire::listen_tcp(at, 4));
+  const unique_fd first(orc::detail::listen_tcp(at, 4));
   REQUIRE(first);
-  const unique_fd second(orc::wire::listen_tcp(at, 4));
+  const unique_fd second(orc::detail::listen_tcp(at, 4));
   CHECK(errno == EADDRINUSE);
   CHECK_FALSE(second);
   ip_port elsewhere{*ip_address::parse("192.0.2.1"), 0};
-  const unique_fd third(orc::wire::listen_tcp(elsewhere, 4));
+  const unique_fd third(orc::detail::listen_tcp(elsewhere, 4));
   CHECK(errno == EADDRNOTAVAIL);
   CHECK_FALSE(third);
 }

@@ -1,21 +1,21 @@
 // SHA-256 with the vectors of FIPS 180-4 (NIST, "Example Values"), and the hash of type descriptions.
 #include "wire/type_hash.h"
 
+#include "base/sha256.h"
 #include "support/catch.h"
-#include "wire/sha256.h"
 
 using namespace orc;
 
 namespace {
 
-std::string hex_of(const wire::sha256::digest& digest) {
+std::string hex_of(const orc::detail::sha256::digest& digest) {
   std::string text;
   for (const auto byte : digest) text += wire::id{std::uint64_t{byte} << 56, 0}.hex().substr(0, 2);
   return text;
 }
 
 std::string sha256_of(const std::string& bytes) {
-  wire::sha256 hash;
+  orc::detail::sha256 hash;
   hash.add(bytes);
   return hex_of(hash.finish());
 }
@@ -33,9 +33,9 @@ TEST_CASE("sha256: the standard's examples") {
 TEST_CASE("sha256: in parts of any size it is the same") {
   const std::string text(300, 'x');
   for (std::size_t size = 0; size <= text.size(); ++size) {
-    wire::sha256 whole;
+    orc::detail::sha256 whole;
     whole.add(text.substr(0, size));
-    wire::sha256 parts;
+    orc::detail::sha256 parts;
     for (std::size_t at = 0; at < size; at += 7) parts.add(text.substr(at, std::min<std::size_t>(7, size - at)));
     CHECK(hex_of(whole.finish()) == hex_of(parts.finish()));
   }

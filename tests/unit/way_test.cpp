@@ -5,8 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include "base/printable.h"
 #include "support/catch.h"
-#include "wire/printable.h"
 
 using namespace orc::detail;
 using namespace std::chrono_literals;
@@ -93,7 +93,7 @@ TEST_CASE("way: an address from a stranger stays UTF-8 where it is cut", "[unit]
     const way w{.where = {wire::transport::ipc, "ipc://" + path}};
     const std::string text = w.text(start, false);
     for (std::size_t at = 0; at < text.size();) {
-      const auto length = wire::utf8_length(std::string_view(text).substr(at));
+      const auto length = orc::detail::utf8_length(std::string_view(text).substr(at));
       REQUIRE(length != 0);
       at += length;
     }

@@ -6,11 +6,11 @@
 #include <optional>
 #include <zmq.hpp>
 
+#include "base/run_dir.h"
 #include "endpoint_check.h"
 #include "exit_code.h"
 #include "text.h"
 #include "wire/broker_endpoint.h"
-#include "wire/run_dir.h"
 
 namespace orc::cli {
 

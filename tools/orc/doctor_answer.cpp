@@ -62,7 +62,7 @@ class answerer {
   }
 
  private:
-  [[nodiscard]] std::string answer(const std::string& question, const wire::ip_address& peer) {
+  [[nodiscard]] std::string answer(const std::string& question, const detail::ip_address& peer) {
     if (question == doctor_greeting)
       return std::string(doctor_greeting) + " " + std::to_string(data_port_) + " " + url_.text() + " " + host_name();
     if (question == "time") return now_ns();
@@ -78,7 +78,7 @@ class answerer {
   }
 
   // Only to whoever asks.
-  [[nodiscard]] std::string connect(const wire::ip_port& to) const {
+  [[nodiscard]] std::string connect(const detail::ip_port& to) const {
     auto made = doctor_line::connect(to, stop_);
     const auto* const why = std::get_if<std::string>(&made);
     return why == nullptr ? "ok" : "no " + *why;

@@ -4,15 +4,15 @@
 #include <chrono>
 #include <variant>
 
+#include "base/endpoint_check.h"
+#include "base/fd_limit.h"
+#include "base/run_dir.h"
 #include "broker_query.h"
 #include "doctor.h"
 #include "endpoint_check.h"
 #include "orc/version.h"
 #include "text.h"
 #include "wire/broker_endpoint.h"
-#include "wire/endpoint_check.h"
-#include "wire/fd_limit.h"
-#include "wire/run_dir.h"
 
 namespace orc::cli {
 
@@ -92,7 +92,7 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
       add_answer(add, findings, *from);
       return candidate;
     } else {
-      const auto found = wire::look_at_endpoint(candidate, wire::endpoint_check::patience, wire::names_are::looked_up);
+      const auto found = detail::look_at_endpoint(candidate, detail::endpoint_check::patience, detail::names_are::looked_up);
       findings += " (" + (found.text.empty() ? "no broker answers there" : found.text) + ")";
     }
   }

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/environment.h"
+#include "base/network_error.h"
+#include "base/port_range.h"
+#include "base/tcp_listener.h"
 #include "wire/control.h"
-#include "wire/environment.h"
-#include "wire/network_error.h"
-#include "wire/port_range.h"
-#include "wire/tcp_listener.h"
 
 namespace orc::cli {
 
@@ -22,7 +22,7 @@ constexpr std::size_t longest_line = 512;
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 // 0 or errno.
-int connect_in_time(int fd, const wire::socket_address& to, const stop_signal& stop) {
+int connect_in_time(int fd, const detail::socket_address& to, const stop_signal& stop) {
   if (::connect(fd, to.get(), to.size()) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   const auto until = stop_signal::clock::now() + connection_patience;
@@ -39,19 +39,19 @@ int connect_in_time(int fd, const wire::socket_address& to, const stop_signal& s
 }  // namespace
 
 std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port) {
-  wire::ip_port at{{}, port};
-  detail::unique_fd fd(wire::listen_tcp_everywhere(at, 16));
+  detail::ip_port at{{}, port};
+  detail::unique_fd fd(detail::listen_tcp_everywhere(at, 16));
   if (!fd) return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
   port = at.port;
   return fd;
 }
 
 std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& port) {
-  const auto parsed = wire::port_range::parse(detail::environment("ORC_PORTS"));
-  const auto* const among = std::get_if<wire::port_range>(&parsed);
+  const auto parsed = detail::port_range::parse(detail::environment("ORC_PORTS"));
+  const auto* const among = std::get_if<detail::port_range>(&parsed);
   if (among == nullptr) return "ORC_PORTS: " + std::get<std::string>(parsed);
   std::variant<detail::unique_fd, std::string> made;
-  const bool tried = wire::try_ports(*among, wire::id::random().lo, [&](std::uint16_t each) {
+  const bool tried = detail::try_ports(*among, wire::id::random().lo, [&](std::uint16_t each) {
     port = each;
     made = listen_for_doctor(port);
     return std::holds_alternative<detail::unique_fd>(made);
@@ -60,11 +60,11 @@ std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& 
   return made;
 }
 
-std::variant<doctor_line, std::string> doctor_line::connect(const wire::ip_port& to, const stop_signal& stop) {
-  const wire::socket_address address(to);
+std::variant<doctor_line, std::string> doctor_line::connect(const detail::ip_port& to, const stop_signal& stop) {
+  const detail::socket_address address(to);
   detail::unique_fd fd(::socket(address.family(), stream_type, 0));
   if (!fd) return std::string(std::strerror(errno));
-  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return wire::why_unreachable(problem);
+  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return detail::why_unreachable(problem);
   return doctor_line(std::move(fd));
 }
 
@@ -94,8 +94,8 @@ std::optional<std::string> doctor_line::ask(const std::string& line, const stop_
   return say(line) ? hear(stop) : std::nullopt;
 }
 
-std::optional<wire::ip_address> doctor_line::peer() const {
-  wire::socket_address address;
+std::optional<detail::ip_address> doctor_line::peer() const {
+  detail::socket_address address;
   if (::getpeername(fd_.get(), address.get(), address.room()) != 0) return std::nullopt;
   const auto there = address.value();
   return there ? std::optional(there->address) : std::nullopt;

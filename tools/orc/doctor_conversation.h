@@ -15,9 +15,9 @@
 #include <string>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/ip_address.h"
+#include "base/unique_fd.h"
 #include "stop_signal.h"
-#include "wire/ip_address.h"
 
 namespace orc::cli {
 
@@ -39,7 +39,7 @@ class doctor_line {
  public:
   explicit doctor_line(detail::unique_fd fd) : fd_(std::move(fd)) {}
   // Or why nobody could be reached there, as it follows "10.0.0.2:5571: ".
-  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const wire::ip_port& to, const stop_signal& stop);
+  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const detail::ip_port& to, const stop_signal& stop);
 
   // False: the other end is gone, or does not read.
   bool say(const std::string& line);
@@ -48,7 +48,7 @@ class doctor_line {
   // Both: nothing when there was no answer.
   [[nodiscard]] std::optional<std::string> ask(const std::string& line, const stop_signal& stop);
   // The other end's address. Nothing: it is gone.
-  [[nodiscard]] std::optional<wire::ip_address> peer() const;
+  [[nodiscard]] std::optional<detail::ip_address> peer() const;
 
  private:
   detail::unique_fd fd_;

@@ -9,13 +9,13 @@
 #include <limits>
 #include <sstream>
 
+#include "base/host_addresses.h"
 #include "doctor.h"
 #include "doctor_conversation.h"
 #include "group_probe.h"
 #include "orc/version.h"
 #include "text.h"
 #include "wire/control.h"
-#include "wire/host_addresses.h"
 
 namespace orc::cli {
 
@@ -47,12 +47,12 @@ const std::vector<std::string> look_at_firewalls = {as_root("nft list ruleset")}
 
 // What the other side says about itself.
 struct other_host {
-  wire::ip_port data;
+  detail::ip_port data;
   std::string multicast;
   std::string name;
 };
 
-std::optional<other_host> introduced(doctor_line& line, const wire::ip_address& address, const stop_signal& stop) {
+std::optional<other_host> introduced(doctor_line& line, const detail::ip_address& address, const stop_signal& stop) {
   const auto answer = line.ask(doctor_greeting, stop);
   const std::string expected = std::string(doctor_greeting) + " ";
   if (!answer || !answer->starts_with(expected)) return std::nullopt;
@@ -183,12 +183,12 @@ void check_multicast_between(const examine& add, const detail::multicast_url& ur
 
 void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
                       const stop_signal& stop) {
-  const auto addresses = wire::addresses_of_host(without_brackets(host));
+  const auto addresses = detail::addresses_of_host(without_brackets(host));
   if (addresses.empty())
     return add({severity::fail, "other host", "there is no host '" + host + "'", {"getent hosts " + shell_word(host)}});
   std::string failures;
   for (const auto& address : addresses) {
-    const wire::ip_port at{address, port};
+    const detail::ip_port at{address, port};
     const auto before = clock::now();
     auto made = doctor_line::connect(at, stop);
     if (stop.raised()) return;

@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/run_dir.h"
 #include "doctor.h"
 #include "text.h"
-#include "wire/run_dir.h"
 
 namespace orc::cli {
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "base/environment.h"
 #include "doctor.h"
 #include "doctor_conversation.h"
 #include "orc/version.h"
 #include "text.h"
 #include "wire/control.h"
-#include "wire/environment.h"
 
 namespace orc::cli {
 

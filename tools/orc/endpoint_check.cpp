@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/broker_trust.h"
+#include "base/endpoint_check.h"
+#include "base/host_addresses.h"
 #include "text.h"
-#include "wire/broker_trust.h"
-#include "wire/endpoint_check.h"
-#include "wire/host_addresses.h"
 
 namespace orc::cli {
 
@@ -23,7 +23,7 @@ constexpr auto slice = 10ms;
 std::vector<std::string> ways_to(const std::vector<std::string>& endpoints) {
   std::vector<std::string> ways;
   for (const auto& each : endpoints) {
-    auto numbers = wire::numeric_endpoints(each);
+    auto numbers = detail::numeric_endpoints(each);
     if (numbers.empty()) numbers.push_back(each);
     ways.insert(ways.end(), numbers.begin(), numbers.end());
   }
@@ -31,13 +31,13 @@ std::vector<std::string> ways_to(const std::vector<std::string>& endpoints) {
 }
 
 std::string why_silent(const std::string& endpoint) {
-  if (wire::names_a_host(endpoint)) return "no such host";
-  auto found = wire::look_at_endpoint(endpoint, quick, wire::names_are::left_out);
-  return found.what == wire::endpoint_finding::kind::failed ? std::move(found.text) : std::string();
+  if (detail::names_a_host(endpoint)) return "no such host";
+  auto found = detail::look_at_endpoint(endpoint, quick, detail::names_are::left_out);
+  return found.what == detail::endpoint_finding::kind::failed ? std::move(found.text) : std::string();
 }
 
 std::string why_none_answers(const std::vector<std::string>& endpoints, const stop_signal& stop) try {
-  const wire::endpoint_check check(endpoints);
+  const detail::endpoint_check check(endpoints);
   const auto until = stop_signal::clock::now() + longest_check;
   while (!check.is_done() && !stop.raised() && stop_signal::clock::now() < until)
     stop.wait_until(std::min(until, stop_signal::clock::now() + slice));

@@ -47,13 +47,13 @@ std::string group_probe::send(const std::string& word) {
 void group_probe::listen() {
   std::array<char, 256> bytes{};
   for (int n = 0; n < most_at_once; ++n) {
-    wire::socket_address from;
+    detail::socket_address from;
     const auto count = ::recvfrom(in_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, from.get(), from.room());
     if (count < 0) return;
     const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
     if (!datagram.starts_with(head())) continue;
     arrivals_.push_back(
-        {std::string(datagram.substr(head().size())), from.value().value_or(wire::ip_port{}).address.text()});
+        {std::string(datagram.substr(head().size())), from.value().value_or(detail::ip_port{}).address.text()});
     if (arrivals_.size() > most_arrivals) arrivals_.pop_front();
   }
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "transport/multicast/multicast_url.h"
 
 namespace orc::cli {

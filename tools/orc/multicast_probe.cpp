@@ -44,7 +44,7 @@ class udp_socket {
   [[nodiscard]] bool set(int level, int name, const Value& value) const noexcept {
     return ::setsockopt(fd_, level, name, &value, sizeof value) == 0;
   }
-  [[nodiscard]] bool bind(const wire::socket_address& address) const noexcept {
+  [[nodiscard]] bool bind(const detail::socket_address& address) const noexcept {
     return ::bind(fd_, address.get(), address.size()) == 0;
   }
 
@@ -121,7 +121,7 @@ probe_result ended(probe_step step, int why) { return {step, why, "", 0}; }
 
 // To where `in` is bound.
 probe_result send_and_wait(int in, int out, const std::string& message) {
-  wire::socket_address to;
+  detail::socket_address to;
   (void)::getsockname(in, to.get(), to.room());
   const auto before = clock::now();
   if (::sendto(out, message.data(), message.size(), 0, to.get(), to.size()) < 0) return ended(probe_step::send, errno);
@@ -133,14 +133,14 @@ probe_result send_and_wait(int in, int out, const std::string& message) {
 
 }  // namespace
 
-probe_result lcm_round_trip(const wire::ip_address& group) {
+probe_result lcm_round_trip(const detail::ip_address& group) {
   ip_mreqn by{};
   by.imr_multiaddr = group.v4();
   const udp_socket in;
   const udp_socket out;
   const int on = 1;
   const int off = 0;
-  if (!in || !out || !in.bind(wire::socket_address({group, 0})) || !in.set(IPPROTO_IP, IP_PKTINFO, on) ||
+  if (!in || !out || !in.bind(detail::socket_address({group, 0})) || !in.set(IPPROTO_IP, IP_PKTINFO, on) ||
       !in.set(IPPROTO_IP, IP_MULTICAST_ALL, off) || !out.set(IPPROTO_IP, IP_MULTICAST_TTL, off))
     return ended(probe_step::socket, errno);
   if (!in.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, by)) return ended(probe_step::join, errno);
@@ -177,7 +177,7 @@ std::vector<network_interface> network_interfaces(sa_family_t family) {
       known = all.insert(all.end(), {each->ifa_name, "", has(IFF_UP), has(IFF_LOOPBACK), has(IFF_MULTICAST)});
     }
     if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != family || !known->address.empty()) continue;
-    if (const auto has = wire::ip_port::of(*each->ifa_addr)) known->address = has->address.text();
+    if (const auto has = detail::ip_port::of(*each->ifa_addr)) known->address = has->address.text();
   }
   return all;
 }
@@ -189,8 +189,8 @@ int try_port(const detail::multicast_url& url, bind_to where) {
   const udp_socket socket(group.family());
   const int on = 1;
   if (!socket || !socket.set(SOL_SOCKET, SO_REUSEADDR, on)) return errno;
-  const auto any = url.group.is_v4() ? wire::ip_address::any_v4() : wire::ip_address{};
-  return socket.bind(where == bind_to::group ? group : wire::socket_address({any, url.port})) ? 0 : errno;
+  const auto any = url.group.is_v4() ? detail::ip_address::any_v4() : detail::ip_address{};
+  return socket.bind(where == bind_to::group ? group : detail::socket_address({any, url.port})) ? 0 : errno;
 }
 
 granted_buffer try_receive_buffer(std::size_t bytes) {

@@ -22,7 +22,7 @@ struct probe_result {
 };
 
 // As the kernel routes the group, which is what LCM does: IPv4 only.
-[[nodiscard]] probe_result lcm_round_trip(const wire::ip_address& group);
+[[nodiscard]] probe_result lcm_round_trip(const detail::ip_address& group);
 // With the sockets of ORC's multicast transport, on the group and by the interface that it takes for this URL.
 [[nodiscard]] probe_result transport_round_trip(detail::multicast_url url);
 

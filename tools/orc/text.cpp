@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
 namespace orc::cli {
 
@@ -33,7 +33,7 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-std::string text_of(in_addr address) { return orc::wire::ip_address::of(address).text(); }
+std::string text_of(in_addr address) { return detail::ip_address::of(address).text(); }
 
 std::optional<std::string> from_hex(std::string_view digits) {
   std::string bytes;

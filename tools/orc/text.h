@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/printable.h"
+#include "base/printable.h"
 
 namespace orc::cli {
 
 // What others send (samples, program names, reasons) must go through escaped() before it is printed.
-using wire::escaped;
-using wire::is_printable;
-using wire::utf8_length;
+using detail::escaped;
+using detail::is_printable;
+using detail::utf8_length;
 
 [[nodiscard]] std::string hex(std::string_view bytes);
 // Hexadecimal digits with optional white space, colons and 0x between bytes. Empty optional: not that.

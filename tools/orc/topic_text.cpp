@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "base/process_identity.h"
 #include "text.h"
-#include "wire/process_identity.h"
 
 namespace orc::cli {
 

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "core/clock.h"
-#include "core/unique_fd.h"
+#include "base/clock.h"
+#include "base/unique_fd.h"
 
 namespace orc::detail {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "orc/result.h"
 
 namespace orc::detail {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

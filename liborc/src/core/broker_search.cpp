@@ -7,13 +7,13 @@
 #include <iterator>
 #include <utility>
 
+#include "base/broker_trust.h"
+#include "base/endpoint_check.h"
+#include "base/fd_limit.h"
+#include "base/host_addresses.h"
+#include "base/run_dir.h"
 #include "core/route.h"
-#include "wire/broker_trust.h"
 #include "wire/control.h"
-#include "wire/endpoint_check.h"
-#include "wire/fd_limit.h"
-#include "wire/host_addresses.h"
-#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -32,11 +32,11 @@ constexpr const char* no_such_host = "no such host";
 
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
   if (endpoint.starts_with(ipc_scheme)) return ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
-  const auto there = wire::numbers_in(endpoint);
+  const auto there = numbers_in(endpoint);
   if (!there) return false;
   const auto way = route_to(endpoint);
   if (!way || way->leaves_host) return !way;  // other hosts are not asked, because that may take long
-  return wire::connection_problem(*there, std::chrono::milliseconds(0)) == ECONNREFUSED;
+  return connection_problem(*there, std::chrono::milliseconds(0)) == ECONNREFUSED;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ broker_search::broker_search(zmq::context_t& context, const std::string& endpoin
     : context_(context), named_(broker_is_named(endpoint)) {
   for (const auto& each : broker_candidates(endpoint)) places_.push_back({each, {}});
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (!wire::names_a_host(places_[i].endpoint)) ways_.push_back({i, places_[i].endpoint});
+    if (!names_a_host(places_[i].endpoint)) ways_.push_back({i, places_[i].endpoint});
   }
 }
 
@@ -75,7 +75,7 @@ bool broker_search::step(monotonic::time_point now) {
 // Looks names up anew in each round, because their addresses change.
 void broker_search::look_up(monotonic::time_point now) {
   if (names_.is_under_way() || (asked_ != monotonic::time_point{} && now - asked_ < looked_up_again_after)) return;
-  const auto is_name = [](const place& each) { return wire::names_a_host(each.endpoint); };
+  const auto is_name = [](const place& each) { return names_a_host(each.endpoint); };
   if (std::none_of(places_.begin(), places_.end(), is_name)) return;
   std::vector<std::string> all;
   for (const auto& each : places_) all.push_back(each.endpoint);

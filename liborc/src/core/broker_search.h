@@ -6,7 +6,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/name_lookup.h"
 
 namespace orc::detail {

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/process_identity.h"
+#include "base/run_dir.h"
 #include "core/endpoint_directory.h"
 #include "core/process.h"
-#include "wire/process_identity.h"
-#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -34,10 +34,10 @@ constexpr auto check_interval = std::chrono::milliseconds(5000);
 }
 
 // with_environment() has checked them.
-[[nodiscard]] wire::port_range ports_of(const participant_options& options) {
-  const auto parsed = wire::port_range::parse(options.ports);
-  const auto* const range = std::get_if<wire::port_range>(&parsed);
-  return range != nullptr ? *range : wire::port_range{};
+[[nodiscard]] port_range ports_of(const participant_options& options) {
+  const auto parsed = port_range::parse(options.ports);
+  const auto* const range = std::get_if<port_range>(&parsed);
+  return range != nullptr ? *range : port_range{};
 }
 
 }  // namespace

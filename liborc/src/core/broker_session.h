@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "base/endpoint_check.h"
 #include "core/broker_search.h"
 #include "core/publication.h"
 #include "core/route.h"
 #include "core/subscription.h"
 #include "orc/log.h"
 #include "wire/control.h"
-#include "wire/endpoint_check.h"
 
 namespace orc::detail {
 
@@ -125,7 +125,7 @@ class broker_session {
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
   std::vector<withdrawal> withdrawals_;
-  std::optional<wire::endpoint_check> check_;  // runs, or has a result to read
+  std::optional<endpoint_check> check_;  // runs, or has a result to read
   std::optional<monotonic::time_point> next_check_;
   std::vector<std::string> findings_;  // problems of the named places, from the last check
 

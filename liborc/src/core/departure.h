@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

@@ -12,8 +12,8 @@
 #include <ctime>
 #include <memory>
 
-#include "core/unique_fd.h"
-#include "wire/broker_trust.h"
+#include "base/broker_trust.h"
+#include "base/unique_fd.h"
 
 namespace orc::detail {
 

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/doorbell.h"
 #include "core/address_watch.h"
 #include "core/broker_session.h"
-#include "core/doorbell.h"
 #include "core/publication.h"
 #include "core/subscription.h"
 

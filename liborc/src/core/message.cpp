@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc {
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "wire/host_addresses.h"
+#include "base/host_addresses.h"
 
 namespace orc::detail {
 
@@ -21,7 +21,7 @@ bool name_lookup::ask(std::vector<std::string> endpoints) {
   try {
     thread_ = std::thread([this, asked = std::move(endpoints)] {
       try {
-        for (std::size_t i = 0; i < asked.size() && !stop_; ++i) found_[i] = wire::numeric_endpoints(asked[i]);
+        for (std::size_t i = 0; i < asked.size() && !stop_; ++i) found_[i] = numeric_endpoints(asked[i]);
       } catch (const std::bad_alloc&) {  // the rest counts as unknown until the next lookup
       }
       done_ = true;

@@ -20,7 +20,7 @@ class name_lookup {
   // False: one is under way, or no thread can be started.
   bool ask(std::vector<std::string> endpoints);
   [[nodiscard]] bool is_under_way() const noexcept { return thread_.joinable(); }
-  // Returns wire::numeric_endpoints() of each endpoint of the lookup, once. Nothing: not yet.
+  // Returns numeric_endpoints() of each endpoint of the lookup, once. Nothing: not yet.
   [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> try_take();
 
  private:

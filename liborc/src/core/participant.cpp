@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <new>
 
-#include "core/environment.h"
+#include "base/run_dir.h"
+#include "core/with_environment.h"
 #include "transport/multicast/multicast_url.h"
-#include "wire/run_dir.h"
 #include "wire/type_hash.h"
 
 namespace orc::detail {

@@ -2,19 +2,17 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <string>
 #include <utility>
 
-#include "wire/fd_limit.h"
+#include "base/fd_limit.h"
 
 namespace orc::detail {
 
 namespace {
 
-std::atomic<unsigned> generation{0};
 std::mutex current_mutex;
 
 // Never destroyed, because static participants may outlive any static object of ours.
@@ -26,19 +24,19 @@ std::weak_ptr<process>& current() {
 void before_fork() { current_mutex.lock(); }
 void after_fork_in_parent() { current_mutex.unlock(); }
 void after_fork_in_child() {
-  generation.fetch_add(1);
   current().reset();
   current_mutex.unlock();
 }
 
 void watch_forks() {
   static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
+  std::call_once(once, [] {
+    count_forks();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  });
 }
 
 }  // namespace
-
-unsigned fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
 std::variant<std::shared_ptr<process>, error> process::acquire() {
   watch_forks();

@@ -7,13 +7,11 @@
 #include <variant>
 #include <zmq.hpp>
 
+#include "base/fork_generation.h"
 #include "orc/result.h"
 #include "transport/inproc/inproc_registry.h"
 
 namespace orc::detail {
-
-// Grows by one in the child of every fork(). Objects made before belong to the parent.
-[[nodiscard]] unsigned fork_generation() noexcept;
 
 class process {
  public:

@@ -5,8 +5,8 @@
 #include <new>
 #include <thread>
 
-#include "core/clock.h"
-#include "core/process.h"
+#include "base/clock.h"
+#include "base/fork_generation.h"
 
 namespace orc::detail {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/announcement.h"
-#include "core/clock.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -28,7 +28,7 @@ struct network_place {
   bool remote = false;                 // other hosts can reach the broker, so they may subscribe
   bool offer_tcp = false;              // also to topics that name no transport
   std::vector<std::string> addresses;  // addresses that other hosts connect to, best first
-  wire::port_range ports;              // ports to listen on
+  port_range ports;                    // ports to listen on
 };
 
 // Why a topic needs a broker.

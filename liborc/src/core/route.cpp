@@ -15,17 +15,13 @@
 #include <optional>
 #include <utility>
 
-#include "core/unique_fd.h"
-#include "wire/host_addresses.h"
-#include "wire/ip_address.h"
+#include "base/host_addresses.h"
+#include "base/ip_address.h"
+#include "base/unique_fd.h"
 
 namespace orc::detail {
 
 namespace {
-
-using wire::ip_address;
-using wire::ip_port;
-using wire::socket_address;
 
 // Connecting a datagram socket sends nothing. It only asks the kernel for the route.
 [[nodiscard]] std::optional<ip_address> source_towards(const ip_port& there) noexcept {
@@ -76,7 +72,7 @@ using wire::socket_address;
 // Endpoints with smaller distances are tried first.
 [[nodiscard]] int distance_to(const std::string& endpoint) noexcept {
   constexpr int most = 32;
-  const auto there = wire::numbers_in(endpoint);
+  const auto there = numbers_in(endpoint);
   const auto own = there ? source_towards(*there) : std::nullopt;
   if (!own) return 2 * most;
   if (there->address.is_link_local()) return 3 * most;
@@ -88,7 +84,7 @@ using wire::socket_address;
 }  // namespace
 
 std::optional<route> route_to(const std::string& numeric_tcp_endpoint) {
-  const auto there = wire::numbers_in(numeric_tcp_endpoint);
+  const auto there = numbers_in(numeric_tcp_endpoint);
   const auto own = there ? source_towards(*there) : std::nullopt;
   if (!own) return std::nullopt;
   return route{own->text(), !own->is_loopback() && *own != there->address};

@@ -10,7 +10,7 @@
 namespace orc::detail {
 
 struct route {
-  std::string address;       // ours, from which the kernel connects, as wire::ip_address writes it
+  std::string address;       // ours, from which the kernel connects, as ip_address writes it
   bool leaves_host = false;  // the other address is not of this host
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/process.h"
+#include "base/fork_generation.h"
 
 namespace orc::detail {
 

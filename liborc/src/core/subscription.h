@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "core/announcement.h"
 #include "core/attempt_pace.h"
 #include "core/attendance.h"
 #include "core/departure.h"
 #include "core/link_selector.h"
 #include "core/sample_ring.h"
-#include "core/unique_fd.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/subscriber.h"

@@ -1,7 +1,7 @@
 // How threads and the user's event loop wait for a subscription.
 #include <sys/epoll.h>
 
-#include "core/process.h"
+#include "base/fork_generation.h"
 #include "core/subscription.h"
 
 namespace orc::detail {

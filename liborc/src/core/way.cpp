@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/network_error.h"
+#include "base/printable.h"
 #include "transport/multicast/multicast_url.h"
-#include "wire/network_error.h"
-#include "wire/printable.h"
 
 namespace orc::detail {
 
@@ -23,7 +23,7 @@ constexpr std::size_t longest_part = 160;
 [[nodiscard]] std::string group_of(const std::string& url) {
   const auto parsed = multicast_url::parse(url);
   const auto* const there = std::get_if<multicast_url>(&parsed);
-  return there != nullptr ? wire::ip_port{there->group, there->port}.text() : std::string();
+  return there != nullptr ? ip_port{there->group, there->port}.text() : std::string();
 }
 
 [[nodiscard]] std::string seconds(monotonic::duration time) {
@@ -37,7 +37,7 @@ constexpr std::size_t longest_part = 160;
     return "no sample or announcement heard for " + time +
            ": a firewall, or a switch that keeps multicast from this host?";
   if (reached) return "connected, no ORC publisher answers for " + time + ": its program is stopped, or another one?";
-  return "no answer for " + time + ": " + wire::likely_cause_of_silence;
+  return "no answer for " + time + ": " + likely_cause_of_silence;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void way::fail(const std::string& why) {
 
 std::string way::text(monotonic::time_point now, bool reached) const {
   const bool has_failed = !obstacle.empty() || end.why != link_end::cause::unknown;
-  const auto failure = [this] { return obstacle.empty() ? end_text(end) : wire::escaped(bounded(obstacle)); };
+  const auto failure = [this] { return obstacle.empty() ? end_text(end) : escaped(bounded(obstacle)); };
   const auto what = [&]() -> std::string {
     switch (stands) {
       case standing::not_asked_for: return "not asked for";
@@ -96,13 +96,13 @@ std::string address_text(const wire::endpoint& where) {
   if (where.transport == wire::transport::multicast)
     address = group_of(where.address);
   else if (where.transport != wire::transport::inproc && scheme_ends != std::string::npos)
-    address = wire::escaped(bounded(where.address.substr(scheme_ends + 3)));
+    address = escaped(bounded(where.address.substr(scheme_ends + 3)));
   return std::string(wire::name_of(where.transport)) + (address.empty() ? "" : " " + address);
 }
 
 std::string end_text(const link_end& end) {
   switch (end.why) {
-    case link_end::cause::network: return wire::why_unreachable(end.error);
+    case link_end::cause::network: return why_unreachable(end.error);
     case link_end::cause::closed: return "the other end closed the connection";
     case link_end::cause::no_room: return "the publisher refused: it has no room for more subscribers";
     case link_end::cause::other_publication: return "another publication answered: its program was started anew?";

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/transport.h"
 
 namespace orc::detail {

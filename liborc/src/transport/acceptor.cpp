@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "wire/fd_limit.h"
+#include "base/fd_limit.h"
 
 namespace orc::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "orc/result.h"
 #include "transport/visit.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

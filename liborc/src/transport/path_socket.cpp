@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fd_limit.h"
+#include "base/run_dir.h"
+#include "base/stray_descriptors.h"
 #include "core/endpoint_directory.h"
-#include "wire/fd_limit.h"
-#include "wire/run_dir.h"
-#include "wire/stray_descriptors.h"
 
 namespace orc::detail {
 
@@ -70,7 +70,7 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
   const sockaddr_un address = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd && (errno == EMFILE || errno == ENFILE)) return out_of_descriptors();
-  (void)wire::refuse_descriptors(fd.get());  // connections inherit it
+  (void)refuse_descriptors(fd.get());  // connections inherit it
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), backlog) != 0)
     return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
@@ -95,7 +95,7 @@ std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, co
   const sockaddr_un to = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if ((!fd && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(fd.get())) return out_of_descriptors();
-  if (type == SOCK_STREAM) (void)wire::refuse_descriptors(fd.get());
+  if (type == SOCK_STREAM) (void)refuse_descriptors(fd.get());
   if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
     if (errno == EAGAIN) return error(errc::timed_out, "too many others wait to connect");
     return refused(std::string("cannot connect: ") + std::strerror(errno));

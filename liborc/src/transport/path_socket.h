@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "orc/result.h"
 #include "transport/acceptor.h"
 #include "transport/transport.h"

@@ -13,13 +13,13 @@
 #include <variant>
 #include <vector>
 
-#include "core/doorbell.h"
+#include "base/doorbell.h"
+#include "base/port_range.h"
+#include "base/unique_fd.h"
 #include "core/frame.h"
-#include "core/unique_fd.h"
 #include "orc/options.h"
 #include "orc/result.h"
 #include "wire/control.h"
-#include "wire/port_range.h"
 
 namespace orc::detail {
 
@@ -52,7 +52,7 @@ struct publication_spec {
   bool keep_last = true;                         // readers that join receive the last sample
   std::shared_ptr<sample_backlog> lacking = {};  // samples kept for in-order readers that lag
   orc::priority priority = orc::priority::normal;
-  wire::port_range ports = {};  // ports it may listen on
+  port_range ports = {};  // ports it may listen on
 };
 
 // The parts of a subscription that a transport needs.

@@ -2,7 +2,7 @@
 // work shows at the next call.
 #pragma once
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/allowance.h"
 
 namespace orc::detail {

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "wire/ip_address.h"
-#include "wire/printable.h"
-#include "wire/run_dir.h"
+#include "base/ip_address.h"
+#include "base/printable.h"
+#include "base/run_dir.h"
 
 namespace orc::wire {
 
@@ -23,7 +23,7 @@ constexpr std::size_t longest_shown = 120;
 
 // Adds scheme and port to "10.0.0.2", "robot:5570", "fe80::1".
 [[nodiscard]] std::string as_tcp(std::string_view where) {
-  const auto number = ip_address::parse(where);
+  const auto number = detail::ip_address::parse(where);
   std::string host_and_port = number ? number->in_url() : std::string(where);
   while (host_and_port.ends_with(':')) host_and_port.pop_back();
   if (!has_port(host_and_port)) host_and_port += usual_port;
@@ -32,9 +32,9 @@ constexpr std::size_t longest_shown = 120;
 
 [[nodiscard]] endpoint_problem problem(std::string_view endpoint, const char* what, const std::string& instead) {
   const bool is_short = endpoint.size() <= longest_shown;
-  std::string text = escaped(endpoint.substr(0, longest_shown)) + (is_short ? " " : "... ") + what;
+  std::string text = detail::escaped(endpoint.substr(0, longest_shown)) + (is_short ? " " : "... ") + what;
   if (instead.empty() || !is_short) return {text + ": a broker's endpoint is tcp://HOST:PORT or ipc:///PATH", {}};
-  return {text + ": write " + escaped(instead), instead};
+  return {text + ": write " + detail::escaped(instead), instead};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::optional<endpoint_problem> problem_of_broker_endpoint(const std::string& en
   if (all == detail::without_broker) return problem(all, "beside other endpoints has no meaning", {});
   if (all.starts_with(tcp_scheme)) {
     const auto where = all.substr(tcp_scheme.size());
-    const auto number = ip_address::parse(where);
+    const auto number = detail::ip_address::parse(where);
     if (number && !number->is_v4()) return problem(all, "needs brackets and a port", as_tcp(where));
     if (where.empty() || where.front() == ':') return problem(all, "names no host", {});
     return has_port(where) ? std::nullopt : std::optional(problem(all, "has no port", as_tcp(where)));

@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "wire/sha256.h"
+#include "base/sha256.h"
 
 namespace orc::wire {
 
 std::uint64_t type_hash(const type_description& type) noexcept {
-  sha256 hash;
+  detail::sha256 hash;
   for (const std::string* const part : {&type.name, &type.encoding, &type.schema}) {
     std::array<char, 8> length;
     for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(std::uint64_t{part->size()} >> (8 * i));

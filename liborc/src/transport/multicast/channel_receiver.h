@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/frame.h"
 #include "core/sample_ring.h"
 #include "transport/multicast/fec_reassembly.h"

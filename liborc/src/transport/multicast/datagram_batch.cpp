@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail::multicast {
 
@@ -76,7 +76,7 @@ std::size_t receiving_batch::receive(int socket) noexcept {
 const source& receiving_batch::source_of(const slot& which) noexcept {
   if (std::memcmp(&which.from, &last_from_, sizeof last_from_) != 0) {
     last_from_ = which.from;
-    last_source_ = wire::ip_port::of(reinterpret_cast<const sockaddr&>(which.from)).value_or(source{});
+    last_source_ = ip_port::of(reinterpret_cast<const sockaddr&>(which.from)).value_or(source{});
   }
   return last_source_;
 }

@@ -37,7 +37,7 @@ class sending_batch {
 
  private:
   static constexpr std::size_t most = 32;
-  std::optional<wire::socket_address> to_;
+  std::optional<socket_address> to_;
   std::span<std::byte> wrapper_;
   std::array<datagram_head, most> heads_;
   std::array<std::array<iovec, 3>, most> parts_;

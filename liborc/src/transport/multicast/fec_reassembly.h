@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/frame.h"
 #include "transport/multicast/fec_assembly.h"
 #include "transport/multicast/reassembly.h"

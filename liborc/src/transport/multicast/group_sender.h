@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "core/frame.h"
-#include "core/unique_fd.h"
 #include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/fec_code.h"
 #include "transport/multicast/fec_plan.h"

@@ -1,8 +1,8 @@
 // The events of an end of a multicast topic besides samples: one socket and a timer, behind one descriptor.
 #pragma once
 
-#include "core/clock.h"
-#include "core/unique_fd.h"
+#include "base/clock.h"
+#include "base/unique_fd.h"
 
 namespace orc::detail::multicast {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <span>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace orc::detail::multicast {
 
@@ -22,7 +22,7 @@ namespace {
 // A request with its attributes, aligned as netlink does: a head of four bytes, and the value.
 class route_request {
  public:
-  route_request(const wire::ip_address& destination, int by) noexcept {
+  route_request(const ip_address& destination, int by) noexcept {
     head_.nlmsg_len = NLMSG_LENGTH(sizeof body_);
     head_.nlmsg_type = RTM_GETROUTE;
     head_.nlmsg_flags = NLM_F_REQUEST;
@@ -73,8 +73,8 @@ template <typename Value>
     if (each.rta_len < sizeof each) break;
     if (each.rta_type == RTA_OIF) found.interface = read<int>(answer, at + sizeof each);
     if (each.rta_type == RTA_PREFSRC)
-      found.source = v4 ? wire::ip_address::of(read<in_addr>(answer, at + sizeof each))
-                        : wire::ip_address::of(read<in6_addr>(answer, at + sizeof each));
+      found.source = v4 ? ip_address::of(read<in_addr>(answer, at + sizeof each))
+                        : ip_address::of(read<in6_addr>(answer, at + sizeof each));
     at += RTA_ALIGN(each.rta_len);
   }
   // IPv6 silently drops what goes by any other route on lo, or by a route that refuses.
@@ -86,15 +86,15 @@ template <typename Value>
 }
 
 // The same group with global scope: for that the kernel prefers an address that others know as well.
-[[nodiscard]] wire::ip_address made_global(wire::ip_address group) noexcept {
+[[nodiscard]] ip_address made_global(ip_address group) noexcept {
   group.bytes[1] = static_cast<std::uint8_t>(group.bytes[1] | 0x0e) & 0xfe;
   return group;
 }
 
 // An address of this host that others know as well, because the topic map shows it. None: ::.
-[[nodiscard]] wire::ip_address known_source(const multicast_url& url, int by) noexcept {
+[[nodiscard]] ip_address known_source(const multicast_url& url, int by) noexcept {
   const auto routed = route_to(made_global(url.group), by);
-  return routed && !routed->source.is_link_local() ? routed->source : wire::ip_address{};
+  return routed && !routed->source.is_link_local() ? routed->source : ip_address{};
 }
 
 [[nodiscard]] std::optional<way> way_over_v6(const multicast_url& url, way chosen) noexcept {
@@ -104,14 +104,14 @@ template <typename Value>
   chosen.interface = routed->interface;
   const bool stays = chosen.interface == loopback;
   chosen.source = known_source(url, stays ? 0 : chosen.interface);
-  if (stays && chosen.source.is_any()) chosen.source = wire::ip_address::of(in6addr_loopback);
+  if (stays && chosen.source.is_any()) chosen.source = ip_address::of(in6addr_loopback);
   return chosen;
 }
 
 }  // namespace
 
 // RTM_GETROUTE (rtnetlink(7)), as `ip route get` does: connect() would report only the source.
-std::optional<way> route_to(const wire::ip_address& address, int by) noexcept {
+std::optional<way> route_to(const ip_address& address, int by) noexcept {
   const unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   std::array<std::byte, 4096> answer;
   // The kernel answers within send().
@@ -121,12 +121,12 @@ std::optional<way> route_to(const wire::ip_address& address, int by) noexcept {
   return read_answer(std::span(answer).first(static_cast<std::size_t>(size)));
 }
 
-int interface_with(const wire::ip_address& address) noexcept {
+int interface_with(const ip_address& address) noexcept {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return 0;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    const auto has = each->ifa_addr != nullptr ? wire::ip_port::of(*each->ifa_addr) : std::nullopt;
+    const auto has = each->ifa_addr != nullptr ? ip_port::of(*each->ifa_addr) : std::nullopt;
     if (has && has->address.bytes == address.bytes) return static_cast<int>(::if_nametoindex(each->ifa_name));
   }
   return 0;
@@ -135,7 +135,7 @@ int interface_with(const wire::ip_address& address) noexcept {
 std::optional<way> named_way(const multicast_url& url) noexcept {
   if (url.interface.empty()) return way{};
   way found;
-  const auto address = wire::ip_address::parse(url.interface);
+  const auto address = ip_address::parse(url.interface);
   if (address && address->is_v4() && url.group.is_v4()) {
     found.source = *address;
     return found;

@@ -113,7 +113,7 @@ void multicast_publisher_link::receive_reports(const sample* last, monotonic::ti
   int n = 0;
   for (; n < most_reports; ++n) {
     std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
-    wire::socket_address address;
+    socket_address address;
     const auto size =
         ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, address.get(), address.room());
     if (size < 0) break;
@@ -177,7 +177,7 @@ void multicast_publisher_link::send_status(const source& to, const wire::id& lin
   d.link = link;
   d.sequence = newest;
   d.cookie = cookies_.make(to, link, now);
-  const wire::socket_address address(to);
+  const socket_address address(to);
   (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT, address.get(),
                  address.size());
 }

@@ -11,8 +11,8 @@
 
 #include <atomic>
 
-#include "core/clock.h"
-#include "core/unique_fd.h"
+#include "base/clock.h"
+#include "base/unique_fd.h"
 #include "transport/multicast/group_sender.h"
 #include "transport/multicast/link_events.h"
 #include "transport/multicast/multicast_url.h"

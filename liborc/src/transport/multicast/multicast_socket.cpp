@@ -21,7 +21,7 @@ constexpr std::size_t udp_header = 8;
 constexpr std::size_t v4_header = 20;
 constexpr std::size_t v6_header = 40;
 
-[[nodiscard]] sa_family_t family_of(const wire::ip_address& address) noexcept {
+[[nodiscard]] sa_family_t family_of(const ip_address& address) noexcept {
   return address.is_v4() ? AF_INET : AF_INET6;
 }
 
@@ -61,12 +61,12 @@ template <typename Value>
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-[[nodiscard]] ip_mreqn v4_membership(const wire::ip_address& group, const way& by) noexcept {
+[[nodiscard]] ip_mreqn v4_membership(const ip_address& group, const way& by) noexcept {
   return {group.v4(), by.source.is_v4() ? by.source.v4() : in_addr{}, by.interface};
 }
 
 // Joins, or is a member already.
-[[nodiscard]] bool join(int socket, const wire::ip_address& group, const way& by) noexcept {
+[[nodiscard]] bool join(int socket, const ip_address& group, const way& by) noexcept {
   if (group.is_v4()) return set(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, v4_membership(group, by)) || errno == EADDRINUSE;
   const ipv6_mreq at{group.v6(), static_cast<unsigned>(by.interface)};
   return set(socket, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
@@ -96,12 +96,12 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return set(socket, SOL_SOCKET, SO_ATTACH_FILTER, program);
 }
 
-[[nodiscard]] bool bind_to(int socket, const wire::socket_address& address) noexcept {
+[[nodiscard]] bool bind_to(int socket, const socket_address& address) noexcept {
   return ::bind(socket, address.get(), address.size()) == 0;
 }
 
-[[nodiscard]] bool bind_to_any_port(int socket, const wire::ip_address& host) noexcept {
-  return bind_to(socket, wire::socket_address({host, 0}));
+[[nodiscard]] bool bind_to_any_port(int socket, const ip_address& host) noexcept {
+  return bind_to(socket, socket_address({host, 0}));
 }
 
 [[nodiscard]] bool set_hops(int socket, const multicast_url& url) noexcept {
@@ -110,7 +110,7 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
 }
 
 // By that interface and from that address.
-[[nodiscard]] bool set_way(int socket, const wire::ip_address& group, const way& by) noexcept {
+[[nodiscard]] bool set_way(int socket, const ip_address& group, const way& by) noexcept {
   if (group.is_v4()) return set(socket, IPPROTO_IP, IP_MULTICAST_IF, v4_membership(group, by));
   return set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, by.interface) &&
          (by.source.is_any() || bind_to_any_port(socket, by.source));
@@ -132,10 +132,10 @@ void take_own_groups_only(int socket, const multicast_url& url) noexcept {
 
 }  // namespace
 
-wire::socket_address group_at(const multicast_url& url, int interface) noexcept {
-  wire::ip_port group{url.group, url.port};
+socket_address group_at(const multicast_url& url, int interface) noexcept {
+  ip_port group{url.group, url.port};
   if (url.is_of_one_interface()) group.address.scope = static_cast<std::uint32_t>(interface);
-  return wire::socket_address(group);
+  return socket_address(group);
 }
 
 socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
@@ -178,21 +178,21 @@ socket_or_error open_sender(const multicast_url& url) {
   if (!connect_by(socket.get(), *way, url)) return failure("open a socket", url);
   if (!address_of(socket.get()).address.is_any()) return socket;
   // The kernel does not choose the address of lo by itself.
-  way->source = wire::ip_address::loopback_v4();
+  way->source = ip_address::loopback_v4();
   if (url.group.is_v4() && way->interface == loopback && connect_by(socket.get(), *way, url)) return socket;
   errno = EADDRNOTAVAIL;
   return failure("open a socket", url);
 }
 
-socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url, std::size_t receive_buffer,
-                             const wire::port_range& ports) {
+socket_or_error open_reports(const ip_address& at, const multicast_url& url, std::size_t receive_buffer,
+                             const port_range& ports) {
   unique_fd socket = udp_socket(family_of(at));
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), receive_buffer);
   if (url.ttl == 0 && !set_filter(socket.get(), this_host_filter(loopback))) return failure("open a socket", url);
   bool bound = false;
-  const bool tried = wire::try_ports(ports, wire::id::random().lo, [&](std::uint16_t port) {
-    bound = bind_to(socket.get(), wire::socket_address({at, port}));
+  const bool tried = try_ports(ports, wire::id::random().lo, [&](std::uint16_t port) {
+    bound = bind_to(socket.get(), socket_address({at, port}));
     return bound || errno != EADDRINUSE;
   });
   if (!tried && !ports.any()) return error(errc::system_error, ports.all_taken("ss -lunp"));
@@ -200,16 +200,16 @@ socket_or_error open_reports(const wire::ip_address& at, const multicast_url& ur
   return socket;
 }
 
-bool is_of_this_host(const wire::ip_address& address) noexcept {
+bool is_of_this_host(const ip_address& address) noexcept {
   if (!address.is_v4() && address.is_link_local()) return interface_with(address) != 0;
   const unique_fd socket = udp_socket(family_of(address));
   return socket && bind_to_any_port(socket.get(), address);
 }
 
-wire::ip_port address_of(int socket) noexcept {
-  wire::socket_address address;
+ip_port address_of(int socket) noexcept {
+  socket_address address;
   (void)::getsockname(socket, address.get(), address.room());
-  auto own = address.value().value_or(wire::ip_port{});
+  auto own = address.value().value_or(ip_port{});
   // The kernel omits it unless the socket is bound to the interface.
   int interface = 0;
   socklen_t size = sizeof interface;
@@ -223,16 +223,16 @@ socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer) {
   unique_fd socket = udp_socket(family);
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
-  if (!bind_to_any_port(socket.get(), family == AF_INET ? wire::ip_address::any_v4() : wire::ip_address{}))
+  if (!bind_to_any_port(socket.get(), family == AF_INET ? ip_address::any_v4() : ip_address{}))
     return out_of_descriptors();
   return socket;
 }
 
-socket_or_error open_direct(const wire::ip_port& to, std::size_t receive_buffer) {
+socket_or_error open_direct(const ip_port& to, std::size_t receive_buffer) {
   unique_fd socket = udp_socket(family_of(to.address));
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
-  const wire::socket_address address(to);
+  const socket_address address(to);
   if (::connect(socket.get(), address.get(), address.size()) != 0)
     return error(errc::system_error, "cannot reach " + to.text() + ": " + std::strerror(errno));
   return socket;

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/port_range.h"
+#include "base/unique_fd.h"
 #include "orc/result.h"
 #include "transport/multicast/channel_filter.h"
 #include "transport/multicast/multicast_url.h"
-#include "wire/port_range.h"
 
 namespace orc::detail::multicast {
 
@@ -24,20 +24,20 @@ using socket_or_error = std::variant<unique_fd, error>;
 [[nodiscard]] bool join_network(int receiver, const multicast_url& url) noexcept;
 
 // The group for socket calls, with the interface when each interface has its own group of that name.
-[[nodiscard]] wire::socket_address group_at(const multicast_url& url, int interface) noexcept;
+[[nodiscard]] socket_address group_at(const multicast_url& url, int interface) noexcept;
 
 // Sends to the group, by the interface of way_of() alone. It is connected to the group, has a port of its own, and does
 // not block.
 [[nodiscard]] socket_or_error open_sender(const multicast_url& url);
 // The address that a socket's datagrams come from.
-[[nodiscard]] wire::ip_port address_of(int socket) noexcept;
+[[nodiscard]] ip_port address_of(int socket) noexcept;
 // Receives what subscriptions send to that address of ours, on one of those ports. With a TTL of 0 only from this host.
-[[nodiscard]] socket_or_error open_reports(const wire::ip_address& at, const multicast_url& url,
-                                           std::size_t receive_buffer, const wire::port_range& ports = {});
-[[nodiscard]] bool is_of_this_host(const wire::ip_address& address) noexcept;
+[[nodiscard]] socket_or_error open_reports(const ip_address& at, const multicast_url& url,
+                                           std::size_t receive_buffer, const port_range& ports = {});
+[[nodiscard]] bool is_of_this_host(const ip_address& address) noexcept;
 // Plain UDP on any port, non-blocking: at all addresses of a family (AF_INET, AF_INET6), or connected to one address.
 [[nodiscard]] socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer);
-[[nodiscard]] socket_or_error open_direct(const wire::ip_port& to, std::size_t receive_buffer);
+[[nodiscard]] socket_or_error open_direct(const ip_port& to, std::size_t receive_buffer);
 
 // The largest datagram that is not cut on its way: all that UDP can carry when the group does not leave this host, else
 // what the network takes in one piece.

@@ -24,7 +24,7 @@ constexpr std::size_t most_batches = 64;                 // per call: a flood mu
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
-[[nodiscard]] wire::ip_address seen_from_here(wire::ip_address address, const multicast_url& url) noexcept {
+[[nodiscard]] ip_address seen_from_here(ip_address address, const multicast_url& url) noexcept {
   if (address.is_v4() || !address.is_link_local()) return address;
   auto by = multicast::named_way(url);
   if (by && by->interface == 0) by = multicast::route_to(url.group);
@@ -169,7 +169,7 @@ void multicast_subscriber_link::lose(int error) noexcept {
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
   std::array<std::byte, multicast::longest_orc_datagram> bytes;
   const std::size_t size = multicast::encode(d, bytes);
-  const wire::socket_address address(to);
+  const socket_address address(to);
   const bool connected = !channel_.is_open();  // whether the socket is
   (void)::sendto(direct_.get(), bytes.data(), size, MSG_DONTWAIT, connected ? nullptr : address.get(),
                  connected ? 0 : address.size());

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "transport/multicast/channel_receiver.h"
 #include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/link_events.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "wire/environment.h"
+#include "base/environment.h"
 
 namespace orc::detail {
 
@@ -28,24 +28,24 @@ template <typename Number>
 }
 
 // "239.255.76.67:7667" or "[ff15::76:67]:7667"; without a port it is `usual_port`.
-[[nodiscard]] std::optional<wire::ip_port> read_group(std::string_view text, std::uint16_t usual_port) {
+[[nodiscard]] std::optional<ip_port> read_group(std::string_view text, std::uint16_t usual_port) {
   const bool has_port = text.ends_with(']') ? false : text.find(':') != std::string_view::npos;
   const auto found =
-      wire::ip_port::parse(has_port ? std::string(text) : std::string(text) + ':' + std::to_string(usual_port));
+      ip_port::parse(has_port ? std::string(text) : std::string(text) + ':' + std::to_string(usual_port));
   if (!found || found->port == 0) return std::nullopt;
   return found;
 }
 
 // The half byte after ff: the scope of a group (RFC 4291, section 2.7).
-[[nodiscard]] int reach_of(const wire::ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
+[[nodiscard]] int reach_of(const ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
 
-[[nodiscard]] bool is_group(const wire::ip_address& address) noexcept {
+[[nodiscard]] bool is_group(const ip_address& address) noexcept {
   return address.is_multicast() && (address.is_v4() || reach_of(address) != 0);
 }
 
 // The address that a publication reports: not one that reaches several hosts.
-[[nodiscard]] bool read_from(std::string_view text, std::optional<wire::ip_port>& to) {
-  const auto from = wire::ip_port::parse(text);
+[[nodiscard]] bool read_from(std::string_view text, std::optional<ip_port>& to) {
+  const auto from = ip_port::parse(text);
   const bool good = from && from->port != 0 && !from->address.is_multicast() && from->address.scope == 0 &&
                     (from->address.is_v4() || !from->address.is_any());
   if (good) to = from;
@@ -107,7 +107,7 @@ multicast_url::setting multicast_url::from_environment() {
 }
 
 std::string multicast_url::text() const {
-  std::string out = std::string(scheme) + wire::ip_port{group, port}.text() + "?ttl=" + std::to_string(ttl);
+  std::string out = std::string(scheme) + ip_port{group, port}.text() + "?ttl=" + std::to_string(ttl);
   if (receive_buffer != default_receive_buffer) out += "&recv_buf_size=" + std::to_string(receive_buffer);
   if (reassembly != default_reassembly) out += "&reassembly=" + std::to_string(reassembly);
   if (!interface.empty()) out += "&interface=" + interface;

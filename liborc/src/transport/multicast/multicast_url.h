@@ -11,8 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/ip_address.h"
 #include "orc/result.h"
-#include "wire/ip_address.h"
 
 namespace orc::detail {
 
@@ -20,7 +20,7 @@ struct multicast_url {
   static constexpr std::size_t default_receive_buffer = 4 * 1024 * 1024;
   static constexpr std::size_t default_reassembly = 256 * 1024 * 1024;
 
-  wire::ip_address group;
+  ip_address group;
   std::uint16_t port = 7667;
   int ttl = 0;                                          // hops: 0 stays on this host
   std::size_t receive_buffer = default_receive_buffer;  // recv_buf_size: bytes the kernel keeps for a subscription
@@ -29,7 +29,7 @@ struct multicast_url {
   int fec = 0;                                          // percent of parity; 0: none, LCM's wire format
   // Only in the topic map: where the publication takes reports, and the port at the same address from which it sends
   // samples (0: not given).
-  std::optional<wire::ip_port> from = {};  // of the group's family; no scope
+  std::optional<ip_port> from = {};  // of the group's family; no scope
   std::uint16_t source = 0;
 
   // The default, and the meaning of an empty text.

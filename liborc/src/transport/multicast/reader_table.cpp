@@ -18,9 +18,9 @@ const source past_all = [] {
 
 }  // namespace
 
-wire::ip_address reader_table::host_of(const source& at) noexcept {
-  if (at.address.is_v4()) return at.address.is_loopback() ? wire::ip_address::loopback_v4() : at.address;
-  wire::ip_address network = at.address;
+ip_address reader_table::host_of(const source& at) noexcept {
+  if (at.address.is_v4()) return at.address.is_loopback() ? ip_address::loopback_v4() : at.address;
+  ip_address network = at.address;
   std::fill(network.bytes.begin() + 8, network.bytes.end(), std::uint8_t{0});
   return network;
 }
@@ -47,7 +47,7 @@ reader* reader_table::add(const source& at, monotonic::time_point now) noexcept 
   }
 }
 
-bool reader_table::make_room_for(const wire::ip_address& newcomer) noexcept {
+bool reader_table::make_room_for(const ip_address& newcomer) noexcept {
   const auto largest = std::max_element(
       hosts_.begin(), hosts_.end(), [](const auto& a, const auto& b) { return a.second.readers < b.second.readers; });
   const auto mine = hosts_.find(newcomer);
@@ -120,7 +120,7 @@ reader* reader_table::next_to_repair(monotonic::time_point now) noexcept {
 }
 
 // One of them waits.
-reader* reader_table::next_of(const wire::ip_address& address, host& which) noexcept {
+reader* reader_table::next_of(const ip_address& address, host& which) noexcept {
   auto next = readers_.upper_bound(which.repaired);
   for (;; ++next) {
     if (next == readers_.end() || next->first.host != address) next = readers_.lower_bound({address, {}});

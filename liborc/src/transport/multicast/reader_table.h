@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <map>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/source.h"
 #include "wire/control.h"
@@ -90,9 +90,9 @@ class reader_table {
 
  private:
   // Addresses that one program may choose freely count as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
-  [[nodiscard]] static wire::ip_address host_of(const source& at) noexcept;
+  [[nodiscard]] static ip_address host_of(const source& at) noexcept;
   struct place {
-    wire::ip_address host;
+    ip_address host;
     source at;
     auto operator<=>(const place&) const = default;
   };
@@ -105,16 +105,16 @@ class reader_table {
   };
   using readers = std::map<place, reader>;
 
-  [[nodiscard]] bool make_room_for(const wire::ip_address& newcomer) noexcept;
+  [[nodiscard]] bool make_room_for(const ip_address& newcomer) noexcept;
   readers::iterator erase(readers::iterator which) noexcept;
   static void refill(host& which, monotonic::time_point now) noexcept;
   void forget_idle_hosts(monotonic::time_point now) noexcept;
-  [[nodiscard]] reader* next_of(const wire::ip_address& address, host& which) noexcept;
+  [[nodiscard]] reader* next_of(const ip_address& address, host& which) noexcept;
 
   readers readers_;
-  std::map<wire::ip_address, host> hosts_;  // those with readers, and those that have not regained all their bytes
+  std::map<ip_address, host> hosts_;  // those with readers, and those that have not regained all their bytes
   place visit_next_;
-  wire::ip_address repaired_;  // the last host
+  ip_address repaired_;  // the last host
   std::size_t requests_ = 0;
 };
 

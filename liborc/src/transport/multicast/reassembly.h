@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/frame.h"
 #include "transport/multicast/lcm_datagram.h"
 #include "transport/multicast/orc_datagram.h"

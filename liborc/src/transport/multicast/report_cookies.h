@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/multicast/siphash.h"
 #include "transport/multicast/source.h"
 #include "wire/control.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/multicast/reassembly.h"
 #include "wire/control.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "core/frame.h"
 #include "orc/options.h"
 #include "orc/result.h"

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/process.h"
-#include "core/unique_fd.h"
+#include "base/fork_generation.h"
+#include "base/unique_fd.h"
 #include "orc/message.h"
 #include "transport/shm/slot_reader.h"
 

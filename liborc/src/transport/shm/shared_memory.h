@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "orc/options.h"
 #include "orc/result.h"
 

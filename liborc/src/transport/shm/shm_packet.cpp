@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "wire/stray_descriptors.h"
+#include "base/stray_descriptors.h"
 
 namespace orc::detail::shm {
 
@@ -83,7 +83,7 @@ void take_fds(const msghdr& message, std::span<unique_fd> to) noexcept {
       if (next < to.size())
         to[next++].reset(fd);
       else
-        wire::close_at_once(fd);
+        close_at_once(fd);
     }
   }
 }
@@ -116,7 +116,7 @@ delivered send_packet(int socket, const packet& p, std::initializer_list<int> fd
 received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept {
   bytes_of_packet bytes{};
   iovec part{&bytes, sizeof bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(wire::most_descriptors * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(most_descriptors * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;

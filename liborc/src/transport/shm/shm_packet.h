@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "wire/control.h"
 
 namespace orc::detail::shm {

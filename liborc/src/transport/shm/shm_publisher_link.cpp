@@ -8,9 +8,9 @@
 #include <cstring>
 #include <new>
 
+#include "base/fd_limit.h"
 #include "transport/shm/lent_slot.h"
 #include "transport/shm/peer.h"
-#include "wire/fd_limit.h"
 
 namespace orc::detail::shm {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/acceptor.h"
 #include "transport/shm/generations.h"
 #include "transport/shm/shm_packet.h"

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "transport/shm/pinned_message.h"
 #include "transport/shm/shm_packet.h"
 #include "transport/transport.h"

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

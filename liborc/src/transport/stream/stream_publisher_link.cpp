@@ -5,9 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "base/fd_limit.h"
+#include "base/ip_address.h"
 #include "transport/traffic_class.h"
-#include "wire/fd_limit.h"
-#include "wire/ip_address.h"
 
 namespace orc::detail {
 
@@ -43,7 +43,7 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
   }
   const std::string port = where_.address.substr(where_.address.rfind(':'));
   for (const auto& each : addresses) {
-    const auto known = wire::ip_address::parse(each);
+    const auto known = ip_address::parse(each);
     if (!known || known->scope != 0) continue;  // a link-local address means something else on each host
     to.push_back({where_.transport, "tcp://" + known->in_url() + port});
   }

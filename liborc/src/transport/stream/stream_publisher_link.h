@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/unique_fd.h"
+#include "base/unique_fd.h"
 #include "transport/acceptor.h"
 #include "transport/sample_backlog.h"
 #include "transport/stream/bulk_pace.h"

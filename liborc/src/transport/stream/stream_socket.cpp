@@ -12,11 +12,11 @@
 #include <cstring>
 #include <utility>
 
-#include "wire/host_addresses.h"
-#include "wire/ip_address.h"
-#include "wire/network_error.h"
-#include "wire/printable.h"
-#include "wire/tcp_listener.h"
+#include "base/host_addresses.h"
+#include "base/ip_address.h"
+#include "base/network_error.h"
+#include "base/printable.h"
+#include "base/tcp_listener.h"
 
 namespace orc::detail {
 
@@ -53,10 +53,10 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 [[nodiscard]] error unreachable(std::string why) { return {errc::refused, std::move(why)}; }
 
-[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const wire::socket_address& to) {
+[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const socket_address& to) {
   if (!fd) return failed("cannot open a socket");
   if (::connect(fd.get(), to.get(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR)
-    return unreachable(wire::why_unreachable(errno));
+    return unreachable(why_unreachable(errno));
   return fd;
 }
 
@@ -64,10 +64,10 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 std::variant<unique_fd, error> connect_to_host(const std::string& address) {
   if (!address.starts_with(tcp_scheme)) return unreachable("not an address of this kind");
-  const auto there = wire::numbers_in(address);
+  const auto there = numbers_in(address);
   if (!there || there->port == 0)
-    return unreachable("no address and port in " + wire::escaped(address.substr(tcp_scheme.size())));
-  const wire::socket_address to(*there);
+    return unreachable("no address and port in " + escaped(address.substr(tcp_scheme.size())));
+  const socket_address to(*there);
   auto made = connected(unique_fd(::socket(to.family(), stream_type, 0)), to);
   if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), wire::transport::tcp);
   return made;
@@ -78,8 +78,8 @@ namespace {
 // Port 0: any free one.
 [[nodiscard]] std::variant<unique_fd, error> listen_at(bool all_interfaces, std::uint16_t& port) {
   // IPv4's loopback suffices for this host, whatever its broker's family is: each Linux has it.
-  wire::ip_port at{wire::ip_address::loopback_v4(), port};
-  unique_fd fd(all_interfaces ? wire::listen_tcp_everywhere(at, backlog) : wire::listen_tcp(at, backlog));
+  ip_port at{ip_address::loopback_v4(), port};
+  unique_fd fd(all_interfaces ? listen_tcp_everywhere(at, backlog) : listen_tcp(at, backlog));
   if (!fd) return failed("cannot listen on a tcp port");
   port = at.port;
   return fd;
@@ -87,9 +87,9 @@ namespace {
 
 }  // namespace
 
-std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port, const wire::port_range& among) {
+std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port, const port_range& among) {
   std::variant<unique_fd, error> listening;
-  const bool tried = wire::try_ports(among, wire::id::random().lo, [&](std::uint16_t each) {
+  const bool tried = try_ports(among, wire::id::random().lo, [&](std::uint16_t each) {
     port = each;
     listening = listen_at(all_interfaces, port);
     return std::holds_alternative<unique_fd>(listening) || errno != EADDRINUSE;
@@ -116,11 +116,11 @@ peer_id peer_of(int fd, wire::transport kind) noexcept {
       peer.bits[0] = static_cast<std::uint64_t>(process.pid);
     return peer;
   }
-  wire::socket_address address;
+  socket_address address;
   if (::getpeername(fd, address.get(), address.room()) != 0) return peer;
   const auto there = address.value();
   if (!there) return peer;
-  const auto host = there->address.is_loopback() ? wire::ip_address::loopback_v4() : there->address;
+  const auto host = there->address.is_loopback() ? ip_address::loopback_v4() : there->address;
   std::memcpy(peer.bits.data(), host.bytes.data(), sizeof peer.bits);
   if (!host.is_v4()) peer.bits[1] = 0;  // a host has all addresses of its /64
   return peer;

@@ -8,10 +8,10 @@
 #include <string>
 #include <variant>
 
-#include "core/unique_fd.h"
+#include "base/port_range.h"
+#include "base/unique_fd.h"
 #include "orc/result.h"
 #include "wire/control.h"
-#include "wire/port_range.h"
 
 namespace orc::detail {
 
@@ -29,7 +29,7 @@ inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
 // Returns a non-blocking socket that listens on a free port of `among`, and sets `port` to it. `all_interfaces`: at the
 // addresses of both families, else at 127.0.0.1 only.
 [[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port,
-                                                            const wire::port_range& among = {});
+                                                            const port_range& among = {});
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.

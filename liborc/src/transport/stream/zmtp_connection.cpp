@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "wire/stray_descriptors.h"
+#include "base/stray_descriptors.h"
 
 namespace orc::detail {
 
@@ -30,7 +30,7 @@ constexpr std::size_t taken_on_trust = 16 * 1024 * 1024;
 
 zmtp_connection::zmtp_connection(unique_fd fd, std::string_view socket_type, std::size_t largest, std::size_t buffer)
     : fd_(std::move(fd)),
-      plain_(wire::refuse_descriptors(fd_.get())),
+      plain_(refuse_descriptors(fd_.get())),
       largest_(largest),
       capacity_(std::max(buffer, zmtp::greeting_bytes)),
       buffer_(new std::byte[capacity_]),
@@ -70,7 +70,7 @@ zmtp_connection::event zmtp_connection::receive(incoming& out, std::size_t& budg
 }
 
 ssize_t zmtp_connection::take(std::byte* at, std::size_t room) noexcept {
-  return plain_ ? ::recv(fd_.get(), at, room, MSG_DONTWAIT) : wire::receive_without_descriptors(fd_.get(), at, room);
+  return plain_ ? ::recv(fd_.get(), at, room, MSG_DONTWAIT) : receive_without_descriptors(fd_.get(), at, room);
 }
 
 // Same as recv(2), within the budget.

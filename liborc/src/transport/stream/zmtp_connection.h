@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "core/frame.h"
-#include "core/unique_fd.h"
 #include "transport/allowance.h"
 #include "wire/zmtp.h"
 

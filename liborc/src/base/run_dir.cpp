@@ -1,12 +1,12 @@
-#include "wire/run_dir.h"
+#include "base/run_dir.h"
 
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <string_view>
 
-#include "wire/comma_list.h"
-#include "wire/environment.h"
+#include "base/comma_list.h"
+#include "base/environment.h"
 
 namespace orc::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/fd_limit.h"
+#include "base/fd_limit.h"
 
 #include <dirent.h>
 #include <sys/resource.h>

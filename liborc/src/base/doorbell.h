@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace orc::detail {
 

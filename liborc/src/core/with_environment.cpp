@@ -1,15 +1,15 @@
-#include "core/environment.h"
+#include "core/with_environment.h"
 
 #include <optional>
 
+#include "base/comma_list.h"
+#include "base/environment.h"
+#include "base/host_addresses.h"
+#include "base/port_range.h"
+#include "base/run_dir.h"
 #include "transport/multicast/multicast_url.h"
 #include "wire/broker_endpoint.h"
-#include "wire/comma_list.h"
 #include "wire/control.h"
-#include "wire/environment.h"
-#include "wire/host_addresses.h"
-#include "wire/port_range.h"
-#include "wire/run_dir.h"
 
 namespace orc::detail {
 
@@ -37,7 +37,7 @@ namespace {
 
 // Subscribers get a number, because only the owner of a name should wait for its lookup. Empty: unknown.
 [[nodiscard]] std::string number_of(const std::string& host) {
-  const auto known = wire::addresses_of_host(host);
+  const auto known = addresses_of_host(host);
   return known.empty() ? std::string() : known.front().text();
 }
 
@@ -52,7 +52,7 @@ std::variant<participant_options, error> with_environment(participant_options op
     options.transports = std::get<transport_set>(named);
   }
   if (options.ports.empty()) options.ports = environment("ORC_PORTS");
-  if (const auto ports = wire::port_range::parse(options.ports); std::holds_alternative<std::string>(ports))
+  if (const auto ports = port_range::parse(options.ports); std::holds_alternative<std::string>(ports))
     return error(errc::bad_argument, "ports (ORC_PORTS): " + std::get<std::string>(ports));
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
   if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);

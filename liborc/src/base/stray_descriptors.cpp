@@ -1,4 +1,4 @@
-#include "wire/stray_descriptors.h"
+#include "base/stray_descriptors.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace orc::wire {
+namespace orc::detail {
 
 bool refuse_descriptors(int socket) noexcept {
   int domain = AF_UNSPEC;
@@ -45,4 +45,4 @@ ssize_t receive_without_descriptors(int socket, void* to, std::size_t size) noex
   return -1;
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

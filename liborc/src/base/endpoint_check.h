@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
-namespace orc::wire {
+namespace orc::detail {
 
 struct endpoint_finding {
   enum class kind : std::uint8_t {
@@ -60,4 +60,4 @@ class endpoint_check {
   std::thread thread_;
 };
 
-}  // namespace orc::wire
+}  // namespace orc::detail

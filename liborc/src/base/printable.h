@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace orc::wire {
+namespace orc::detail {
 
 // Returns the length of the valid UTF-8 character at the start of `bytes`; 0 when there is none (RFC 3629: no overlong
 // forms, no surrogates, at most U+10FFFF).
@@ -21,4 +21,4 @@ enum class backslashes { kept, doubled };  // doubled: escapes differ from text 
 // direction of text (U+202A to U+202E, U+2066 to U+2069) and invalid bytes as \n, \t, \r or \xNN.
 [[nodiscard]] std::string escaped(std::string_view bytes, backslashes how = backslashes::doubled);
 
-}  // namespace orc::wire
+}  // namespace orc::detail

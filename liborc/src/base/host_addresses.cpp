@@ -1,11 +1,11 @@
-#include "wire/host_addresses.h"
+#include "base/host_addresses.h"
 
 #include <netdb.h>
 
 #include <algorithm>
 #include <memory>
 
-namespace orc::wire {
+namespace orc::detail {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* pro
   return all;
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace orc::wire {
+namespace orc::detail {
 
 // The maximum per message (SCM_MAX_FD).
 constexpr std::size_t most_descriptors = 253;
@@ -18,4 +18,4 @@ bool refuse_descriptors(int socket) noexcept;
 // Closes a descriptor without waiting.
 void close_at_once(int descriptor) noexcept;
 
-}  // namespace orc::wire
+}  // namespace orc::detail

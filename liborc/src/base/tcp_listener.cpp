@@ -1,10 +1,10 @@
-#include "wire/tcp_listener.h"
+#include "base/tcp_listener.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace orc::wire {
+namespace orc::detail {
 
 namespace {
 
@@ -39,4 +39,4 @@ int listen_tcp_everywhere(ip_port& at, int backlog) noexcept {
   return listen_tcp(at, backlog);
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,4 +1,4 @@
-#include "wire/endpoint_check.h"
+#include "base/endpoint_check.h"
 
 #include <netdb.h>
 #include <poll.h>
@@ -12,12 +12,12 @@
 #include <new>
 #include <string_view>
 
-#include "wire/fd_limit.h"
-#include "wire/host_addresses.h"
-#include "wire/network_error.h"
-#include "wire/printable.h"
+#include "base/fd_limit.h"
+#include "base/host_addresses.h"
+#include "base/network_error.h"
+#include "base/printable.h"
 
-namespace orc::wire {
+namespace orc::detail {
 
 namespace {
 
@@ -109,7 +109,7 @@ endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::mill
 endpoint_check::endpoint_check(std::vector<std::string> endpoints)
     : endpoints_(std::move(endpoints)), findings_(endpoints_.size()) {
   thread_ = std::thread([this]() noexcept {
-    for (std::size_t i = 0; i < endpoints_.size() && !stop_ && detail::room_for_fds(16); ++i) {
+    for (std::size_t i = 0; i < endpoints_.size() && !stop_ && room_for_fds(16); ++i) {
       try {
         findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up, &stop_).text;
       } catch (const std::bad_alloc&) {  // this finding is missing
@@ -124,4 +124,4 @@ endpoint_check::~endpoint_check() {
   thread_.join();
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

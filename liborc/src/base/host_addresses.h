@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
-namespace orc::wire {
+namespace orc::detail {
 
 inline constexpr std::size_t max_addresses_of_host = 8;
 
@@ -28,4 +28,4 @@ inline constexpr std::size_t max_addresses_of_host = 8;
 // endpoint unchanged. May ask the resolver.
 [[nodiscard]] std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* problem = nullptr);
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,4 +1,4 @@
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace orc::wire {
+namespace orc::detail {
 
 namespace {
 
@@ -141,4 +141,4 @@ socket_address::socket_address(const ip_port& to, sa_family_t family) noexcept {
   bytes_.v6.sin6_port = htons(to.port);
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,8 +1,8 @@
-#include "wire/printable.h"
+#include "base/printable.h"
 
 #include <algorithm>
 
-namespace orc::wire {
+namespace orc::detail {
 namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
@@ -79,4 +79,4 @@ std::string escaped(std::string_view bytes, backslashes how) {
   return text;
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

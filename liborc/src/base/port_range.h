@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-namespace orc::wire {
+namespace orc::detail {
 
 struct port_range {
   std::uint16_t first = 0;  // 0: any free port
@@ -38,4 +38,4 @@ template <typename Open>
   return false;
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,10 +1,10 @@
-#include "wire/sha256.h"
+#include "base/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace orc::wire {
+namespace orc::detail {
 namespace {
 
 constexpr std::array<std::uint32_t, 64> constants{
@@ -77,4 +77,4 @@ sha256::digest sha256::finish() noexcept {
   return result;
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,4 +1,4 @@
-#include "wire/broker_trust.h"
+#include "base/broker_trust.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "wire/run_dir.h"
+#include "base/run_dir.h"
 
 namespace orc::detail {
 

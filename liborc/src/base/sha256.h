@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace orc::wire {
+namespace orc::detail {
 
 class sha256 {
  public:
@@ -27,4 +27,4 @@ class sha256 {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace orc::wire {
+namespace orc::detail {
 
 // Returns "connection refused: no program listens there, or a firewall rejects it". `error`: errno of connect(2),
 // SO_ERROR, or the error of a connected socket.
@@ -12,4 +12,4 @@ namespace orc::wire {
 // The likely cause when no answer comes at all.
 inline constexpr const char* likely_cause_of_silence = "firewall, or the host is down?";
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,8 +1,8 @@
-#include "wire/port_range.h"
+#include "base/port_range.h"
 
 #include <charconv>
 
-namespace orc::wire {
+namespace orc::detail {
 
 namespace {
 
@@ -41,4 +41,4 @@ std::string port_range::all_taken(std::string_view listing) const {
   return who + ": each topic needs one. Name more ports, or see who has them with `" + std::string(listing) + "`";
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,4 +1,4 @@
-#include "core/doorbell.h"
+#include "base/doorbell.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -6,7 +6,7 @@
 
 #include <climits>
 
-#include "core/futex.h"
+#include "base/futex.h"
 
 namespace orc::detail {
 

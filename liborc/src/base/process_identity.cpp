@@ -1,4 +1,4 @@
-#include "wire/process_identity.h"
+#include "base/process_identity.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 // Makes listening tcp sockets, for IPv4 and IPv6.
 #pragma once
 
-#include "wire/ip_address.h"
+#include "base/ip_address.h"
 
-namespace orc::wire {
+namespace orc::detail {
 
 // Returns a non-blocking socket that listens at `at`, and sets `at` to its actual address. Port 0: a free one; `::`:
 // both families. Connections of an ended program do not block a named port for the next program. Two listeners still
@@ -13,4 +13,4 @@ namespace orc::wire {
 // Same at all addresses of this host: `::`, or 0.0.0.0 where the kernel has no IPv6.
 [[nodiscard]] int listen_tcp_everywhere(ip_port& at, int backlog) noexcept;
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -1,9 +1,9 @@
-#include "wire/network_error.h"
+#include "base/network_error.h"
 
 #include <cerrno>
 #include <cstring>
 
-namespace orc::wire {
+namespace orc::detail {
 
 std::string why_unreachable(int error) {
   const auto with_reason = [error](const char* text) { return std::string(text) + " (" + std::strerror(error) + ")"; };
@@ -23,4 +23,4 @@ std::string why_unreachable(int error) {
   }
 }
 
-}  // namespace orc::wire
+}  // namespace orc::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace orc::wire {
+namespace orc::detail {
 
 // Holds an IPv4 address as ::ffff:a.b.c.d (RFC 4291, section 2.5.5.2), so that each address has one value for both
 // families of sockets.
@@ -74,4 +74,4 @@ class socket_address {
   socklen_t size_ = sizeof(sockaddr_in6);
 };
 
-}  // namespace orc::wire
+}  // namespace orc::detail

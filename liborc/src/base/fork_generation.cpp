@@ -1,0 +1,25 @@
+#include "base/fork_generation.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <mutex>
+
+namespace orc::detail {
+
+namespace {
+
+std::atomic<unsigned> generation{0};
+
+void after_fork_in_child() { generation.fetch_add(1); }
+
+}  // namespace
+
+void count_forks() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, after_fork_in_child); });
+}
+
+unsigned fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
+
+}  // namespace orc::detail
