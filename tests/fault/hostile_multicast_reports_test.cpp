@@ -39,8 +39,8 @@ class victim {
     const auto state = described(client, topic);
     REQUIRE(state.publication);
     id = state.publication->publication;
-    url = std::get<multicast_url>(
-        multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast)));
+    url = std::get<orc::wire::multicast_url>(
+        orc::wire::multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast)));
     REQUIRE(url.from);
   }
 
@@ -49,7 +49,7 @@ class victim {
   std::unique_ptr<orc::broker> sender;
   orc::publisher publisher;
   orc::wire::id id;
-  multicast_url url;
+  orc::wire::multicast_url url;
 };
 
 multicast::orc_datagram report_for(const orc::wire::id& publication, std::uint64_t wanted) {

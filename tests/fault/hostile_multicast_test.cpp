@@ -121,8 +121,8 @@ TEST_CASE("hostile multicast: at the port of a publication", "[fault]") {
   REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}));
   REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher(topic);
-  const auto url = std::get<multicast_url>(
-      multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast)));
+  const auto url = std::get<orc::wire::multicast_url>(
+      orc::wire::multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast)));
   REQUIRE(url.from);
   raw_client client(address_broker.endpoint());
   const auto state = described(client, topic);

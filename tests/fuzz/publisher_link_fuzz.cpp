@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "core/frame.h"
+#include "transport/frame.h"
 #include "transport/sample_backlog.h"
 #include "transport/stream/stream_publisher_link.h"
 #include "wire/zmtp.h"

@@ -14,15 +14,15 @@
 
 #include "base/unique_fd.h"
 #include "transport/multicast/multicast_socket.h"
-#include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
+#include "wire/multicast_url.h"
 
 namespace orc::test {
 
 class udp_stranger {
  public:
   explicit udp_stranger(const std::string& group_url)
-      : url_(std::get<detail::multicast_url>(detail::multicast_url::parse(group_url))),
+      : url_(std::get<wire::multicast_url>(wire::multicast_url::parse(group_url))),
         group_(std::move(std::get<detail::unique_fd>(detail::multicast::open_sender(url_)))),
         direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(AF_INET, 1 << 20)))) {}
 
@@ -55,7 +55,7 @@ class udp_stranger {
   }
 
  private:
-  detail::multicast_url url_;
+  wire::multicast_url url_;
   detail::unique_fd group_;
   detail::unique_fd direct_;
   std::array<std::byte, 65536> bytes_;

@@ -1,8 +1,8 @@
 // The bounded queue behind in-order subscriptions and lagging readers.
 #include <cstring>
 
-#include "core/sample_ring.h"
 #include "support/catch.h"
+#include "transport/sample_ring.h"
 
 namespace {
 

@@ -67,17 +67,17 @@ std::string json_of(const std::vector<finding>& findings, bool healthy) {
 
 // The network that programs use for multicast. Nothing: it is named wrongly, which has been told.
 std::optional<multicast_wish> wished_network(const examine& add, const doctor_options& options) {
-  detail::multicast_url::setting source{options.multicast, {}};
-  if (source.text.empty()) source = detail::multicast_url::from_environment();
-  const auto parsed = detail::multicast_url::parse(source.text);
-  if (const auto* const wrong = std::get_if<orc::error>(&parsed)) {
+  wire::multicast_url::setting source{options.multicast, {}};
+  if (source.text.empty()) source = wire::multicast_url::from_environment();
+  const auto parsed = wire::multicast_url::parse(source.text);
+  if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
     add({severity::fail,
          "multicast URL",
-         std::string(source.variable) + ": " + wrong->message(),
+         std::string(source.variable) + ": " + *wrong,
          {"unset " + std::string(source.variable)}});
     return std::nullopt;
   }
-  return multicast_wish{std::get<detail::multicast_url>(parsed),
+  return multicast_wish{std::get<wire::multicast_url>(parsed),
                         source.text.find("recv_buf_size=") != std::string::npos};
 }
 
@@ -166,12 +166,12 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command
       ->add_option("--multicast", options->multicast,
                    "Multicast group to check (default: ORC_MULTICAST, else LCM_DEFAULT_URL, else " +
-                       std::string(detail::multicast_url::usual) + ")")
+                       std::string(wire::multicast_url::usual) + ")")
       ->type_name("URL")
       ->check([](const std::string& text) {
-        const auto parsed = detail::multicast_url::parse(text);
-        const auto* const wrong = std::get_if<orc::error>(&parsed);
-        return wrong == nullptr ? std::string() : wrong->message();
+        const auto parsed = wire::multicast_url::parse(text);
+        const auto* const wrong = std::get_if<std::string>(&parsed);
+        return wrong == nullptr ? std::string() : *wrong;
       });
   command->add_flag("--huge-pages", options->huge_pages,
                     "Check huge pages as well (shared_memory_options::huge_pages)");

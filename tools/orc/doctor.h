@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "stop_signal.h"
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 namespace orc::cli {
 
@@ -43,7 +43,7 @@ void check_clock(const examine& add);
 void check_run_directory(const examine& add, const std::optional<std::string>& broker);
 
 struct multicast_wish {
-  detail::multicast_url url;
+  wire::multicast_url url;
   bool buffer_is_asked_for = false;  // the URL names recv_buf_size
 };
 void check_receive_buffer(const examine& add, const multicast_wish& wish);
@@ -52,9 +52,9 @@ void check_multicast(const examine& add, const multicast_wish& wish);
 // ---- between hosts ----
 
 // `orc doctor --answer`: answers check_other_host() of other hosts until Ctrl-C. The exit code.
-[[nodiscard]] int answer_doctors(const detail::multicast_url& url, std::uint16_t port);
+[[nodiscard]] int answer_doctors(const wire::multicast_url& url, std::uint16_t port);
 // `port`: where the other host answers.
-void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
+void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const wire::multicast_url& url,
                       const stop_signal& stop);
 
 // ---- for fixes ----

@@ -41,7 +41,7 @@ std::uint16_t port_in(const std::string& text) {
 
 class answerer {
  public:
-  answerer(const stop_signal& stop, std::uint16_t data_port, detail::multicast_url url)
+  answerer(const stop_signal& stop, std::uint16_t data_port, wire::multicast_url url)
       : stop_(stop), data_port_(data_port), url_(std::move(url)) {
     auto opened = group_probe::open(url_);
     if (auto* const wrong = std::get_if<std::string>(&opened))
@@ -92,7 +92,7 @@ class answerer {
 
   const stop_signal& stop_;
   std::uint16_t data_port_;
-  detail::multicast_url url_;
+  wire::multicast_url url_;
   std::optional<group_probe> group_;
   std::string no_group_;
 };
@@ -103,7 +103,7 @@ detail::unique_fd accepted(const detail::unique_fd& door) {
 
 }  // namespace
 
-int answer_doctors(const detail::multicast_url& url, std::uint16_t port) {
+int answer_doctors(const wire::multicast_url& url, std::uint16_t port) {
   console out;
   const stop_signal stop;
   auto door = listen_for_doctor(port);

@@ -156,15 +156,15 @@ void check_multicast_here(const examine& add, doctor_line& line, group_probe& gr
     add({severity::fail, "multicast here", "what is sent there is not heard here: the same causes", look_at_firewalls});
 }
 
-void check_multicast_between(const examine& add, const detail::multicast_url& url, const other_host& other,
+void check_multicast_between(const examine& add, const wire::multicast_url& url, const other_host& other,
                              doctor_line& line, const stop_signal& stop) {
   if (url.ttl == 0)
     return add({severity::note,
                 "multicast between",
                 "not tried: " + url.text() + " stays on this host",
                 {"export ORC_MULTICAST='udpm://239.255.76.67:7667?ttl=1'   # there as well"}});
-  const auto theirs = detail::multicast_url::parse(other.multicast);
-  const auto* const parsed = std::get_if<detail::multicast_url>(&theirs);
+  const auto theirs = wire::multicast_url::parse(other.multicast);
+  const auto* const parsed = std::get_if<wire::multicast_url>(&theirs);
   const bool same = parsed != nullptr && parsed->ttl != 0 && parsed->port == url.port && parsed->group == url.group;
   if (!same)
     return add({severity::fail,
@@ -181,7 +181,7 @@ void check_multicast_between(const examine& add, const detail::multicast_url& ur
 
 }  // namespace
 
-void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const detail::multicast_url& url,
+void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const wire::multicast_url& url,
                       const stop_signal& stop) {
   const auto addresses = detail::addresses_of_host(without_brackets(host));
   if (addresses.empty())

@@ -127,7 +127,7 @@ void check_transport(const examine& add, const multicast_wish& wish, const std::
   add(std::move(own));
 }
 
-probe_result round_trip_by(const network_interface& interface, detail::multicast_url url) {
+probe_result round_trip_by(const network_interface& interface, wire::multicast_url url) {
   url.interface = interface.name;
   if (!url.group.is_v4()) url.ttl = interface.loopback ? 0 : 1;  // with 0 it would be lo; the probe stays here anyway
   return transport_round_trip(std::move(url));

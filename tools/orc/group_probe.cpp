@@ -26,7 +26,7 @@ std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
 
 }  // namespace
 
-std::variant<group_probe, std::string> group_probe::open(const detail::multicast_url& url) {
+std::variant<group_probe, std::string> group_probe::open(const wire::multicast_url& url) {
   auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
   if (const auto* const failed = std::get_if<orc::error>(&in)) return failed->message();
   if (url.ttl != 0 && !multicast::join_network(std::get<detail::unique_fd>(in).get(), url))

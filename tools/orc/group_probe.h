@@ -8,14 +8,14 @@
 #include <variant>
 
 #include "base/unique_fd.h"
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 namespace orc::cli {
 
 class group_probe {
  public:
   // Or what stands in the way.
-  [[nodiscard]] static std::variant<group_probe, std::string> open(const detail::multicast_url& url);
+  [[nodiscard]] static std::variant<group_probe, std::string> open(const wire::multicast_url& url);
 
   // Sends it, more than once: datagrams may get lost. Empty, or why not.
   [[nodiscard]] std::string send(const std::string& word);

@@ -105,13 +105,13 @@ arrival wait_for(int fd, const std::string& expected) {
   return {};
 }
 
-bool tells_interface(int receiver, const detail::multicast_url& url) {
+bool tells_interface(int receiver, const wire::multicast_url& url) {
   const int on = 1;
   return url.group.is_v4() ? ::setsockopt(receiver, IPPROTO_IP, IP_PKTINFO, &on, sizeof on) == 0
                            : ::setsockopt(receiver, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) == 0;
 }
 
-bool stays_here(int sender, const detail::multicast_url& url) {
+bool stays_here(int sender, const wire::multicast_url& url) {
   const int off = 0;
   return url.group.is_v4() ? ::setsockopt(sender, IPPROTO_IP, IP_MULTICAST_TTL, &off, sizeof off) == 0
                            : ::setsockopt(sender, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &off, sizeof off) == 0;
@@ -147,7 +147,7 @@ probe_result lcm_round_trip(const detail::ip_address& group) {
   return send_and_wait(in.fd(), out.fd(), message_on(new_channel()));
 }
 
-probe_result transport_round_trip(detail::multicast_url url) {
+probe_result transport_round_trip(wire::multicast_url url) {
   namespace multicast = detail::multicast;
   if (!multicast::named_way(url)) return ended(probe_step::find_interface, ENODEV);
   const std::string channel = new_channel();
@@ -182,7 +182,7 @@ std::vector<network_interface> network_interfaces(sa_family_t family) {
   return all;
 }
 
-int try_port(const detail::multicast_url& url, bind_to where) {
+int try_port(const wire::multicast_url& url, bind_to where) {
   const auto by = detail::multicast::named_way(url);
   const int interface = by && by->interface != 0 ? by->interface : detail::multicast::loopback;
   const auto group = detail::multicast::group_at(url, interface);

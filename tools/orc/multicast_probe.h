@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 namespace orc::cli {
 
@@ -24,7 +24,7 @@ struct probe_result {
 // As the kernel routes the group, which is what LCM does: IPv4 only.
 [[nodiscard]] probe_result lcm_round_trip(const detail::ip_address& group);
 // With the sockets of ORC's multicast transport, on the group and by the interface that it takes for this URL.
-[[nodiscard]] probe_result transport_round_trip(detail::multicast_url url);
+[[nodiscard]] probe_result transport_round_trip(wire::multicast_url url);
 
 struct network_interface {
   std::string name;
@@ -38,7 +38,7 @@ struct network_interface {
 
 // Binds the port as a program of ORC (to the group) or of LCM (to any address) does. 0 or errno.
 enum class bind_to : std::uint8_t { group, any };
-[[nodiscard]] int try_port(const detail::multicast_url& url, bind_to where);
+[[nodiscard]] int try_port(const wire::multicast_url& url, bind_to where);
 
 // Bytes that the kernel grants a socket's receive buffer when it is asked for so many, and when a privilege is used
 // for that (equal without one).

@@ -9,8 +9,8 @@
 
 #include "base/process_identity.h"
 #include "base/run_dir.h"
-#include "core/endpoint_directory.h"
 #include "core/process.h"
+#include "transport/endpoint_directory.h"
 
 namespace orc::detail {
 

@@ -5,7 +5,7 @@
 
 #include "base/run_dir.h"
 #include "core/with_environment.h"
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 #include "wire/type_hash.h"
 
 namespace orc::detail {
@@ -96,7 +96,7 @@ participant::participant(participant_options given) : generation_(fork_generatio
     return;
   }
   process_ = std::get<std::shared_ptr<process>>(std::move(acquired));
-  transports_ = std::make_shared<const transport_list>(make_transports(process_));
+  transports_ = std::make_shared<const transport_list>(make_transports(process_->local_publications()));
   if (started_ = available(options_.transports); !started_) return;
   housekeeping_ = std::make_unique<housekeeping>(process_->context(), options_);
   started_ = housekeeping_->started();
@@ -151,8 +151,8 @@ result participant::register_topic(std::string_view topic, const topic_options& 
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
-  const auto url = multicast_url::parse(options.multicast);
-  if (const auto* const wrong = std::get_if<error>(&url)) return {wrong->code(), wrong->message()};
+  const auto url = wire::multicast_url::parse(options.multicast);
+  if (const auto* const wrong = std::get_if<std::string>(&url)) return {errc::bad_argument, *wrong};
   topic_options chosen = options;
   if (auto ok = complete_hash(chosen.type); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);

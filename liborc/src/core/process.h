@@ -9,7 +9,7 @@
 
 #include "base/fork_generation.h"
 #include "orc/result.h"
-#include "transport/inproc/inproc_registry.h"
+#include "transport/transports.h"
 
 namespace orc::detail {
 
@@ -22,14 +22,16 @@ class process {
   process& operator=(const process&) = delete;
 
   [[nodiscard]] zmq::context_t& context() noexcept { return context_; }
-  [[nodiscard]] inproc_registry& local_publications() noexcept { return local_publications_; }
+  [[nodiscard]] const std::shared_ptr<inproc_registry>& local_publications() const noexcept {
+    return local_publications_;
+  }
 
  private:
   union {
     zmq::context_t context_;  // a forked child must not end the parent's context
   };
   unsigned generation_ = fork_generation();
-  inproc_registry local_publications_;
+  std::shared_ptr<inproc_registry> local_publications_ = make_inproc_registry();
 };
 
 }  // namespace orc::detail

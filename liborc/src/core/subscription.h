@@ -13,10 +13,10 @@
 #include "core/attendance.h"
 #include "core/departure.h"
 #include "core/link_selector.h"
-#include "core/sample_ring.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/subscriber.h"
+#include "transport/sample_ring.h"
 
 namespace orc::detail {
 

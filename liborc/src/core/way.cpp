@@ -6,7 +6,7 @@
 
 #include "base/network_error.h"
 #include "base/printable.h"
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail {
 
@@ -21,8 +21,8 @@ constexpr std::size_t longest_part = 160;
 }
 
 [[nodiscard]] std::string group_of(const std::string& url) {
-  const auto parsed = multicast_url::parse(url);
-  const auto* const there = std::get_if<multicast_url>(&parsed);
+  const auto parsed = wire::multicast_url::parse(url);
+  const auto* const there = std::get_if<wire::multicast_url>(&parsed);
   return there != nullptr ? ip_port{there->group, there->port}.text() : std::string();
 }
 

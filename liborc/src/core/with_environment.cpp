@@ -7,9 +7,9 @@
 #include "base/host_addresses.h"
 #include "base/port_range.h"
 #include "base/run_dir.h"
-#include "transport/multicast/multicast_url.h"
 #include "wire/broker_endpoint.h"
 #include "wire/control.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail {
 
@@ -57,15 +57,15 @@ std::variant<participant_options, error> with_environment(participant_options op
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
   if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();
-  if (options.multicast.empty()) options.multicast = multicast_url::from_environment().text;
-  auto url = multicast_url::parse(options.multicast);
-  auto* const wrong = std::get_if<error>(&url);
-  if (wrong != nullptr && own) return std::move(*wrong);
+  if (options.multicast.empty()) options.multicast = wire::multicast_url::from_environment().text;
+  const auto url = wire::multicast_url::parse(options.multicast);
+  const auto* const wrong = std::get_if<std::string>(&url);
+  if (wrong != nullptr && own) return error(errc::bad_argument, *wrong);
   // LCM_DEFAULT_URL may hold something for LCM programs that ORC does not know.
   if (wrong != nullptr && options.log)
     options.log(log_level::warning,
-                "LCM_DEFAULT_URL: " + wrong->message() + "; " + std::string(multicast_url::usual) + " is used");
-  options.multicast = wrong != nullptr ? multicast_url::usual : std::get<multicast_url>(url).text();
+                "LCM_DEFAULT_URL: " + *wrong + "; " + std::string(wire::multicast_url::usual) + " is used");
+  options.multicast = wrong != nullptr ? wire::multicast_url::usual : std::get<wire::multicast_url>(url).text();
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.advertise.empty()) return options;
   auto number = number_of(options.advertise);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/fd_limit.h"
+#include "transport/out_of_descriptors.h"
 
 namespace orc::detail {
 
@@ -19,8 +20,6 @@ void control(int events, int operation, int fd, std::uint32_t interest, void* of
 }
 
 }  // namespace
-
-error out_of_descriptors() { return {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"}; }
 
 std::variant<acceptor, error> acceptor::make(unique_fd listener, std::string file) {
   unique_fd events(::epoll_create1(EPOLL_CLOEXEC));

@@ -12,8 +12,6 @@
 
 namespace orc::detail {
 
-[[nodiscard]] error out_of_descriptors();
-
 // Not thread-safe. No call blocks.
 class acceptor {
  public:

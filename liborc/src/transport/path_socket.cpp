@@ -11,7 +11,8 @@
 #include "base/fd_limit.h"
 #include "base/run_dir.h"
 #include "base/stray_descriptors.h"
-#include "core/endpoint_directory.h"
+#include "transport/endpoint_directory.h"
+#include "transport/out_of_descriptors.h"
 
 namespace orc::detail {
 

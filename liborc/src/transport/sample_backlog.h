@@ -8,7 +8,7 @@
 #include <deque>
 #include <limits>
 
-#include "core/frame.h"
+#include "transport/frame.h"
 
 namespace orc::detail {
 

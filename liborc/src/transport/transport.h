@@ -16,15 +16,14 @@
 #include "base/doorbell.h"
 #include "base/port_range.h"
 #include "base/unique_fd.h"
-#include "core/frame.h"
 #include "orc/options.h"
 #include "orc/result.h"
+#include "transport/frame.h"
 #include "wire/control.h"
 
 namespace orc::detail {
 
 class sample_backlog;
-class process;
 
 struct capabilities {
   bool zero_copy = false;  // the subscriber reads the bytes where the publisher put them
@@ -250,7 +249,7 @@ class subscriber_link {
 template <typename Link>
 using link_or_error = std::variant<std::unique_ptr<Link>, error>;
 
-// A transport. Stateless, except for what `process` holds.
+// A transport. Stateless, except for the inproc_registry that inproc shares.
 class transport_kind {
  public:
   virtual ~transport_kind() = default;
@@ -263,8 +262,5 @@ class transport_kind {
   [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                                  const wire::endpoint& address) const = 0;
 };
-
-// Makes all transports, best first. This is the only list of them.
-[[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(const std::shared_ptr<process>& process);
 
 }  // namespace orc::detail

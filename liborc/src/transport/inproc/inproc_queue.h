@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/sample_ring.h"
+#include "transport/sample_ring.h"
 #include "transport/transport.h"
 
 namespace orc::detail {

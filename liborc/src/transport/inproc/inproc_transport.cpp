@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/process.h"
 #include "transport/inproc/inproc_queue.h"
 
 namespace orc::detail {
@@ -57,14 +56,14 @@ namespace {
 
 class inproc_publisher_link final : public publisher_link {
  public:
-  inproc_publisher_link(std::shared_ptr<process> process, const publication_spec& spec)
-      : process_(std::move(process)),
+  inproc_publisher_link(std::shared_ptr<inproc_registry> local_publications, const publication_spec& spec)
+      : local_publications_(std::move(local_publications)),
         id_(spec.id),
         where_{wire::transport::inproc, "inproc://" + spec.id.hex()},
         hub_(std::make_shared<inproc_hub>(spec.keep_last)) {
-    process_->local_publications().add(id_, hub_);
+    local_publications_->add(id_, hub_);
   }
-  ~inproc_publisher_link() override { process_->local_publications().remove(id_); }
+  ~inproc_publisher_link() override { local_publications_->remove(id_); }
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
@@ -78,7 +77,7 @@ class inproc_publisher_link final : public publisher_link {
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 
  private:
-  std::shared_ptr<process> process_;
+  std::shared_ptr<inproc_registry> local_publications_;
   wire::id id_;
   wire::endpoint where_;
   std::shared_ptr<inproc_hub> hub_;
@@ -109,11 +108,11 @@ class inproc_subscriber_link final : public subscriber_link {
 }  // namespace
 
 link_or_error<publisher_link> inproc_transport::advertise(const publication_spec& spec) const {
-  return std::make_unique<inproc_publisher_link>(process_, spec);
+  return std::make_unique<inproc_publisher_link>(local_publications_, spec);
 }
 
 link_or_error<subscriber_link> inproc_transport::subscribe(const subscription_spec& spec, const wire::endpoint&) const {
-  auto hub = process_->local_publications().find(spec.publication);
+  auto hub = local_publications_->find(spec.publication);
   if (!hub) return error(errc::refused, "other process");
   return std::make_unique<inproc_subscriber_link>(std::move(hub), spec);
 }

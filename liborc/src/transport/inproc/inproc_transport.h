@@ -4,13 +4,15 @@
 
 #include <memory>
 
+#include "transport/inproc/inproc_registry.h"
 #include "transport/transport.h"
 
 namespace orc::detail {
 
 class inproc_transport final : public transport_kind {
  public:
-  explicit inproc_transport(std::shared_ptr<process> process) : process_(std::move(process)) {}
+  explicit inproc_transport(std::shared_ptr<inproc_registry> local_publications)
+      : local_publications_(std::move(local_publications)) {}
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::inproc; }
   [[nodiscard]] capabilities can() const noexcept override { return {.zero_copy = true}; }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
@@ -18,7 +20,7 @@ class inproc_transport final : public transport_kind {
                                                          const wire::endpoint& address) const override;
 
  private:
-  std::shared_ptr<process> process_;
+  std::shared_ptr<inproc_registry> local_publications_;
 };
 
 }  // namespace orc::detail

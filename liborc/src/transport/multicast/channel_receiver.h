@@ -13,13 +13,13 @@
 #include <string>
 
 #include "base/clock.h"
-#include "core/frame.h"
-#include "core/sample_ring.h"
+#include "transport/frame.h"
 #include "transport/multicast/fec_reassembly.h"
 #include "transport/multicast/lcm_datagram.h"
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/reassembly.h"
 #include "transport/multicast/sender_table.h"
+#include "transport/sample_ring.h"
 
 namespace orc::detail::multicast {
 

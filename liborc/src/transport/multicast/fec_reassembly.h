@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/frame.h"
+#include "transport/frame.h"
 #include "transport/multicast/fec_assembly.h"
 #include "transport/multicast/reassembly.h"
 

@@ -13,7 +13,7 @@
 
 namespace orc::detail::multicast {
 
-group_sender::group_sender(unique_fd socket, std::string channel, const multicast_url& url)
+group_sender::group_sender(unique_fd socket, std::string channel, const wire::multicast_url& url)
     : out_(std::move(socket)),
       channel_(std::move(channel)),
       datagram_bytes_(datagram_size(out_.get(), url)),

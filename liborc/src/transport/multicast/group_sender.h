@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "core/frame.h"
+#include "transport/frame.h"
 #include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/fec_code.h"
 #include "transport/multicast/fec_plan.h"
 #include "transport/multicast/lcm_datagram.h"
 #include "transport/multicast/link_events.h"
-#include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail::multicast {
 
@@ -22,7 +22,7 @@ namespace orc::detail::multicast {
 class group_sender {
  public:
   // `socket`: connected to the group.
-  group_sender(unique_fd socket, std::string channel, const multicast_url& url);
+  group_sender(unique_fd socket, std::string channel, const wire::multicast_url& url);
 
   [[nodiscard]] std::size_t largest_sample() const noexcept { return largest_; }
 

@@ -92,12 +92,12 @@ template <typename Value>
 }
 
 // An address of this host that others know as well, because the topic map shows it. None: ::.
-[[nodiscard]] ip_address known_source(const multicast_url& url, int by) noexcept {
+[[nodiscard]] ip_address known_source(const wire::multicast_url& url, int by) noexcept {
   const auto routed = route_to(made_global(url.group), by);
   return routed && !routed->source.is_link_local() ? routed->source : ip_address{};
 }
 
-[[nodiscard]] std::optional<way> way_over_v6(const multicast_url& url, way chosen) noexcept {
+[[nodiscard]] std::optional<way> way_over_v6(const wire::multicast_url& url, way chosen) noexcept {
   if (url.ttl == 0) chosen.interface = loopback;
   const auto routed = route_to(url.group, chosen.interface);
   if (!routed) return std::nullopt;
@@ -132,7 +132,7 @@ int interface_with(const ip_address& address) noexcept {
   return 0;
 }
 
-std::optional<way> named_way(const multicast_url& url) noexcept {
+std::optional<way> named_way(const wire::multicast_url& url) noexcept {
   if (url.interface.empty()) return way{};
   way found;
   const auto address = ip_address::parse(url.interface);
@@ -146,7 +146,7 @@ std::optional<way> named_way(const multicast_url& url) noexcept {
   return std::nullopt;
 }
 
-std::optional<way> way_of(const multicast_url& url) noexcept {
+std::optional<way> way_of(const wire::multicast_url& url) noexcept {
   auto chosen = named_way(url);
   if (!chosen) return std::nullopt;
   if (!url.group.is_v4()) return way_over_v6(url, *chosen);

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail::multicast {
 
@@ -13,7 +13,7 @@ inline constexpr int loopback = 1;
 
 // An interface, and the source address that goes with it.
 struct way {
-  int interface = 0;        // 0: the kernel's route decides
+  int interface = 0;  // 0: the kernel's route decides
   ip_address source;  // ::, 0.0.0.0: the kernel chooses one
 };
 
@@ -23,7 +23,7 @@ struct way {
 
 // Returns the interface that the URL names, by its name or by one of its addresses. For an IPv4 group the kernel
 // resolves an IPv4 address. Nothing, with errno, when this host has no such interface.
-[[nodiscard]] std::optional<way> named_way(const multicast_url& url) noexcept;
+[[nodiscard]] std::optional<way> named_way(const wire::multicast_url& url) noexcept;
 
 // Returns the index of the interface that has the address; 0: none.
 [[nodiscard]] int interface_with(const ip_address& address) noexcept;
@@ -31,6 +31,6 @@ struct way {
 // Returns a sender's way: the interface that the URL names; else with a TTL of 0 lo, whatever the routes are, so that
 // nothing can leave the host; else that of the route. Nothing, with errno, when there is no such interface or route. An
 // IPv6 group needs a route on lo as well.
-[[nodiscard]] std::optional<way> way_of(const multicast_url& url) noexcept;
+[[nodiscard]] std::optional<way> way_of(const wire::multicast_url& url) noexcept;
 
 }  // namespace orc::detail::multicast

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "transport/acceptor.h"
 #include "transport/multicast/multicast_socket.h"
+#include "transport/out_of_descriptors.h"
 #include "transport/traffic_class.h"
 
 namespace orc::detail {
@@ -35,7 +35,8 @@ constexpr std::size_t per_datagram = 512;        // that a datagram counts besid
 
 }  // namespace
 
-link_or_error<publisher_link> multicast_publisher_link::open(const publication_spec& spec, const multicast_url& url) {
+link_or_error<publisher_link> multicast_publisher_link::open(const publication_spec& spec,
+                                                             const wire::multicast_url& url) {
   if (spec.topic.size() > lcm::longest_channel)
     return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::longest_channel) +
                                      " bytes (LCM's channels)");
@@ -45,7 +46,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   auto reports = multicast::open_reports(from.address, url, reports_buffer, spec.ports);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
   for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.priority);
-  multicast_url told = url;
+  wire::multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());
   told.from->address.scope = 0;  // it has no meaning for others
   told.source = from.port;
@@ -58,7 +59,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   return link;
 }
 
-multicast_publisher_link::multicast_publisher_link(const publication_spec& spec, const multicast_url& url,
+multicast_publisher_link::multicast_publisher_link(const publication_spec& spec, const wire::multicast_url& url,
                                                    unique_fd out, unique_fd reports)
     : publication_(spec.id),
       registered_(!spec.alone),

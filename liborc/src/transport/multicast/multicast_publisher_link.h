@@ -15,17 +15,17 @@
 #include "base/unique_fd.h"
 #include "transport/multicast/group_sender.h"
 #include "transport/multicast/link_events.h"
-#include "transport/multicast/multicast_url.h"
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/reader_table.h"
 #include "transport/multicast/report_cookies.h"
 #include "transport/transport.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail {
 
 class multicast_publisher_link final : public publisher_link {
  public:
-  [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const multicast_url& url);
+  [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const wire::multicast_url& url);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   // True when its own address is gone, or the way to the group begins at another address.
@@ -45,7 +45,8 @@ class multicast_publisher_link final : public publisher_link {
   using reader = multicast::reader;
   using source = multicast::source;
 
-  multicast_publisher_link(const publication_spec& spec, const multicast_url& url, unique_fd out, unique_fd reports);
+  multicast_publisher_link(const publication_spec& spec, const wire::multicast_url& url, unique_fd out,
+                           unique_fd reports);
 
   // Reports.
   void receive_reports(const sample* last, monotonic::time_point now) noexcept;
@@ -72,7 +73,7 @@ class multicast_publisher_link final : public publisher_link {
   const bool registered_;
   const bool keep_last_;
   const multicast::report_cookies cookies_;
-  const multicast_url url_;
+  const wire::multicast_url url_;
   wire::endpoint where_;
   std::uint16_t reports_at_ = 0;  // port
   multicast::group_sender group_;

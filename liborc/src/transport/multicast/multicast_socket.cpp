@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transport/acceptor.h"
 #include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/orc_datagram.h"
+#include "transport/out_of_descriptors.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {
@@ -21,11 +21,9 @@ constexpr std::size_t udp_header = 8;
 constexpr std::size_t v4_header = 20;
 constexpr std::size_t v6_header = 40;
 
-[[nodiscard]] sa_family_t family_of(const ip_address& address) noexcept {
-  return address.is_v4() ? AF_INET : AF_INET6;
-}
+[[nodiscard]] sa_family_t family_of(const ip_address& address) noexcept { return address.is_v4() ? AF_INET : AF_INET6; }
 
-[[nodiscard]] std::string how_to_route_v6(const multicast_url& url) {
+[[nodiscard]] std::string how_to_route_v6(const wire::multicast_url& url) {
   if (url.ttl == 0)
     return ". With ttl=0 it goes by lo, where an IPv6 group needs a route: `ip -6 route add local ff00::/8 dev lo`. An "
            "IPv4 group needs none";
@@ -33,7 +31,7 @@ constexpr std::size_t v6_header = 40;
   return ". The interface may be down, or have no IPv6: `ip link set " + url.interface + " up`, `ip -6 -brief address`";
 }
 
-[[nodiscard]] std::string how_to_route(const multicast_url& url) {
+[[nodiscard]] std::string how_to_route(const wire::multicast_url& url) {
   if (!url.group.is_v4()) return how_to_route_v6(url);
   if (!url.interface.empty()) return ". The interface may be down: `ip link set " + url.interface + " up`";
   if (url.ttl == 0) return ". With ttl=0 it goes by lo: `ip link set lo up`";
@@ -41,7 +39,7 @@ constexpr std::size_t v6_header = 40;
          "name it in the URL (&interface=eth0). Programs of one host need no route with ttl=0";
 }
 
-[[nodiscard]] error failure(const std::string& what, const multicast_url& url) {
+[[nodiscard]] error failure(const std::string& what, const wire::multicast_url& url) {
   const int number = errno;
   std::string text = "cannot " + what + " for " + url.text() + ": " + std::strerror(number);
   if (number == EMFILE || number == ENFILE) return out_of_descriptors();
@@ -72,7 +70,7 @@ template <typename Value>
   return set(socket, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
 }
 
-[[nodiscard]] error no_interface(const multicast_url& url) {
+[[nodiscard]] error no_interface(const wire::multicast_url& url) {
   return {errc::bad_argument,
           "the multicast URL " + url.text() + " names an interface that this host does not have (`ip -brief address`)"};
 }
@@ -104,7 +102,7 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
   return bind_to(socket, socket_address({host, 0}));
 }
 
-[[nodiscard]] bool set_hops(int socket, const multicast_url& url) noexcept {
+[[nodiscard]] bool set_hops(int socket, const wire::multicast_url& url) noexcept {
   return url.group.is_v4() ? set(socket, IPPROTO_IP, IP_MULTICAST_TTL, url.ttl)
                            : set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, url.ttl);
 }
@@ -116,13 +114,13 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
          (by.source.is_any() || bind_to_any_port(socket, by.source));
 }
 
-[[nodiscard]] bool connect_by(int socket, const way& by, const multicast_url& url) noexcept {
+[[nodiscard]] bool connect_by(int socket, const way& by, const wire::multicast_url& url) noexcept {
   const auto group = group_at(url, by.interface);
   return set_way(socket, url.group, by) && ::connect(socket, group.get(), group.size()) == 0;
 }
 
 // Excludes groups that other sockets joined.
-void take_own_groups_only(int socket, const multicast_url& url) noexcept {
+void take_own_groups_only(int socket, const wire::multicast_url& url) noexcept {
   const int off = 0;
   if (url.group.is_v4())
     (void)set(socket, IPPROTO_IP, IP_MULTICAST_ALL, off);
@@ -132,13 +130,13 @@ void take_own_groups_only(int socket, const multicast_url& url) noexcept {
 
 }  // namespace
 
-socket_address group_at(const multicast_url& url, int interface) noexcept {
+socket_address group_at(const wire::multicast_url& url, int interface) noexcept {
   ip_port group{url.group, url.port};
   if (url.is_of_one_interface()) group.address.scope = static_cast<std::uint32_t>(interface);
   return socket_address(group);
 }
 
-socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_filter>& filter) {
+socket_or_error open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter) {
   const auto named = named_way(url);
   if (!named) return no_interface(url);
   unique_fd socket = udp_socket(family_of(url.group));
@@ -159,7 +157,7 @@ socket_or_error open_receiver(const multicast_url& url, const std::vector<sock_f
   return socket;
 }
 
-bool join_network(int receiver, const multicast_url& url) noexcept {
+bool join_network(int receiver, const wire::multicast_url& url) noexcept {
   auto by = named_way(url);
   if (!by) return false;
   // If the kernel chose, IPv6 would take the membership on lo for the requested one.
@@ -167,7 +165,7 @@ bool join_network(int receiver, const multicast_url& url) noexcept {
   return by && join(receiver, url.group, *by);
 }
 
-socket_or_error open_sender(const multicast_url& url) {
+socket_or_error open_sender(const wire::multicast_url& url) {
   auto way = way_of(url);
   if (!way && errno == ENODEV && !url.interface.empty()) return no_interface(url);
   if (!way) return failure("find a way", url);
@@ -184,7 +182,7 @@ socket_or_error open_sender(const multicast_url& url) {
   return failure("open a socket", url);
 }
 
-socket_or_error open_reports(const ip_address& at, const multicast_url& url, std::size_t receive_buffer,
+socket_or_error open_reports(const ip_address& at, const wire::multicast_url& url, std::size_t receive_buffer,
                              const port_range& ports) {
   unique_fd socket = udp_socket(family_of(at));
   if (!socket) return failure("open a socket", url);
@@ -238,7 +236,7 @@ socket_or_error open_direct(const ip_port& to, std::size_t receive_buffer) {
   return socket;
 }
 
-std::size_t datagram_size(int sender, const multicast_url& url) noexcept {
+std::size_t datagram_size(int sender, const wire::multicast_url& url) noexcept {
   const bool v4 = url.group.is_v4();
   const std::size_t headers = udp_header + (v4 ? v4_header : v6_header);
   // A repair carries a datagram inside another one.
@@ -259,7 +257,7 @@ std::size_t receive_buffer_of(int socket) noexcept {
   return static_cast<std::size_t>(bytes);
 }
 
-std::string receive_buffer_remark(int socket, const multicast_url& url) {
+std::string receive_buffer_remark(int socket, const wire::multicast_url& url) {
   const std::size_t granted = receive_buffer_of(socket) / 2;  // the kernel counts its own memory as well
   if (granted >= url.receive_buffer) return {};
   return "the kernel keeps " + std::to_string(granted) + " bytes for it instead of " +

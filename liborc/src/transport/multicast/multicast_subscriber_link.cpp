@@ -6,10 +6,10 @@
 #include <array>
 #include <cerrno>
 
-#include "transport/acceptor.h"
 #include "transport/multicast/channel_filter.h"
 #include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/multicast_socket.h"
+#include "transport/out_of_descriptors.h"
 
 namespace orc::detail {
 
@@ -24,7 +24,7 @@ constexpr std::size_t most_batches = 64;                 // per call: a flood mu
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
-[[nodiscard]] ip_address seen_from_here(ip_address address, const multicast_url& url) noexcept {
+[[nodiscard]] ip_address seen_from_here(ip_address address, const wire::multicast_url& url) noexcept {
   if (address.is_v4() || !address.is_link_local()) return address;
   auto by = multicast::named_way(url);
   if (by && by->interface == 0) by = multicast::route_to(url.group);
@@ -35,7 +35,7 @@ constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 }  // namespace
 
 link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
-                                                               const multicast_url& url) {
+                                                               const wire::multicast_url& url) {
   if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
   const bool is_open = !spec.publication;
   if (!is_open && (!url.from || url.source == 0))
@@ -67,7 +67,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   return link;
 }
 
-multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& spec, const multicast_url& url)
+multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& spec, const wire::multicast_url& url)
     : in_order_(spec.delivery.depth != 0),
       url_(url),
       channel_({.channel = spec.topic,

@@ -11,14 +11,15 @@
 #include "transport/multicast/channel_receiver.h"
 #include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/link_events.h"
-#include "transport/multicast/multicast_url.h"
 #include "transport/transport.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail {
 
 class multicast_subscriber_link final : public subscriber_link {
  public:
-  [[nodiscard]] static link_or_error<subscriber_link> open(const subscription_spec& spec, const multicast_url& url);
+  [[nodiscard]] static link_or_error<subscriber_link> open(const subscription_spec& spec,
+                                                           const wire::multicast_url& url);
   ~multicast_subscriber_link() override;
 
   [[nodiscard]] bool try_recv(sample& out, pick which) noexcept override;
@@ -33,7 +34,7 @@ class multicast_subscriber_link final : public subscriber_link {
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
  private:
-  multicast_subscriber_link(const subscription_spec& spec, const multicast_url& url);
+  multicast_subscriber_link(const subscription_spec& spec, const wire::multicast_url& url);
   void read_group(bool all) noexcept;
   void read_direct() noexcept;
   void on_connected() noexcept;
@@ -44,7 +45,7 @@ class multicast_subscriber_link final : public subscriber_link {
   void tell_malformed() noexcept;
 
   const bool in_order_;
-  const multicast_url url_;
+  const wire::multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
   bool joined_network_ = false;  // with a ttl of 0 the link may exist before the network

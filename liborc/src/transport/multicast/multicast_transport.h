@@ -1,7 +1,7 @@
 #pragma once
 
-#include "transport/multicast/multicast_url.h"
 #include "transport/transport.h"
+#include "wire/multicast_url.h"
 
 namespace orc::detail {
 

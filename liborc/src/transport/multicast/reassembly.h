@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/frame.h"
+#include "transport/frame.h"
 #include "transport/multicast/lcm_datagram.h"
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/source.h"

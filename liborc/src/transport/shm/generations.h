@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/frame.h"
 #include "orc/options.h"
 #include "orc/result.h"
+#include "transport/frame.h"
 #include "transport/shm/sliced_work.h"
 #include "transport/shm/slot_writer.h"
 

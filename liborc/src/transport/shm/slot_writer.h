@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/frame.h"
+#include "transport/frame.h"
 #include "transport/shm/shared_memory.h"
 #include "transport/shm/shm_layout.h"
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
-#include "core/frame.h"
 #include "transport/allowance.h"
+#include "transport/frame.h"
 #include "wire/zmtp.h"
 
 namespace orc::detail {

@@ -1,4 +1,4 @@
-#include "core/endpoint_directory.h"
+#include "transport/endpoint_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,21 +1,20 @@
-#include "transport/multicast/multicast_url.h"
+#include "wire/multicast_url.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/environment.h"
 
-namespace orc::detail {
+namespace orc::wire {
 
 namespace {
 
 constexpr std::string_view scheme = "udpm://";
 constexpr std::string_view usual_address = "239.255.76.67:7667";
 
-[[nodiscard]] error wrong(std::string_view text, const std::string& why) {
-  return {errc::bad_argument, "the multicast URL " + std::string(text) + " " + why + "; one is " +
-                                  std::string(multicast_url::usual) +
-                                  ", parameters are ttl, recv_buf_size, reassembly, interface and fec"};
+[[nodiscard]] std::string wrong(std::string_view text, const std::string& why) {
+  return "the multicast URL " + std::string(text) + " " + why + "; one is " + std::string(multicast_url::usual) +
+         ", parameters are ttl, recv_buf_size, reassembly, interface and fec";
 }
 
 template <typename Number>
@@ -28,24 +27,24 @@ template <typename Number>
 }
 
 // "239.255.76.67:7667" or "[ff15::76:67]:7667"; without a port it is `usual_port`.
-[[nodiscard]] std::optional<ip_port> read_group(std::string_view text, std::uint16_t usual_port) {
+[[nodiscard]] std::optional<detail::ip_port> read_group(std::string_view text, std::uint16_t usual_port) {
   const bool has_port = text.ends_with(']') ? false : text.find(':') != std::string_view::npos;
   const auto found =
-      ip_port::parse(has_port ? std::string(text) : std::string(text) + ':' + std::to_string(usual_port));
+      detail::ip_port::parse(has_port ? std::string(text) : std::string(text) + ':' + std::to_string(usual_port));
   if (!found || found->port == 0) return std::nullopt;
   return found;
 }
 
 // The half byte after ff: the scope of a group (RFC 4291, section 2.7).
-[[nodiscard]] int reach_of(const ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
+[[nodiscard]] int reach_of(const detail::ip_address& group) noexcept { return group.bytes[1] & 0x0f; }
 
-[[nodiscard]] bool is_group(const ip_address& address) noexcept {
+[[nodiscard]] bool is_group(const detail::ip_address& address) noexcept {
   return address.is_multicast() && (address.is_v4() || reach_of(address) != 0);
 }
 
 // The address that a publication reports: not one that reaches several hosts.
-[[nodiscard]] bool read_from(std::string_view text, std::optional<ip_port>& to) {
-  const auto from = ip_port::parse(text);
+[[nodiscard]] bool read_from(std::string_view text, std::optional<detail::ip_port>& to) {
+  const auto from = detail::ip_port::parse(text);
   const bool good = from && from->port != 0 && !from->address.is_multicast() && from->address.scope == 0 &&
                     (from->address.is_v4() || !from->address.is_any());
   if (good) to = from;
@@ -69,7 +68,7 @@ template <typename Number>
 
 }  // namespace
 
-std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
+std::variant<multicast_url, std::string> multicast_url::parse(std::string_view text) {
   if (text.empty()) text = usual;
   if (!text.starts_with(scheme)) return wrong(text, "does not begin with udpm://");
   const auto rest = text.substr(scheme.size());
@@ -100,14 +99,14 @@ std::variant<multicast_url, error> multicast_url::parse(std::string_view text) {
 multicast_url::setting multicast_url::from_environment() {
   constexpr const char* own = "ORC_MULTICAST";
   constexpr const char* of_lcm = "LCM_DEFAULT_URL";
-  if (auto text = environment(own); !text.empty()) return {std::move(text), own};
+  if (auto text = detail::environment(own); !text.empty()) return {std::move(text), own};
   // LCM's may also name something else than a network ("file://…").
-  if (auto text = environment(of_lcm); text.starts_with(scheme)) return {std::move(text), of_lcm};
+  if (auto text = detail::environment(of_lcm); text.starts_with(scheme)) return {std::move(text), of_lcm};
   return {};
 }
 
 std::string multicast_url::text() const {
-  std::string out = std::string(scheme) + ip_port{group, port}.text() + "?ttl=" + std::to_string(ttl);
+  std::string out = std::string(scheme) + detail::ip_port{group, port}.text() + "?ttl=" + std::to_string(ttl);
   if (receive_buffer != default_receive_buffer) out += "&recv_buf_size=" + std::to_string(receive_buffer);
   if (reassembly != default_reassembly) out += "&reassembly=" + std::to_string(reassembly);
   if (!interface.empty()) out += "&interface=" + interface;
@@ -132,4 +131,4 @@ std::string multicast_url::problem() const {
   return {};
 }
 
-}  // namespace orc::detail
+}  // namespace orc::wire

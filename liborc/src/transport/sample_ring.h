@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/frame.h"
+#include "transport/frame.h"
 
 namespace orc::detail {
 

@@ -12,15 +12,14 @@
 #include <variant>
 
 #include "base/ip_address.h"
-#include "orc/result.h"
 
-namespace orc::detail {
+namespace orc::wire {
 
 struct multicast_url {
   static constexpr std::size_t default_receive_buffer = 4 * 1024 * 1024;
   static constexpr std::size_t default_reassembly = 256 * 1024 * 1024;
 
-  ip_address group;
+  detail::ip_address group;
   std::uint16_t port = 7667;
   int ttl = 0;                                          // hops: 0 stays on this host
   std::size_t receive_buffer = default_receive_buffer;  // recv_buf_size: bytes the kernel keeps for a subscription
@@ -29,12 +28,13 @@ struct multicast_url {
   int fec = 0;                                          // percent of parity; 0: none, LCM's wire format
   // Only in the topic map: where the publication takes reports, and the port at the same address from which it sends
   // samples (0: not given).
-  std::optional<ip_port> from = {};  // of the group's family; no scope
+  std::optional<detail::ip_port> from = {};  // of the group's family; no scope
   std::uint16_t source = 0;
 
   // The default, and the meaning of an empty text.
   static constexpr std::string_view usual = "udpm://239.255.76.67:7667?ttl=0";
-  [[nodiscard]] static std::variant<multicast_url, error> parse(std::string_view text);
+  // The text of the other alternative says what is wrong with it.
+  [[nodiscard]] static std::variant<multicast_url, std::string> parse(std::string_view text);
   // The text of the environment, and the variable that has it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty:
   // neither is set.
   struct setting {
@@ -52,4 +52,4 @@ struct multicast_url {
   [[nodiscard]] std::string problem() const;
 };
 
-}  // namespace orc::detail
+}  // namespace orc::wire

@@ -1,4 +1,4 @@
-#include "core/frame.h"
+#include "transport/frame.h"
 
 #include <zmq.h>
 
