@@ -13,14 +13,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/child_process.h"
 #include "base/fd_limit.h"
 #include "benchmarks/broker_load_clients.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/summary.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
 
 namespace orc::bench {
 namespace {
@@ -40,11 +40,8 @@ class broker_process {
       : program_(std::move(program)), endpoint_(std::move(endpoint)) {
     start();
   }
-  void start() { process_ = child_process::spawn({program_, "--listen", endpoint_, "--log-level", "error"}); }
-  void kill() {
-    process_.signal(SIGKILL);
-    (void)process_.wait(5000);
-  }
+  void start() { process_ = detail::child_process::start({program_, "--listen", endpoint_, "--log-level", "error"}); }
+  void kill() { process_.kill(); }
   [[nodiscard]] double rss_mb() const {
     std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
     for (std::string line; std::getline(status, line);) {
@@ -71,7 +68,7 @@ class broker_process {
  private:
   std::string program_;
   std::string endpoint_;
-  child_process process_;
+  detail::child_process process_;
 };
 
 struct results {
@@ -203,9 +200,9 @@ void report(const options& o, const results& r) {
 
 int run(options& o) {
   o.common.settle();
-  catch_interrupts();
-  orc::detail::raise_fd_limit();
-  if (!orc::detail::room_for_fds(2 * o.participants + 100))
+  const interruptible in_order;
+  detail::raise_fd_limit();
+  if (!detail::room_for_fds(2 * o.participants + 100))
     throw std::runtime_error("too few open files allowed for so many participants: raise ulimit -n");
   if (o.program.empty()) o.program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "orc-broker";
   if (::access(o.program.c_str(), X_OK) != 0)

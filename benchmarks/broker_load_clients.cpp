@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/process_identity.h"
-#include "benchmarks/support/clock.h"
-#include "benchmarks/support/interrupt.h"
+#include "tools/support/clock.h"
+#include "tools/support/interrupt.h"
 
 namespace orc::bench {
 namespace {
@@ -23,9 +23,9 @@ control_client::control_client(const zmq_context& context, const std::string& br
     : socket_(context, ZMQ_DEALER) {
   hello_.participant = wire::id::random();
   hello_.name = name;
-  hello_.host = orc::detail::host_identity();
+  hello_.host = detail::host_identity();
   hello_.pid = static_cast<std::uint32_t>(::getpid());
-  hello_.start_time = orc::detail::process_start_time(hello_.pid).value_or(0);
+  hello_.start_time = detail::process_start_time(hello_.pid).value_or(0);
   hello_.library = "broker_load";
   // As liborc's connection to its broker. The broker greets whoever connects, also after its restart.
   socket_.set(ZMQ_PROBE_ROUTER, 1);

@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/floor_end.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/summary.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 namespace {
@@ -76,7 +76,7 @@ void serve(channel& line) {
 }
 
 struct subscriber_process {
-  child_process process;
+  detail::child_process process;
   channel line;
 };
 
@@ -152,7 +152,7 @@ struct row {
 // What waking one process that sleeps on the other core costs the one that wakes it, with nothing around it.
 double bare_wake_us(const options& o) {
   floor_memory memory(64);
-  child_process sleeper = child_process::fork_run([&] {
+  detail::child_process sleeper = detail::child_process::run([&] {
     pin_this_thread(o.common.cpus.second);
     floor_end end(memory, 1);
     while (end.receive(wait_mode::block).size() != 0) {
@@ -171,7 +171,7 @@ double bare_wake_us(const options& o) {
     us.push_back(static_cast<double>(now_ns() - before) / 1000.0);
   }
   end.send(&byte, 0);
-  (void)sleeper.wait(1000);
+  (void)sleeper.wait(std::chrono::seconds(1));
   return median(us);
 }
 
@@ -215,7 +215,7 @@ double idle_cpu_us(const options& o) {
 
 int run(options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
   const int most = *std::max_element(o.subscribers.begin(), o.subscribers.end());
@@ -223,7 +223,7 @@ int run(options& o) {
   std::vector<subscriber_process> others;
   for (int i = 0; i < most; ++i) {
     auto [here, there] = channel::make();
-    auto process = child_process::fork_run([&, &mine = there, &theirs = here] {
+    auto process = detail::child_process::run([&, &mine = there, &theirs = here] {
       theirs.close();
       for (auto& each : others) each.line.close();
       pin_this_thread(o.common.cpus.second);

@@ -6,17 +6,17 @@
 #include <stdexcept>
 #include <vector>
 
-#include "benchmarks/support/clock.h"
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/summary.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/clock.h"
+#include "tools/support/json.h"
+#include "tools/support/summary.h"
+#include "tools/support/text.h"
 #include "transport/multicast/fec_assembly.h"
 
 namespace orc::bench {
 namespace {
 
-using namespace orc::detail::multicast;
+using namespace detail::multicast;
 
 struct options {
   std::string size = "1M";

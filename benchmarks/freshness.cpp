@@ -3,15 +3,15 @@
 // arrive?
 #include "benchmarks/freshness.h"
 
-#include "benchmarks/support/child.h"
-#include "benchmarks/support/interrupt.h"
+#include "base/child_process.h"
+#include "tools/support/interrupt.h"
 
 namespace orc::bench {
 namespace {
 
 int run(freshness_options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
   std::vector<json_object> rows;

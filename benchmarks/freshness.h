@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/scratch_dir.h"
+#include "tools/support/json.h"
+#include "tools/support/scratch_dir.h"
 
 namespace orc::bench {
 

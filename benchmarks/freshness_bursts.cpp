@@ -9,14 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/freshness.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/summary.h"
 #include "benchmarks/support/zmq_end.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/summary.h"
 
 namespace orc::bench {
 namespace {
@@ -252,7 +252,7 @@ void run_inproc(const freshness_options& o, const scratch_dir& files, kind what,
 void run_between_processes(const freshness_options& o, const scratch_dir& files, orc::transport transport, kind what,
                            result_row& row) {
   auto [here, there] = channel::make();
-  const child_process receiver = child_process::fork_run([&, &near = here, &far = there] {
+  const detail::child_process receiver = detail::child_process::run([&, &near = here, &far = there] {
     near.close();
     const zmq_context context;
     serve(far, context, o.common.cpus.second);
@@ -269,7 +269,7 @@ void run_between_processes(const freshness_options& o, const scratch_dir& files,
 // processes are forked before there are threads.
 result_row measure_apart(const freshness_options& o, const scratch_dir& files, orc::transport transport, kind what) {
   auto [here, there] = channel::make();
-  const child_process runner = child_process::fork_run([&, &near = here, &far = there] {
+  const detail::child_process runner = detail::child_process::run([&, &near = here, &far = there] {
     near.close();
     pin_this_thread(o.common.cpus.first);
     result_row row;

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/freshness.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/summary.h"
 #include "benchmarks/support/zmq_end.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/summary.h"
 
 namespace orc::bench {
 namespace {
@@ -183,8 +183,8 @@ outcome publish_stock(channel& line, const freshness_options& o, kind what) {
 // ---- the two namespaces ----
 
 bool shell(const std::string& commands) {
-  child_process sh = child_process::spawn({"/bin/sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + commands});
-  return sh.wait(10'000) == 0;
+  detail::child_process sh = detail::child_process::start({"/bin/sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + commands});
+  return sh.wait(std::chrono::seconds(10)) == 0;
 }
 
 bool write_file(const char* path, const std::string& text) {
@@ -246,7 +246,7 @@ int publisher_process(channel& results, const freshness_options& o) {
   };
   if (!enter_namespace()) return fail(std::string("no network namespaces here: ") + std::strerror(errno));
   auto [here, there] = channel::make();
-  const child_process subscriber = child_process::fork_run([&, &near = here, &far = there] {
+  const detail::child_process subscriber = detail::child_process::run([&, &near = here, &far = there] {
     near.close();
     return subscriber_process(far, o);
   });
@@ -269,7 +269,7 @@ int publisher_process(channel& results, const freshness_options& o) {
 
 bool run_throttled(const freshness_options& o, const scratch_dir&, std::vector<json_object>& rows) {
   auto [here, there] = channel::make();
-  const child_process publisher = child_process::fork_run([&, &near = here, &far = there] {
+  const detail::child_process publisher = detail::child_process::run([&, &near = here, &far = there] {
     near.close();
     return publisher_process(far, o);
   });

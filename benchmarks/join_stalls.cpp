@@ -12,16 +12,16 @@
 #include <thread>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/summary.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 namespace {
@@ -69,7 +69,7 @@ void serve(channel& line) {
 }
 
 struct subscriber_process {
-  child_process process;
+  detail::child_process process;
   channel line;
 };
 
@@ -157,13 +157,13 @@ outcome measure(const plan& p, const options& o, std::uint64_t at_least, std::ve
 
 int run(options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
   std::vector<subscriber_process> others;  // before this process has threads
   for (int i = 0; i <= joiners; ++i) {
     auto [here, there] = channel::make();
-    auto process = child_process::fork_run([&, &mine = there, &theirs = here] {
+    auto process = detail::child_process::run([&, &mine = there, &theirs = here] {
       theirs.close();
       for (auto& each : others) each.line.close();
       serve(mine);

@@ -10,10 +10,10 @@
 #include <stdexcept>
 
 #include "benchmarks/lcm_echo.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 namespace {
@@ -46,7 +46,7 @@ std::vector<client> start_clients(const echo_options& o) {
   std::vector<client> all;
   for (int i = 0; i < *std::max_element(o.clients.begin(), o.clients.end()); ++i) {
     auto ends = channel::make();
-    auto process = child_process::fork_run([&] {
+    auto process = detail::child_process::run([&] {
       for (client& other : all) other.line.close();
       ends.first.close();
       serve(o, ends.second);
@@ -163,7 +163,7 @@ void report_floor(const echo_options& o, const floor_row& r, std::vector<json_ob
 
 int run(echo_options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   ::setenv("ORC_MULTICAST", o.url(implementation::orc).c_str(), 1);
   ::prctl(PR_SET_TIMERSLACK, 1);  // the rate must not depend on how lazily the kernel wakes a sleeper

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/summary.h"
+#include "tools/support/summary.h"
 
 namespace orc::bench {
 
@@ -48,7 +48,7 @@ enum class state : char { ready, failed, done };
 // A client process, as its source sees it.
 struct client {
   channel line;
-  child_process process;
+  detail::child_process process;
 };
 
 // ---- the echo test: lcm_echo_rates.cpp ----

@@ -5,9 +5,9 @@
 
 #include "benchmarks/lcm_echo.h"
 #include "benchmarks/support/lcm_end.h"
-#include "benchmarks/support/orc_end.h"
-#include "benchmarks/support/ping_pong.h"
 #include "benchmarks/support/udp_end.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/ping_pong.h"
 
 namespace orc::bench {
 

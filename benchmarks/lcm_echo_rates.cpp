@@ -9,7 +9,7 @@
 
 #include "benchmarks/lcm_echo.h"
 #include "benchmarks/support/lcm_end.h"
-#include "benchmarks/support/orc_end.h"
+#include "tools/support/orc_end.h"
 
 namespace orc::bench {
 

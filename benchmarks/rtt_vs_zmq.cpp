@@ -9,17 +9,17 @@
 #include <thread>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/summary.h"
-#include "benchmarks/support/text.h"
 #include "benchmarks/support/zmq_end.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 namespace {
@@ -250,14 +250,14 @@ class comparison {
 
 int run(options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
   auto ends = channel::make();
   auto& here = ends.first;
   auto& there = ends.second;
   // Before this process has threads.
-  child_process other = child_process::fork_run([&] {
+  detail::child_process other = detail::child_process::run([&] {
     here.close();
     const zmq_context context;
     serve(there, context, o.common.cpus.second, files.path());

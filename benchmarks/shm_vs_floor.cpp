@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "benchmarks/support/channel.h"
-#include "benchmarks/support/child.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/floor_end.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/orc_end.h"
 #include "benchmarks/support/private_broker.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/summary.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/json.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 namespace {
@@ -208,7 +208,7 @@ void report(const options& o, const std::vector<row>& rows) {
 
 int run(options& o) {
   o.common.settle();
-  catch_interrupts();
+  const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
   std::size_t largest = 1;
@@ -219,7 +219,7 @@ int run(options& o) {
   auto& here = ends_of_line.first;
   auto& there = ends_of_line.second;
   // Before this process has threads.
-  child_process other = child_process::fork_run([&] {
+  detail::child_process other = detail::child_process::run([&] {
     here.close();
     serve(there, memory, o.common.cpus.second);
     return 0;

@@ -10,7 +10,6 @@
 
 #include "broker_log.h"
 #include "endpoint_rules.h"
-#include "private_endpoint.h"
 #include "topic_map.h"
 
 namespace orc {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/support/cpu.h"
-#include "benchmarks/support/machine.h"
-#include "benchmarks/support/text.h"
 #include "orc/options.h"
+#include "tools/support/cpu.h"
+#include "tools/support/machine.h"
+#include "tools/support/text.h"
 
 namespace orc::bench {
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "benchmarks/support/ping_pong.h"
+#include "tools/support/ping_pong.h"
 
 namespace orc::bench {
 

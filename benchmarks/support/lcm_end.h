@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/support/ping_pong.h"
+#include "tools/support/ping_pong.h"
 
 namespace orc::bench {
 

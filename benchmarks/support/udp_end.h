@@ -17,7 +17,7 @@
 #include <string>
 #include <system_error>
 
-#include "benchmarks/support/ping_pong.h"
+#include "tools/support/ping_pong.h"
 
 namespace orc::bench {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "benchmarks/support/clock.h"
-#include "benchmarks/support/ping_pong.h"
+#include "tools/support/clock.h"
+#include "tools/support/ping_pong.h"
 #include "wire/sample_header.h"
 
 namespace orc::bench {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <thread>
 
+#include "base/temporary_directory.h"
 #include "support/budget.h"
 #include "support/catch.h"
-#include "support/temp_dir.h"
 
 using namespace orc::test;
 
@@ -36,7 +36,7 @@ socket_ptr open(void* context, int type, bool conflate) {
 
 // The number of bursts whose last sample never came.
 std::uint64_t lost_newest(bool conflate, std::uint64_t bursts) {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const std::string endpoint = "ipc://" + directory.file("stock");
   const std::unique_ptr<void, zmq_deleter> context(zmq_ctx_new());
   const socket_ptr sub = open(context.get(), ZMQ_SUB, conflate);

@@ -347,7 +347,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
 
 TEST_CASE("bad input: a broker that talks garbage is no broker, and does not stop a stream", "[fault]") {
   std::minstd_rand random(23);
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const std::string endpoint = "ipc://" + directory.file("broker");
   raw_socket false_broker(ZMQ_ROUTER);
   false_broker.bind(endpoint);

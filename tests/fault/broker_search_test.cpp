@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/orc_tool.h"
-#include "support/temp_dir.h"
 
 using namespace orc::test;
 
@@ -31,7 +31,7 @@ class search_place {
   broker_process address_broker;
 
  private:
-  temp_dir base_;
+  orc::detail::temporary_directory base_;
   std::string before_;
 };
 

@@ -9,11 +9,11 @@
 #include <set>
 #include <thread>
 
+#include "base/temporary_directory.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"
 #include "support/catch.h"
 #include "support/raw_client.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "wire/type_hash.h"
 
@@ -50,7 +50,7 @@ struct broker_with {
     if (!wait_until([&] { return accepts_connections(ipc) && accepts_connections(tcp); })) FAIL("no broker");
   }
 
-  temp_dir place;
+  orc::detail::temporary_directory place;
   const std::string ipc = "ipc://" + place.file("broker");
   const std::string tcp = "tcp://127.0.0.1:" + std::to_string(free_tcp_port());
   std::optional<child_process> process;

@@ -9,12 +9,12 @@
 #include <string>
 #include <thread>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"
 #include "support/catch.h"
 #include "support/fake_publication.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "transport/stream/stream_transport.h"
 
@@ -74,8 +74,8 @@ std::string own_directory(const broker_process& of) {
 }  // namespace
 
 TEST_CASE("B10: a subscriber never connects to a Unix socket outside of a run directory", "[fault]") {
-  const temp_dir run_directory;
-  const temp_dir elsewhere;
+  const orc::detail::temporary_directory run_directory;
+  const orc::detail::temporary_directory elsewhere;
   const wire::id id = wire::id::random();
   const std::string home = run_directory.file("77");
   const std::string foreign_home = elsewhere.file("77");

@@ -24,7 +24,7 @@ constexpr const char* ubsan_needs_descriptors = "the check of vtables by Undefin
 }  // namespace
 
 TEST_CASE("no broker: set-up calls return in time and say what was tried and what to do", "[fault]") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
   options.broker_timeout_ms = 200;
@@ -48,7 +48,7 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
 }
 
 TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault]") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
   options.broker_timeout_ms = 0;
@@ -109,7 +109,7 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
 }
 
 TEST_CASE("no broker: the error names each place with its state", "[fault]") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
   options.broker_timeout_ms = 300;
@@ -182,7 +182,7 @@ TEST_CASE("permissions: someone who may not use the broker's directory is told s
 TEST_CASE("permissions: a run directory that cannot be written is named, and other transports go on", "[fault]") {
   if (::geteuid() != 0) return skip("needs root, to become somebody else");
   broker_process address_broker(broker_process::at::tcp);
-  const temp_dir run;
+  const orc::detail::temporary_directory run;
   ::chmod(run.path().c_str(), 0700);
   test_node stranger({}, {"XDG_RUNTIME_DIR=" + run.path().string()});
   stranger.must("become_nobody");
@@ -197,7 +197,7 @@ TEST_CASE("permissions: a run directory that cannot be written is named, and oth
 }
 
 TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[fault]") {
-  const temp_dir base;
+  const orc::detail::temporary_directory base;
   // 107 bytes is what a socket path may have: the broker's just fits, a participant's does not.
   const std::string directory = base.file(std::string(100 - base.path().string().size(), 'd'));
   std::filesystem::create_directory(directory);

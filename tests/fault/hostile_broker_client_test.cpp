@@ -38,7 +38,7 @@ struct attacked {
   }
   std::size_t rss_kib() const { return stats_of(broker.pid()).rss_kib; }
 
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const std::string ipc = "ipc://" + directory.file("broker");
   const std::string tcp = "tcp://127.0.0.1:" + std::to_string(free_tcp_port());
   child_process broker;

@@ -101,7 +101,7 @@ TEST_CASE("B9: a segment that is not what was announced is refused", "[fault]") 
 TEST_CASE("B9: a socket of another user hands over no memory", "[fault]") {
   if (::geteuid() != 0) return skip("only root can be two users");
   constexpr uid_t other = 65534;
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   REQUIRE(::chmod(directory.path().c_str(), 0755) == 0);
   const auto accepted = [&](const std::string& name, uid_t owner) {
     const std::string in = directory.file(name);

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/raw_client.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 
 using namespace orc::test;
@@ -52,7 +52,7 @@ outcome starve(const std::string& broker, const std::string& transport, unsigned
 TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes on", "[fault]") {
   if (under_sanitizer) return skip("the sanitizer has an operator new of its own");
   for (const unsigned every : {3u, 17u, 101u}) {
-    const temp_dir directory;
+    const orc::detail::temporary_directory directory;
     const std::string endpoint = "ipc://" + directory.file("broker");
     child_process broker({program("orc-broker"), "--listen", endpoint, "--log-level", "error"},
                          failing(every, 3000, "orc-broker"));  // the first ones are those of its start

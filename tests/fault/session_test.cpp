@@ -10,12 +10,12 @@
 #include <string>
 #include <variant>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"
 #include "support/catch.h"
 #include "support/raw_socket.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "wire/control.h"
 
@@ -172,7 +172,7 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
 }
 
 TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and the topics stay declared", "[fault]") {
-  const temp_dir dir;
+  const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::atomic<bool> full{true};
   std::atomic<int> hellos{0};
@@ -198,7 +198,7 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
 }
 
 TEST_CASE("A5: a participant whose id is taken draws another one and a new secret", "[fault]") {
-  const temp_dir dir;
+  const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::mutex mutex;
   std::vector<wire::hello> said;
@@ -224,7 +224,7 @@ TEST_CASE("A5: a participant whose id is taken draws another one and a new secre
 }
 
 TEST_CASE("C1: a participant whose session somebody ended says so and registers everything again", "[fault]") {
-  const temp_dir dir;
+  const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::atomic<bool> ended{false};
   std::atomic<int> registered{0};

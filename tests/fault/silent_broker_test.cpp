@@ -5,10 +5,10 @@
 #include <string>
 #include <variant>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/catch.h"
 #include "support/raw_socket.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "wire/control.h"
 
@@ -56,7 +56,7 @@ class moody_broker {
 }  // namespace
 
 TEST_CASE("regression: a broker that was silent past its lease is found again on the connection it kept", "[fault]") {
-  const temp_dir dir;
+  const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   moody_broker address_broker(endpoint);
   orc::broker participant({.broker = endpoint, .broker_timeout_ms = 0});

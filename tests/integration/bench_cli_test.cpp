@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "support/catch.h"
 #include "support/child_process.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 
 using namespace orc::test;
@@ -27,7 +27,7 @@ struct outcome {
 };
 
 // TMPDIR is a directory of the test's own: what the tool leaves behind would be seen there.
-std::vector<std::string> environment(const temp_dir& directory) {
+std::vector<std::string> environment(const orc::detail::temporary_directory& directory) {
   return {"TMPDIR=" + directory.path().string(), "orc=" + program("orc")};
 }
 
@@ -37,8 +37,8 @@ std::string content_of(const std::string& path) {
   return text.str();
 }
 
-outcome run(const temp_dir& directory, const std::string& command) {
-  const temp_dir scratch;
+outcome run(const orc::detail::temporary_directory& directory, const std::string& command) {
+  const orc::detail::temporary_directory scratch;
   child_process shell({"/bin/bash", "-c", "{ " + command + "\n} 2> " + scratch.file("err")}, environment(directory));
   shell.close_input();
   outcome done;
@@ -49,7 +49,7 @@ outcome run(const temp_dir& directory, const std::string& command) {
   return done;
 }
 
-bool is_empty(const temp_dir& directory) { return std::filesystem::is_empty(directory.path()); }
+bool is_empty(const orc::detail::temporary_directory& directory) { return std::filesystem::is_empty(directory.path()); }
 
 using row = std::map<std::string, std::string>;
 
@@ -100,7 +100,7 @@ void check_row(const row& r, const std::string& transport, double size, double m
 }  // namespace
 
 TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const auto done = run(
       directory, "$orc bench rtt --transport inproc,shm,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
   INFO(done.err);
@@ -116,7 +116,7 @@ TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
 }
 
 TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const auto small = run(
       directory, "$orc bench rtt --transport inproc,shm,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
   INFO(small.err);
@@ -136,8 +136,8 @@ TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning") {
 }
 
 TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files") {
-  const temp_dir directory;
-  const temp_dir files;
+  const orc::detail::temporary_directory directory;
+  const orc::detail::temporary_directory files;
   const auto done = run(directory, "$orc bench rtt --transport ipc --size 10,100 --messages 20 --json " +
                                        files.file("rtt.json") + " --csv " + files.file("rtt.csv"));
   INFO(done.err);
@@ -152,7 +152,7 @@ TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files") {
 }
 
 TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const struct {
     const char* arguments;
     const char* says;
@@ -183,7 +183,7 @@ TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") 
 }
 
 TEST_CASE("bench rtt: a file that cannot be written is an error that says so") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const auto done =
       run(directory, "$orc bench rtt --transport ipc --size 10 --messages 5 --json /nonexistent/rtt.json");
   CHECK(done.exit_code == 1);
@@ -191,7 +191,7 @@ TEST_CASE("bench rtt: a file that cannot be written is an error that says so") {
 }
 
 TEST_CASE("bench rtt: --help names the options and the exit codes, not the other end") {
-  const temp_dir directory;
+  const orc::detail::temporary_directory directory;
   const auto done = run(directory, "$orc bench rtt --help");
   CHECK(done.exit_code == 0);
   for (const char* word : {"--transport", "--size", "--messages", "--warmup", "--wait", "--cpu", "--json", "--csv",
@@ -222,7 +222,7 @@ bool exists(pid_t pid) {
 
 TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file either") {
   for (const int signal : {SIGINT, SIGKILL}) {
-    const temp_dir directory;
+    const orc::detail::temporary_directory directory;
     child_process bench(
         {program("orc"), "bench", "rtt", "--transport", "ipc", "--size", "10", "--messages", "100000000"},
         environment(directory), child_process::errors::to_output);

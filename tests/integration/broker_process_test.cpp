@@ -8,15 +8,16 @@
 #include <algorithm>
 #include <fstream>
 
-#include "broker/private_endpoint.h"
 #include "support/catch.h"
 #include "support/child_process.h"
 #include "support/golden_files.h"
+#include "support/private_endpoint.h"
 #include "support/raw_client.h"
 
 using namespace orc;
 using orc::test::contains;
 using test::child_process;
+using test::private_endpoint;
 using test::raw_client;
 
 namespace {

@@ -74,7 +74,7 @@ TEST_CASE("orc doctor: who listens where the broker should be, and is none, is t
 TEST_CASE("orc doctor: a run directory that cannot be used, and the command that mends it") {
   const broker_process broker(broker_process::at::nowhere);
   const patient robot(broker);
-  const temp_dir place;
+  const orc::detail::temporary_directory place;
   const std::string run = place.file("run");
   const std::string directory = run + "/orc";
   const std::string own = directory + "/" + std::to_string(::geteuid());
@@ -115,7 +115,7 @@ TEST_CASE("orc doctor: a run directory that cannot be used, and the command that
 
 TEST_CASE("orc doctor: a run directory whose name is too long for a socket") {
   const broker_process broker(broker_process::at::nowhere);
-  const temp_dir place;
+  const orc::detail::temporary_directory place;
   const std::string run = place.file(std::string(80, 'x'));
   std::filesystem::create_directories(run + "/orc");
   const auto found = patient(broker).examine("", "ORC_BROKER=none XDG_RUNTIME_DIR=" + run);
@@ -154,7 +154,7 @@ TEST_CASE("orc doctor: JSON has the same findings") {
   CHECK_THAT(done.out, contains("{\"result\":\"ok\",\"name\":\"broker\",\"found\":\"" + broker.endpoint()));
   CHECK_THAT(done.err, contains("ok    broker: "));
 
-  const temp_dir scratch;
+  const orc::detail::temporary_directory scratch;
   const auto lines = robot.examine("--json " + scratch.file("json"));
   std::ostringstream text;
   text << std::ifstream(scratch.file("json")).rdbuf();

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "interop/crc32.h"
 #include "interop/lcm_log.h"
 #include "interop/peers.h"
 #include "support/own_network.h"
-#include "support/temp_dir.h"
 #include "support/told_samples.h"
 #include "support/wait_until.h"
 
@@ -60,7 +60,7 @@ std::map<std::string, std::vector<std::uint32_t>> check(const std::vector<lcm_ev
 void record_and_play(const std::string& logger, const std::string& player) {
   if (!std::filesystem::exists(logger)) return skip("no " + logger + ": tools/dev setup installs it");
   if (std::string why; !enter_own_network(why)) return skip(why);
-  const temp_dir scratch;
+  const orc::detail::temporary_directory scratch;
   const std::string log = scratch.file("log");
   record(logger, log);
   const auto recorded = check(read_lcm_log(log));

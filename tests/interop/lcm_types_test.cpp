@@ -1,10 +1,10 @@
 // A type of lcm-gen goes through ORC untouched, its fingerprint in front, both ways.
 #include <string>
 
+#include "base/temporary_directory.h"
 #include "interop/crc32.h"
 #include "interop/peers.h"
 #include "support/own_network.h"
-#include "support/temp_dir.h"
 
 using namespace orc::test;
 
@@ -29,7 +29,7 @@ TEST_CASE("lcm types: a sample goes to an ORC program and comes back, its finger
   if (const auto why = missing(kind::python)) return skip(*why);
   std::string why;
   if (!enter_own_network(why)) return skip(why);
-  const temp_dir modules;
+  const orc::detail::temporary_directory modules;
   INFO(why);
   REQUIRE(run_command({of_venv("lcm-gen"), "-p", "--ppath", modules.path().string(), ORC_LCM_POSE}, why));
   const std::string url = "udpm://239.255.76.67:7667?ttl=0";

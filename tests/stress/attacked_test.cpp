@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/own_network.h"
 #include "support/proc_stats.h"
-#include "support/temp_dir.h"
 #include "support/test_node.h"
 #include "support/wait_until.h"
 
@@ -119,7 +119,7 @@ class scene {
   }
 
  private:
-  temp_dir directory_;
+  orc::detail::temporary_directory directory_;
   const std::string ipc_;
   const std::string tcp_;
   child_process broker_;

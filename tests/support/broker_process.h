@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "orc/options.h"
 #include "support/child_process.h"
-#include "support/temp_dir.h"
 
 namespace orc::test {
 
@@ -20,7 +20,7 @@ class broker_process {
   explicit broker_process(at kind = at::ipc);
 
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
-  [[nodiscard]] const temp_dir& directory() const { return directory_; }
+  [[nodiscard]] const detail::temporary_directory& directory() const { return directory_; }
   [[nodiscard]] child_process& process() { return *process_; }
 
   void start();  // returns when it accepts connections
@@ -35,7 +35,7 @@ class broker_process {
   [[nodiscard]] participant_options options(std::string name = "test") const;
 
  private:
-  temp_dir directory_;
+  detail::temporary_directory directory_;
   std::string endpoint_;
   std::optional<child_process> process_;
 };

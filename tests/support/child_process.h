@@ -1,5 +1,5 @@
-// A program that a test starts: owned by pid, spoken to through pipes, killed and reaped at the end of its owner.
-// It also dies with the thread that started it, so start children from the test's own thread.
+// A program that a test starts: spoken to through pipes, killed and reaped at the end of its owner. It also dies with
+// the thread that started it, so start children from the test's own thread.
 #pragma once
 
 #include <sys/types.h>
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/child_process.h"
+#include "base/unique_fd.h"
 #include "support/budget.h"
 
 namespace orc::test {
@@ -21,11 +23,11 @@ class child_process {
   // argv[0] is a path or is looked up in PATH; `environment` holds NAME=value, added to the test's own.
   explicit child_process(std::vector<std::string> argv, std::vector<std::string> environment = {},
                          errors standard_error = errors::to_output);
-  ~child_process();
-  child_process(child_process&& other) noexcept;
+  ~child_process() { kill(); }
+  child_process(child_process&& other) noexcept = default;
   child_process& operator=(child_process&& other) noexcept;
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
   void write_line(std::string_view line) const;
   // Next line of its output without the newline; nothing at the end of its output or after the deadline.
   [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds deadline = patience);
@@ -36,26 +38,24 @@ class child_process {
   // What was waited for and not read.
   [[nodiscard]] const std::string& output() const { return unread_; }
 
-  void send_signal(int number) const;
-  void freeze();      // SIGSTOP, and returns when it has stopped
-  void thaw() const;  // SIGCONT
-  void kill();        // SIGKILL, and reaped when this returns
-  void close_input();
+  void send_signal(int number);
+  void freeze();  // SIGSTOP, and returns when it has stopped
+  void thaw();    // SIGCONT
+  void kill() { child_.kill(); }
+  void close_input() { input_.reset(); }
   // Status as of waitpid(2); nothing when it still runs at the deadline.
-  [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience);
+  [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience) { return child_.wait(deadline); }
   // Waits for the end of its output, then for its own. The exit status, or minus the number of the signal that ended
   // it.
   int wait_for_end(std::chrono::milliseconds deadline = patience);
-  [[nodiscard]] bool running();
+  [[nodiscard]] bool running() { return !child_.status(); }
 
  private:
-  void reset() noexcept;
   bool read_some(std::chrono::steady_clock::time_point end);
 
-  pid_t pid_ = -1;
-  int input_ = -1;
-  int output_ = -1;
-  std::optional<int> status_;
+  detail::child_process child_;
+  detail::unique_fd input_;
+  detail::unique_fd output_;
   std::string unread_;
 };
 

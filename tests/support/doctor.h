@@ -61,7 +61,7 @@ class patient {
   // Runs the first command that was named for it.
   [[nodiscard]] bool mend(const diagnosis& found, const std::string& name, const std::string& before = "") const {
     if (found[name].fixes.empty()) return false;
-    const temp_dir scratch;
+    const detail::temporary_directory scratch;
     std::ofstream(scratch.file("fix")) << found[name].fixes.front() << '\n';
     const auto done = tool_.run(before + " sh " + scratch.file("fix"));
     UNSCOPED_INFO(found[name].fixes.front() << ": " << done.err);

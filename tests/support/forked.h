@@ -4,10 +4,13 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
+#include <chrono>
 #include <new>
 #include <utility>
+
+#include "base/child_process.h"
 
 namespace orc::test {
 
@@ -15,41 +18,40 @@ class forked {
  public:
   // Runs body() in a child, which ends with it, or with its parent.
   template <class Body>
-  explicit forked(Body body) {
-    pid_ = fork_from(::getpid());
-    if (pid_ != 0) return;
-    try {
-      body();
-    } catch (...) {
-      ::_exit(126);
-    }
-    ::_exit(0);
-  }
-  ~forked() { (void)kill(); }
-  forked(forked&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  explicit forked(Body body)
+      : child_(detail::child_process::run([&] {
+          is_copy();
+          try {
+            body();
+          } catch (...) {
+            return 126;
+          }
+          return 0;
+        })) {}
+  ~forked() { child_.kill(); }
+  forked(forked&& other) noexcept = default;
   forked& operator=(forked&& other) noexcept {
     if (this != &other) {
-      (void)kill();
-      pid_ = std::exchange(other.pid_, -1);
+      child_.kill();
+      child_ = std::move(other.child_);
     }
     return *this;
   }
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
   // SIGKILL, and reaped when this returns. False: it had ended by itself.
   [[nodiscard]] bool kill() {
-    if (pid_ <= 0) return true;
-    ::kill(pid_, SIGKILL);
-    return ended_by(SIGKILL);
+    child_.kill();
+    const auto status = child_.status();
+    return !status || (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
   }
   // Until it ends by itself.
-  void wait() { (void)ended_by(0); }
+  void wait() { (void)child_.wait(std::chrono::hours(1)); }
 
  private:
-  static pid_t fork_from(pid_t parent);
-  bool ended_by(int number);
+  static void is_copy();
 
-  pid_t pid_ = -1;
+  detail::child_process child_;
 };
 
 // A T of atomics, the same for this process and the children it makes from now on.

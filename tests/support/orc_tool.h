@@ -32,7 +32,7 @@ class tool {
 
   // In a shell, where it is $orc.
   [[nodiscard]] outcome run(const std::string& command) const {
-    const temp_dir scratch;
+    const detail::temporary_directory scratch;
     child_process shell({"/bin/bash", "-c", "{ " + command + "\n} 2> " + scratch.file("err")}, environment_);
     shell.close_input();
     outcome done;
@@ -61,7 +61,7 @@ inline int exit_code_of(child_process& process) {
 }
 
 inline bool is_json(const tool& orc, const std::string& text) {
-  const temp_dir scratch;
+  const detail::temporary_directory scratch;
   std::ofstream(scratch.file("text")) << text;
   // Without python3 the shape has to do.
   const std::string file = scratch.file("text");

@@ -9,11 +9,13 @@
 
 #include "broker/address_broker.h"
 #include "support/catch.h"
+#include "support/private_endpoint.h"
 #include "support/raw_client.h"
 #include "support/wait_until.h"
 
 using namespace orc;
 using test::hello_of_this_process;
+using test::private_endpoint;
 using test::raw_client;
 using test::wait_until;
 

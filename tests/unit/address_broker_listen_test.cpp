@@ -7,10 +7,12 @@
 
 #include "broker/address_broker.h"
 #include "support/catch.h"
+#include "support/private_endpoint.h"
 #include "support/raw_client.h"
 
 using namespace orc;
 using orc::test::contains;
+using test::private_endpoint;
 
 namespace {
 

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "support/catch.h"
+#include "support/private_endpoint.h"
 #include "support/raw_client.h"
 
 using namespace orc;
 using namespace std::chrono_literals;
 using orc::test::contains;
 using test::hello_of_this_process;
+using test::private_endpoint;
 using test::raw_client;
 
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "support/catch.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "transport/shm/shm_layout.h"
 #include "transport/shm/shm_packet.h"
@@ -82,7 +82,7 @@ struct publication_over_shm {
     link->commit(last);
   }
 
-  temp_dir directory;
+  orc::detail::temporary_directory directory;
   orc::detail::publication_spec spec;
   std::unique_ptr<publisher_link> link;
   std::vector<unique_fd> sockets;

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "support/catch.h"
 #include "support/proc_stats.h"
 #include "support/stream_peer.h"
-#include "support/temp_dir.h"
 #include "support/wait_until.h"
 #include "transport/stream/stream_transport.h"
 
@@ -53,7 +53,7 @@ struct publication_over_ipc {
     link->commit(s);
   }
 
-  temp_dir directory;
+  orc::detail::temporary_directory directory;
   orc::detail::publication_spec spec;
   std::unique_ptr<publisher_link> link;
   std::uint64_t newest = 0;

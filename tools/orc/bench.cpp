@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench_rtt.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/text.h"
 
 namespace orc::cli {
 namespace {

@@ -12,13 +12,13 @@
 #include <thread>
 #include <variant>
 
-#include "benchmarks/support/child.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/orc_end.h"
-#include "benchmarks/support/scratch_dir.h"
-#include "benchmarks/support/text.h"
+#include "base/child_process.h"
 #include "broker/address_broker.h"
 #include "exit_code.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/orc_end.h"
+#include "tools/support/scratch_dir.h"
+#include "tools/support/text.h"
 
 namespace orc::cli {
 namespace {
@@ -52,19 +52,19 @@ class echo_side {
     if (rtt.wait == bench::wait_mode::spin) arguments.insert(arguments.end(), {"--wait", "spin"});
     if (rtt.send == bench::send_mode::move) arguments.emplace_back("--move");
     if (rtt.send == bench::send_mode::loan) arguments.emplace_back("--loan");
-    process_ = bench::child_process::spawn(arguments);
+    process_ = detail::child_process::start(arguments);
   }
   // The echo was told to end or never had a link, which ends it too.
   ~echo_side() {
     if (thread_.joinable()) thread_.join();
-    (void)process_.wait(1000);
+    (void)process_.wait(std::chrono::seconds(1));
   }
   echo_side(const echo_side&) = delete;
   echo_side& operator=(const echo_side&) = delete;
 
  private:
   std::thread thread_;
-  bench::child_process process_;
+  detail::child_process process_;
 };
 
 class progress_line {
@@ -167,7 +167,7 @@ int fail(const std::string& why) {
 }  // namespace
 
 int run_rtt(const rtt_options& options) {
-  bench::catch_interrupts();
+  const bench::interruptible in_order;
   for (const std::string& file : {options.json, options.csv}) {
     if (!can_be_written(file)) return fail("cannot write " + file + ": " + std::strerror(errno));
   }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/support/cpu.h"
-#include "benchmarks/support/ping_pong.h"
-#include "benchmarks/support/summary.h"
 #include "orc/options.h"
+#include "tools/support/cpu.h"
+#include "tools/support/ping_pong.h"
+#include "tools/support/summary.h"
 
 namespace orc::cli {
 

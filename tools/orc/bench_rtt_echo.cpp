@@ -1,8 +1,8 @@
 #include <cstdio>
 
 #include "bench_rtt.h"
-#include "benchmarks/support/orc_end.h"
 #include "exit_code.h"
+#include "tools/support/orc_end.h"
 
 namespace orc::cli {
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "bench_rtt.h"
-#include "benchmarks/support/json.h"
-#include "benchmarks/support/machine.h"
-#include "benchmarks/support/text.h"
+#include "tools/support/json.h"
+#include "tools/support/machine.h"
+#include "tools/support/text.h"
 
 namespace orc::cli {
 namespace {

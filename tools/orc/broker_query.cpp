@@ -17,7 +17,7 @@ namespace orc::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = stop_signal::clock;
+using clock = detail::stop_signal::clock;
 
 // A broker that is being restarted is back within this; without one, a person does not want to wait longer.
 constexpr auto patience_without_listener = 1s;
@@ -49,7 +49,7 @@ struct broker_query::connection {
   }
 
   std::optional<wire::body> answer(const std::string& question, std::uint64_t request, clock::time_point until,
-                                   const stop_signal& stop) {
+                                   const detail::stop_signal& stop) {
     if (!socket.send(zmq::buffer(question), zmq::send_flags::dontwait)) return std::nullopt;
     while (clock::now() < until && !stop.raised()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
@@ -70,7 +70,7 @@ struct broker_query::connection {
   zmq::socket_t socket;
 };
 
-broker_query::broker_query(const std::string& endpoint, const stop_signal& stop)
+broker_query::broker_query(const std::string& endpoint, const detail::stop_signal& stop)
     : stop_(stop), searches_(!detail::broker_is_named(endpoint)), candidates_(detail::broker_candidates(endpoint)) {}
 
 broker_query::~broker_query() = default;

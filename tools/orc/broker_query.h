@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "stop_signal.h"
+#include "base/stop_signal.h"
 #include "wire/control.h"
 
 namespace orc::cli {
@@ -26,7 +26,7 @@ using query_result = std::variant<T, query_failure>;
 class broker_query {
  public:
   // Empty endpoint: where participants look for it (ORC_BROKER, ...).
-  broker_query(const std::string& endpoint, const stop_signal& stop);
+  broker_query(const std::string& endpoint, const detail::stop_signal& stop);
   ~broker_query();
   broker_query(const broker_query&) = delete;
   broker_query& operator=(const broker_query&) = delete;
@@ -53,7 +53,7 @@ class broker_query {
   [[nodiscard]] bool connect();
   [[nodiscard]] query_failure nobody_answers() const;
 
-  const stop_signal& stop_;
+  const detail::stop_signal& stop_;
   const bool searches_;  // else the broker was named
   std::vector<std::string> candidates_;
   std::vector<std::string> ways_;  // to them; sought anew in each round

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <memory>
 
-#include "benchmarks/support/json.h"
 #include "console.h"
 #include "doctor_conversation.h"
 #include "exit_code.h"
 #include "json_writer.h"
 #include "text.h"
+#include "tools/support/json.h"
 
 namespace orc::cli {
 
@@ -81,7 +81,7 @@ std::optional<multicast_wish> wished_network(const examine& add, const doctor_op
                         source.text.find("recv_buf_size=") != std::string::npos};
 }
 
-void check_this_host(const examine& add, const doctor_options& options, const stop_signal& stop) {
+void check_this_host(const examine& add, const doctor_options& options, const detail::stop_signal& stop) {
   check_versions(add);
   const auto broker = check_broker(add, options.broker, stop);
   if (stop.raised()) return;
@@ -105,7 +105,7 @@ bool write_json(console& out, const doctor_options& options, const std::string& 
 
 int run(const doctor_options& options) {
   console out;
-  const stop_signal stop;
+  const detail::stop_signal stop;
   std::vector<finding> findings;
   const examine add = [&](finding each) {
     const std::string text = text_of(each);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stop_signal.h"
+#include "base/stop_signal.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {
@@ -38,7 +38,7 @@ void check_clock(const examine& add);
 
 // Returns where the broker that participants use was found. `endpoint`: empty: where participants look for one.
 [[nodiscard]] std::optional<std::string> check_broker(const examine& add, const std::string& endpoint,
-                                                      const stop_signal& stop);
+                                                      const detail::stop_signal& stop);
 // `broker`: of that one's users; none: of a broker that would be started now.
 void check_run_directory(const examine& add, const std::optional<std::string>& broker);
 
@@ -55,7 +55,7 @@ void check_multicast(const examine& add, const multicast_wish& wish);
 [[nodiscard]] int answer_doctors(const wire::multicast_url& url, std::uint16_t port);
 // `port`: where the other host answers.
 void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const wire::multicast_url& url,
-                      const stop_signal& stop);
+                      const detail::stop_signal& stop);
 
 // ---- for fixes ----
 

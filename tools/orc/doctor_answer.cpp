@@ -17,7 +17,7 @@ namespace orc::cli {
 
 namespace {
 
-using clock = stop_signal::clock;
+using clock = detail::stop_signal::clock;
 
 constexpr int most_questions = 100;
 constexpr auto longest_conversation = std::chrono::seconds(20);  // others wait for their turn
@@ -41,7 +41,7 @@ std::uint16_t port_in(const std::string& text) {
 
 class answerer {
  public:
-  answerer(const stop_signal& stop, std::uint16_t data_port, wire::multicast_url url)
+  answerer(const detail::stop_signal& stop, std::uint16_t data_port, wire::multicast_url url)
       : stop_(stop), data_port_(data_port), url_(std::move(url)) {
     auto opened = group_probe::open(url_);
     if (auto* const wrong = std::get_if<std::string>(&opened))
@@ -90,7 +90,7 @@ class answerer {
     return why.empty() ? "ok" : "no " + why;
   }
 
-  const stop_signal& stop_;
+  const detail::stop_signal& stop_;
   std::uint16_t data_port_;
   wire::multicast_url url_;
   std::optional<group_probe> group_;
@@ -105,7 +105,7 @@ detail::unique_fd accepted(const detail::unique_fd& door) {
 
 int answer_doctors(const wire::multicast_url& url, std::uint16_t port) {
   console out;
-  const stop_signal stop;
+  const detail::stop_signal stop;
   auto door = listen_for_doctor(port);
   std::uint16_t data_port = 0;
   auto data = listen_on_data_port(data_port);

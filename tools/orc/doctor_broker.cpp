@@ -38,7 +38,7 @@ struct answer {
 };
 
 // None: somebody listens, but this is no broker.
-std::optional<answer> ask(const std::string& endpoint, const stop_signal& stop) {
+std::optional<answer> ask(const std::string& endpoint, const detail::stop_signal& stop) {
   broker_query broker(endpoint, stop);
   const auto first = broker.greet();  // connects
   const auto before = clock::now();
@@ -60,7 +60,8 @@ void add_answer(const examine& add, const std::string& findings, const answer& f
 
 }  // namespace
 
-std::optional<std::string> check_broker(const examine& add, const std::string& endpoint, const stop_signal& stop) {
+std::optional<std::string> check_broker(const examine& add, const std::string& endpoint,
+                                        const detail::stop_signal& stop) {
   const auto candidates = detail::broker_candidates(endpoint);
   if (candidates.front() == detail::without_broker) {
     add({severity::ok, "broker", "none is wanted (ORC_BROKER=none): programs meet by multicast only", {}});
@@ -92,7 +93,8 @@ std::optional<std::string> check_broker(const examine& add, const std::string& e
       add_answer(add, findings, *from);
       return candidate;
     } else {
-      const auto found = detail::look_at_endpoint(candidate, detail::endpoint_check::patience, detail::names_are::looked_up);
+      const auto found =
+          detail::look_at_endpoint(candidate, detail::endpoint_check::patience, detail::names_are::looked_up);
       findings += " (" + (found.text.empty() ? "no broker answers there" : found.text) + ")";
     }
   }

@@ -22,11 +22,11 @@ constexpr std::size_t longest_line = 512;
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 // 0 or errno.
-int connect_in_time(int fd, const detail::socket_address& to, const stop_signal& stop) {
+int connect_in_time(int fd, const detail::socket_address& to, const detail::stop_signal& stop) {
   if (::connect(fd, to.get(), to.size()) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  const auto until = stop_signal::clock::now() + connection_patience;
-  while (!stop.raised() && stop_signal::clock::now() < until) {
+  const auto until = detail::stop_signal::clock::now() + connection_patience;
+  while (!stop.raised() && detail::stop_signal::clock::now() < until) {
     pollfd entry{fd, POLLOUT, 0};
     if (::poll(&entry, 1, 50) != 1) continue;
     int problem = 0;
@@ -60,11 +60,13 @@ std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& 
   return made;
 }
 
-std::variant<doctor_line, std::string> doctor_line::connect(const detail::ip_port& to, const stop_signal& stop) {
+std::variant<doctor_line, std::string> doctor_line::connect(const detail::ip_port& to,
+                                                            const detail::stop_signal& stop) {
   const detail::socket_address address(to);
   detail::unique_fd fd(::socket(address.family(), stream_type, 0));
   if (!fd) return std::string(std::strerror(errno));
-  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0) return detail::why_unreachable(problem);
+  if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0)
+    return detail::why_unreachable(problem);
   return doctor_line(std::move(fd));
 }
 
@@ -73,8 +75,8 @@ bool doctor_line::say(const std::string& line) {
   return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
 
-std::optional<std::string> doctor_line::hear(const stop_signal& stop) {
-  const auto until = stop_signal::clock::now() + answer_patience;
+std::optional<std::string> doctor_line::hear(const detail::stop_signal& stop) {
+  const auto until = detail::stop_signal::clock::now() + answer_patience;
   for (;;) {
     if (const auto end = heard_.find('\n'); end != std::string::npos) {
       std::string line = heard_.substr(0, end);
@@ -90,7 +92,7 @@ std::optional<std::string> doctor_line::hear(const stop_signal& stop) {
   }
 }
 
-std::optional<std::string> doctor_line::ask(const std::string& line, const stop_signal& stop) {
+std::optional<std::string> doctor_line::ask(const std::string& line, const detail::stop_signal& stop) {
   return say(line) ? hear(stop) : std::nullopt;
 }
 

@@ -16,8 +16,8 @@
 #include <variant>
 
 #include "base/ip_address.h"
+#include "base/stop_signal.h"
 #include "base/unique_fd.h"
-#include "stop_signal.h"
 
 namespace orc::cli {
 
@@ -39,14 +39,15 @@ class doctor_line {
  public:
   explicit doctor_line(detail::unique_fd fd) : fd_(std::move(fd)) {}
   // Or why nobody could be reached there, as it follows "10.0.0.2:5571: ".
-  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const detail::ip_port& to, const stop_signal& stop);
+  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const detail::ip_port& to,
+                                                                      const detail::stop_signal& stop);
 
   // False: the other end is gone, or does not read.
   bool say(const std::string& line);
   // The next line. Nothing: none came within answer_patience, it was too long, the other end is gone, or a signal came.
-  [[nodiscard]] std::optional<std::string> hear(const stop_signal& stop);
+  [[nodiscard]] std::optional<std::string> hear(const detail::stop_signal& stop);
   // Both: nothing when there was no answer.
-  [[nodiscard]] std::optional<std::string> ask(const std::string& line, const stop_signal& stop);
+  [[nodiscard]] std::optional<std::string> ask(const std::string& line, const detail::stop_signal& stop);
   // The other end's address. Nothing: it is gone.
   [[nodiscard]] std::optional<detail::ip_address> peer() const;
 

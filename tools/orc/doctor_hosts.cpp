@@ -21,7 +21,7 @@ namespace orc::cli {
 
 namespace {
 
-using clock = stop_signal::clock;
+using clock = detail::stop_signal::clock;
 
 constexpr int clock_questions = 10;
 constexpr double noticeable_ms = 5;  // a sample's age is wrong by as much
@@ -52,7 +52,8 @@ struct other_host {
   std::string name;
 };
 
-std::optional<other_host> introduced(doctor_line& line, const detail::ip_address& address, const stop_signal& stop) {
+std::optional<other_host> introduced(doctor_line& line, const detail::ip_address& address,
+                                     const detail::stop_signal& stop) {
   const auto answer = line.ask(doctor_greeting, stop);
   const std::string expected = std::string(doctor_greeting) + " ";
   if (!answer || !answer->starts_with(expected)) return std::nullopt;
@@ -64,7 +65,7 @@ std::optional<other_host> introduced(doctor_line& line, const detail::ip_address
   return other;
 }
 
-void check_clocks(const examine& add, doctor_line& line, const stop_signal& stop) {
+void check_clocks(const examine& add, doctor_line& line, const detail::stop_signal& stop) {
   double best_ms = std::numeric_limits<double>::infinity();
   double offset_ms = 0;
   for (int n = 0; n < clock_questions; ++n) {
@@ -91,7 +92,7 @@ void check_clocks(const examine& add, doctor_line& line, const stop_signal& stop
   add(std::move(clocks));
 }
 
-void check_data_port_there(const examine& add, const other_host& other, const stop_signal& stop) {
+void check_data_port_there(const examine& add, const other_host& other, const detail::stop_signal& stop) {
   const auto before = clock::now();
   const auto made = doctor_line::connect(other.data, stop);
   if (const auto* const why = std::get_if<std::string>(&made))
@@ -103,7 +104,7 @@ void check_data_port_there(const examine& add, const other_host& other, const st
          {}});
 }
 
-void check_data_port_here(const examine& add, doctor_line& line, const stop_signal& stop) {
+void check_data_port_here(const examine& add, doctor_line& line, const detail::stop_signal& stop) {
   std::uint16_t port = 0;
   const auto door = listen_on_data_port(port);
   if (const auto* const wrong = std::get_if<std::string>(&door))
@@ -118,7 +119,7 @@ void check_data_port_here(const examine& add, doctor_line& line, const stop_sign
 
 // Asks until it is so, or the time for a datagram is over.
 template <typename Condition>
-bool comes_true(const stop_signal& stop, Condition&& condition) {
+bool comes_true(const detail::stop_signal& stop, Condition&& condition) {
   const auto until = clock::now() + multicast_patience;
   while (!condition()) {
     if (clock::now() >= until || stop.wait_until(clock::now() + look_again)) return false;
@@ -126,7 +127,7 @@ bool comes_true(const stop_signal& stop, Condition&& condition) {
   return true;
 }
 
-void check_multicast_there(const examine& add, doctor_line& line, group_probe& group, const stop_signal& stop) {
+void check_multicast_there(const examine& add, doctor_line& line, group_probe& group, const detail::stop_signal& stop) {
   const std::string word = new_word();
   if (const auto why = group.send(word); !why.empty())
     return add({severity::fail, "multicast there", "cannot send: " + why, {}});
@@ -144,7 +145,7 @@ void check_multicast_there(const examine& add, doctor_line& line, group_probe& g
          look_at_firewalls});
 }
 
-void check_multicast_here(const examine& add, doctor_line& line, group_probe& group, const stop_signal& stop) {
+void check_multicast_here(const examine& add, doctor_line& line, group_probe& group, const detail::stop_signal& stop) {
   const std::string word = new_word();
   const auto sent = line.ask("send " + word, stop);
   if (sent != "ok") return add({severity::fail, "multicast here", "cannot be sent there: " + why_not(sent), {}});
@@ -157,7 +158,7 @@ void check_multicast_here(const examine& add, doctor_line& line, group_probe& gr
 }
 
 void check_multicast_between(const examine& add, const wire::multicast_url& url, const other_host& other,
-                             doctor_line& line, const stop_signal& stop) {
+                             doctor_line& line, const detail::stop_signal& stop) {
   if (url.ttl == 0)
     return add({severity::note,
                 "multicast between",
@@ -182,7 +183,7 @@ void check_multicast_between(const examine& add, const wire::multicast_url& url,
 }  // namespace
 
 void check_other_host(const examine& add, const std::string& host, std::uint16_t port, const wire::multicast_url& url,
-                      const stop_signal& stop) {
+                      const detail::stop_signal& stop) {
   const auto addresses = detail::addresses_of_host(without_brackets(host));
   if (addresses.empty())
     return add({severity::fail, "other host", "there is no host '" + host + "'", {"getent hosts " + shell_word(host)}});

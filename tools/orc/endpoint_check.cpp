@@ -36,11 +36,11 @@ std::string why_silent(const std::string& endpoint) {
   return found.what == detail::endpoint_finding::kind::failed ? std::move(found.text) : std::string();
 }
 
-std::string why_none_answers(const std::vector<std::string>& endpoints, const stop_signal& stop) try {
+std::string why_none_answers(const std::vector<std::string>& endpoints, const detail::stop_signal& stop) try {
   const detail::endpoint_check check(endpoints);
-  const auto until = stop_signal::clock::now() + longest_check;
-  while (!check.is_done() && !stop.raised() && stop_signal::clock::now() < until)
-    stop.wait_until(std::min(until, stop_signal::clock::now() + slice));
+  const auto until = detail::stop_signal::clock::now() + longest_check;
+  while (!check.is_done() && !stop.raised() && detail::stop_signal::clock::now() < until)
+    stop.wait_until(std::min(until, detail::stop_signal::clock::now() + slice));
   std::string all;
   for (std::size_t i = 0; i < endpoints.size(); ++i) {
     const std::string found = check.is_done() ? check.findings()[i] : "the system's resolver does not answer";

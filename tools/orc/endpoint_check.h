@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stop_signal.h"
+#include "base/stop_signal.h"
 
 namespace orc::cli {
 
@@ -18,7 +18,7 @@ namespace orc::cli {
 
 // Why no broker answers at these, each with its finding: "tcp://robot:5570 (the host name robot is not known here)".
 // Takes as long as the resolver does and 0.75 s for each endpoint, at most 5 s, and ends when `stop` is raised.
-[[nodiscard]] std::string why_none_answers(const std::vector<std::string>& endpoints, const stop_signal& stop);
+[[nodiscard]] std::string why_none_answers(const std::vector<std::string>& endpoints, const detail::stop_signal& stop);
 
 // For endpoints that were found by searching: why participants ignore this one, because another user could have made
 // it. Empty: they do not.

@@ -11,7 +11,7 @@ namespace orc::cli {
 bool line_reader::fill() {
   using namespace std::chrono_literals;
   while (!at_end_ && !failed_ && !stop_.raised()) {
-    if (!stop_.wait_readable(fd_, stop_signal::clock::now() + 1h)) continue;
+    if (!stop_.wait_readable(fd_, detail::stop_signal::clock::now() + 1h)) continue;
     char bytes[65536];
     const ssize_t n = read(fd_, bytes, sizeof bytes);
     if (n > 0) {

@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "stop_signal.h"
+#include "base/stop_signal.h"
 
 namespace orc::cli {
 
 class line_reader {
  public:
-  line_reader(int fd, const stop_signal& stop) : fd_(fd), stop_(stop) {}
+  line_reader(int fd, const detail::stop_signal& stop) : fd_(fd), stop_(stop) {}
 
   // The next line without its line feed (the last one may lack it); nothing at the end, on an error or a signal.
   [[nodiscard]] std::optional<std::string> next();
@@ -22,7 +22,7 @@ class line_reader {
   bool fill();
 
   int fd_;
-  const stop_signal& stop_;
+  const detail::stop_signal& stop_;
   std::string buffer_;
   std::size_t searched_ = 0;  // no line feed before this position of buffer_
   bool at_end_ = false;

@@ -18,7 +18,7 @@ namespace orc::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = stop_signal::clock;
+using clock = detail::stop_signal::clock;
 
 // How long Ctrl-C or a reader of the pipe that left may go unnoticed while no sample comes.
 constexpr int slice_ms = 100;
@@ -157,7 +157,7 @@ class echo_command {
   std::uint64_t shown_ = 0;
   std::string hinted_;
   console out_;
-  const stop_signal stop_;
+  const detail::stop_signal stop_;
   broker participant_;
 };
 

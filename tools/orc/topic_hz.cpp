@@ -89,7 +89,7 @@ class hz_command {
         out_.note("no publisher of '" + options_.topic + "'");
         return exit_code::no_topic;
       }
-      if (out_.reader_gone() || stop_.wait_until(stop_signal::clock::now() + query_period)) break;
+      if (out_.reader_gone() || stop_.wait_until(detail::stop_signal::clock::now() + query_period)) break;
     }
     if (out_.failed()) return exit_code::failed;
     return stop_.raised() && options_.count != 0 ? exit_code::interrupted : exit_code::ok;
@@ -118,7 +118,7 @@ class hz_command {
 
   const hz_options& options_;
   console out_;
-  const stop_signal stop_;
+  const detail::stop_signal stop_;
   broker_query broker_;
   std::optional<wire::publication_counters> last_;
   bool measured_ = false;  // there was a publication

@@ -85,7 +85,7 @@ std::string text_document(const wire::topic_state& state, bool verbose) {
 
 int run(const info_options& options) {
   console out;
-  const stop_signal stop;
+  const detail::stop_signal stop;
   broker_query broker(options.common.broker, stop);
   const auto answer = broker.describe(options.topic);
   if (const auto* failure = std::get_if<query_failure>(&answer)) {

@@ -56,7 +56,7 @@ std::string json_document(const wire::topic_list& list, const std::string& endpo
 
 int run(const list_options& options) {
   console out;
-  const stop_signal stop;
+  const detail::stop_signal stop;
   broker_query broker(options.common.broker, stop);
   const auto answer = broker.list();
   if (const auto* failure = std::get_if<query_failure>(&answer)) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
@@ -14,7 +15,6 @@
 #include "line_reader.h"
 #include "orc.h"
 #include "shield.h"
-#include "stop_signal.h"
 #include "text.h"
 #include "topic.h"
 
@@ -22,7 +22,7 @@ namespace orc::cli {
 
 namespace {
 
-using clock = stop_signal::clock;
+using clock = detail::stop_signal::clock;
 
 struct pub_options {
   common_options common;
@@ -179,7 +179,7 @@ class pub_command {
 
   const pub_options& options_;
   console out_;
-  const stop_signal stop_;
+  const detail::stop_signal stop_;
   line_reader lines_;
   broker participant_;
   publisher to_;

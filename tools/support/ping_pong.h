@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/support/clock.h"
-#include "benchmarks/support/interrupt.h"
+#include "tools/support/clock.h"
+#include "tools/support/interrupt.h"
 
 namespace orc::bench {
 

@@ -1,4 +1,4 @@
-#include "stop_signal.h"
+#include "base/stop_signal.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -11,17 +11,17 @@
 #include <cstdint>
 #include <system_error>
 
-namespace orc::cli {
+namespace orc::detail {
 
 namespace {
 
 // A signal handler can reach nothing but statics.
-std::atomic<bool> stop_raised{false};
+std::atomic<int> stop_number{0};
 std::atomic<int> stop_fd{-1};
 
-void on_signal(int) {
+void on_signal(int number) {
   const int saved_errno = errno;
-  stop_raised = true;
+  stop_number = number;
   const std::uint64_t one = 1;
   if (write(stop_fd, &one, sizeof one) < 0) {
     // The flag is set; whoever waits sees it at the latest when the wait ends.
@@ -41,7 +41,7 @@ timespec until(stop_signal::clock::time_point then) {
 }  // namespace
 
 stop_signal::stop_signal() {
-  stop_raised = false;
+  stop_number = 0;
   stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_fd < 0) throw std::system_error(errno, std::system_category(), "cannot make an eventfd");
   struct sigaction action = {};
@@ -64,7 +64,7 @@ stop_signal::~stop_signal() {
   close(stop_fd.exchange(-1));
 }
 
-bool stop_signal::raised() const noexcept { return stop_raised; }
+int stop_signal::number() noexcept { return stop_number; }
 
 int stop_signal::fd() const noexcept { return stop_fd; }
 
@@ -87,4 +87,9 @@ bool stop_signal::wait_readable(int other_fd, clock::time_point then) const noex
   return false;
 }
 
-}  // namespace orc::cli
+void stop_signal::leave_to_parent() noexcept {
+  for (const int number : {SIGINT, SIGHUP}) signal(number, SIG_IGN);
+  signal(SIGTERM, SIG_DFL);
+}
+
+}  // namespace orc::detail

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "benchmarks/support/clock.h"
-#include "benchmarks/support/interrupt.h"
-#include "benchmarks/support/ping_pong.h"
 #include "orc/broker.h"
+#include "tools/support/clock.h"
+#include "tools/support/interrupt.h"
+#include "tools/support/ping_pong.h"
 
 namespace orc::bench {
 

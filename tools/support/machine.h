@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "benchmarks/support/cpu.h"
+#include "tools/support/cpu.h"
 
 namespace orc::bench {
 

@@ -45,8 +45,6 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-namespace detail {
-
 // Samples outside the whiskers, evenly thinned to max_outliers; the extremes are always among them.
 inline std::vector<double> pick_outliers(const std::vector<std::int64_t>& sorted, std::int64_t low, std::int64_t high,
                                          double us) {
@@ -62,8 +60,6 @@ inline std::vector<double> pick_outliers(const std::vector<std::int64_t>& sorted
   }
   return picked;
 }
-
-}  // namespace detail
 
 // Sorts `ns`. `scale` 0.5 turns round trips into the one-way figures of the paper.
 inline summary summarize(std::vector<std::int64_t>& ns, double scale = 1.0) {
@@ -86,7 +82,7 @@ inline summary summarize(std::vector<std::int64_t>& ns, double scale = 1.0) {
   const std::int64_t high = quantile(ns, 0.9965);
   s.whisker_low = static_cast<double>(low) * us;
   s.whisker_high = static_cast<double>(high) * us;
-  s.outliers = detail::pick_outliers(ns, low, high, us);
+  s.outliers = pick_outliers(ns, low, high, us);
   return s;
 }
 
