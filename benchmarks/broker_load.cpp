@@ -188,13 +188,19 @@ void report(const options& o, const results& r) {
              {"broker RSS after the requests", fixed(r.rss_after_mb, 1) + " MB"},
              {"all registered again after SIGKILL, from its restart", fixed(r.restored_s, 3) + " s"}});
   if (o.common.json.empty()) return;
-  json_object object;
-  object.add("topics", o.topics).add("participants", o.participants);
-  object.add("first_registration_s", r.first_registration_s).add("rest_cpu_percent", r.rest_cpu_percent);
-  object.add("rss_mb", r.rss_mb).add("rss_after_requests_mb", r.rss_after_mb);
-  object.add("request_p50_us", r.request.p50).add("request_p99_us", r.request.p99).add("request_max_us", r.request.max);
-  object.add("storm_p50_us", r.storm.p50).add("storm_p99_us", r.storm.p99).add("storm_max_us", r.storm.max);
-  object.add("restored_s", r.restored_s);
+  json_value object = {{"topics", o.topics},
+                       {"participants", o.participants},
+                       {"first_registration_s", r.first_registration_s},
+                       {"rest_cpu_percent", r.rest_cpu_percent},
+                       {"rss_mb", r.rss_mb},
+                       {"rss_after_requests_mb", r.rss_after_mb},
+                       {"request_p50_us", r.request.p50},
+                       {"request_p99_us", r.request.p99},
+                       {"request_max_us", r.request.max},
+                       {"storm_p50_us", r.storm.p50},
+                       {"storm_p99_us", r.storm.p99},
+                       {"storm_max_us", r.storm.max},
+                       {"restored_s", r.restored_s}};
   if (!write_text(o.common.json, to_json({object}))) throw std::runtime_error("cannot write " + o.common.json);
 }
 

@@ -178,19 +178,23 @@ double bare_wake_us(const options& o) {
 void report(const options& o, std::vector<row>& rows, double idle_us, double wake_us) {
   table lines{{"transport", "size", "subscribers", "age p50", "p99", "p99.9", "max", "call p50", "p99", "CPU/sample",
                "memory"}};
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   for (row& r : rows) {
     const summary age = summarize(r.result.age_ns);
     const summary call = summarize(r.result.call_ns);
     lines.push_back({std::string(to_string(r.what.transport)), size_label(r.size), std::to_string(r.subscribers),
                      us(age.p50), us(age.p99), us(age.p999), us(age.max), us(call.p50), us(call.p99),
                      us(r.result.cpu_us), size_label(r.result.memory_kb * 1000)});
-    json_object object;
-    object.add("transport", to_string(r.what.transport)).add("size", r.size).add("subscribers", r.subscribers);
-    object.add("age_p50_us", age.p50).add("age_p99_us", age.p99).add("age_max_us", age.max);
-    object.add("call_p50_us", call.p50).add("call_p99_us", call.p99).add("cpu_us", r.result.cpu_us);
-    object.add("memory_kb", r.result.memory_kb);
-    objects.push_back(object);
+    objects.push_back({{"transport", to_string(r.what.transport)},
+                       {"size", r.size},
+                       {"subscribers", r.subscribers},
+                       {"age_p50_us", age.p50},
+                       {"age_p99_us", age.p99},
+                       {"age_max_us", age.max},
+                       {"call_p50_us", call.p50},
+                       {"call_p99_us", call.p99},
+                       {"cpu_us", r.result.cpu_us},
+                       {"memory_kb", r.result.memory_kb}});
   }
   std::fprintf(
       o.common.tables(),

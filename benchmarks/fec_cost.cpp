@@ -121,17 +121,19 @@ int run(options& o) {
                unsigned{plan->parity_shards()}, unsigned{plan->shard_bytes()}, plan->datagrams());
   std::fprintf(out, "encode: p50 %s p99 %s us\n\n", us(cost.encode.p50).c_str(), us(cost.encode.p99).c_str());
   table lines{{"loss", "put together p50", "p99 [us]", "delivered", "without parity"}};
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   for (std::size_t i = 0; i < o.losses.size(); ++i) {
     const double with = delivered(o, *plan, o.losses[i], true);
     const double without = delivered(o, *plan, o.losses[i], false);
     const summary& s = cost.put_together[i];
     lines.push_back({fixed(o.losses[i], 0) + " %", s.count > 0 ? us(s.p50) : "-", s.count > 0 ? us(s.p99) : "-",
                      fixed(100 * with) + " %", fixed(100 * without) + " %"});
-    json_object object;
-    object.add("size", size).add("loss_percent", o.losses[i]).add("encode_p50_us", cost.encode.p50);
-    object.add("put_together_p50_us", s.p50).add("delivered", with).add("delivered_without_parity", without);
-    objects.push_back(object);
+    objects.push_back({{"size", size},
+                       {"loss_percent", o.losses[i]},
+                       {"encode_p50_us", cost.encode.p50},
+                       {"put_together_p50_us", s.p50},
+                       {"delivered", with},
+                       {"delivered_without_parity", without}});
   }
   print(out, lines);
   if (!o.common.json.empty() && !write_text(o.common.json, to_json(objects)))

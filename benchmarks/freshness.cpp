@@ -14,7 +14,7 @@ int run(freshness_options& o) {
   const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
-  std::vector<json_object> rows;
+  std::vector<json_value> rows;
   // The throttled link first: it needs a process without threads to make its own.
   const bool ran = !o.throttled || run_throttled(o, files, rows);
   if (o.bursts > 0 && !interrupted()) run_bursts(o, files, rows);

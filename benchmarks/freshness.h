@@ -24,8 +24,8 @@ struct freshness_options {
 };
 
 // Both print a table and append their rows. They start their own processes: call them before this one has threads.
-void run_bursts(const freshness_options& options, const scratch_dir& files, std::vector<json_object>& rows);
+void run_bursts(const freshness_options& options, const scratch_dir& files, std::vector<json_value>& rows);
 // False when the machine does not allow it; it says why.
-bool run_throttled(const freshness_options& options, const scratch_dir& files, std::vector<json_object>& rows);
+bool run_throttled(const freshness_options& options, const scratch_dir& files, std::vector<json_value>& rows);
 
 }  // namespace orc::bench

@@ -295,7 +295,7 @@ result_row measure_apart(const freshness_options& o, const scratch_dir& files, o
 
 }  // namespace
 
-void run_bursts(const freshness_options& o, const scratch_dir& files, std::vector<json_object>& rows) {
+void run_bursts(const freshness_options& o, const scratch_dir& files, std::vector<json_value>& rows) {
   table lines{
       {"bursts of two samples", "transport", "bursts", "newest lost", "went back", "confirmed p50", "p99", "max"}};
   for (const auto transport : o.transports) {
@@ -305,12 +305,16 @@ void run_bursts(const freshness_options& o, const scratch_dir& files, std::vecto
       const std::string lost = std::to_string(row.lost) + (row.deaf ? " (deaf)" : "");
       lines.push_back({name_of(what), std::string(to_string(transport)), std::to_string(row.bursts), lost,
                        std::to_string(row.backwards), us(row.p50_us), us(row.p99_us), us(row.max_us)});
-      json_object object;
-      object.add("part", "bursts").add("set_up", name_of(what)).add("transport", to_string(transport));
-      object.add("bursts", row.bursts).add("lost", row.lost).add("deaf", row.deaf).add("backwards", row.backwards);
-      object.add("confirmed_p50_us", row.p50_us).add("confirmed_p99_us", row.p99_us);
-      object.add("confirmed_max_us", row.max_us);
-      rows.push_back(object);
+      rows.push_back({{"part", "bursts"},
+                      {"set_up", name_of(what)},
+                      {"transport", to_string(transport)},
+                      {"bursts", row.bursts},
+                      {"lost", row.lost},
+                      {"deaf", row.deaf},
+                      {"backwards", row.backwards},
+                      {"confirmed_p50_us", row.p50_us},
+                      {"confirmed_p99_us", row.p99_us},
+                      {"confirmed_max_us", row.max_us}});
     }
   }
   std::fprintf(o.common.tables(), "\n");

@@ -267,7 +267,7 @@ int publisher_process(channel& results, const freshness_options& o) {
 
 }  // namespace
 
-bool run_throttled(const freshness_options& o, const scratch_dir&, std::vector<json_object>& rows) {
+bool run_throttled(const freshness_options& o, const scratch_dir&, std::vector<json_value>& rows) {
   auto [here, there] = channel::make();
   const detail::child_process publisher = detail::child_process::run([&, &near = here, &far = there] {
     near.close();
@@ -289,11 +289,13 @@ bool run_throttled(const freshness_options& o, const scratch_dir&, std::vector<j
         done.last_after_ms >= 0 ? fixed(done.last_after_ms, 1) : "not in " + fixed(o.wait_seconds, 0) + " s";
     lines.push_back({name_of(done.what), std::to_string(done.sent), std::to_string(done.received),
                      fixed(done.median_age_ms, 1), fixed(done.p99_age_ms, 1), last});
-    json_object object;
-    object.add("part", "throttled").add("set_up", name_of(done.what)).add("sent", done.sent);
-    object.add("received", done.received).add("median_age_ms", done.median_age_ms);
-    object.add("p99_age_ms", done.p99_age_ms).add("last_after_ms", done.last_after_ms);
-    rows.push_back(object);
+    rows.push_back({{"part", "throttled"},
+                    {"set_up", name_of(done.what)},
+                    {"sent", done.sent},
+                    {"received", done.received},
+                    {"median_age_ms", done.median_age_ms},
+                    {"p99_age_ms", done.p99_age_ms},
+                    {"last_after_ms", done.last_after_ms}});
   }
   std::fprintf(o.common.tables(), "\n1 kB at 1 kHz for %g s through %g kB/s with a queue of %zu bytes\n\n",
                o.stream_seconds, o.rate_bytes / 1000, o.queue_bytes);

@@ -266,18 +266,21 @@ void measure(channel& line, const options& o, const scratch_dir& files, const st
 
 void report(const options& o, std::vector<cell>& cells) {
   table lines{{"set-up", "transport", "samples", "lost", "p50", "p99", "p99 spread", "max"}};
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   for (cell& c : cells) {
     if (c.ns.empty()) continue;
     const summary s = summarize(c.ns);
     const auto [low, high] = std::minmax_element(c.p99_us.begin(), c.p99_us.end());
     lines.push_back({name_of(c.what), std::string(to_string(c.transport)), std::to_string(s.count),
                      std::to_string(c.lost), us(s.p50), us(s.p99), us(*low) + ".." + us(*high), us(s.max)});
-    json_object object;
-    object.add("set_up", name_of(c.what)).add("transport", to_string(c.transport)).add("samples", s.count);
-    object.add("lost", c.lost).add("p50_us", s.p50).add("p99_us", s.p99).add("max_us", s.max);
-    object.add("p99_us_of_repetitions", c.p99_us);
-    objects.push_back(object);
+    objects.push_back({{"set_up", name_of(c.what)},
+                       {"transport", to_string(c.transport)},
+                       {"samples", s.count},
+                       {"lost", c.lost},
+                       {"p50_us", s.p50},
+                       {"p99_us", s.p99},
+                       {"max_us", s.max},
+                       {"p99_us_of_repetitions", c.p99_us}});
   }
   std::fprintf(o.common.tables(), "\nOne-way latency in microseconds of %s at %g Hz beside %s at %g Hz\n\n",
                size_label(o.small_size).c_str(), o.small_hz, size_label(o.large_size).c_str(), o.large_hz);

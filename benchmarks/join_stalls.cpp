@@ -175,7 +175,7 @@ int run(options& o) {
   const auto broker = start_broker(files.ipc("broker"));
   table lines{{"size", "lock", "history", "worst without", "worst with joins", "difference", "p99 without",
                "p99 with joins", "slowest join (ms)"}};
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   unsigned number = 0;
   for (const std::string& lock : o.locks) {
     for (const std::size_t size : o.sizes) {
@@ -201,12 +201,14 @@ int run(options& o) {
       lines.push_back({size_label(size), lock, std::to_string(o.history), us(median(without)), us(median(with)),
                        us(median(with) - median(without)), us(median(p99_without)), us(median(p99_with)),
                        us(slowest_join_ms)});
-      json_object object;
-      object.add("size", size).add("lock", lock).add("history", o.history);
-      object.add("worst_without_us", median(without)).add("worst_with_us", median(with));
-      object.add("p99_without_us", median(p99_without)).add("p99_with_us", median(p99_with));
-      object.add("slowest_join_ms", slowest_join_ms);
-      objects.push_back(object);
+      objects.push_back({{"size", size},
+                         {"lock", lock},
+                         {"history", o.history},
+                         {"worst_without_us", median(without)},
+                         {"worst_with_us", median(with)},
+                         {"p99_without_us", median(p99_without)},
+                         {"p99_with_us", median(p99_with)},
+                         {"slowest_join_ms", slowest_join_ms}});
     }
   }
   std::fprintf(o.common.tables(),

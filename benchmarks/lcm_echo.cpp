@@ -102,7 +102,7 @@ std::string percent(double share) {
   return fixed(100 * share, share < 0.001 ? 3 : 1) + " %";
 }
 
-void report_rates(const echo_options& o, const std::vector<row>& rows, std::vector<json_object>& objects) {
+void report_rates(const echo_options& o, const std::vector<row>& rows, std::vector<json_value>& objects) {
   table lines{{"clients", "offered/s", "", "sent/s", "echoes MB/s", "lost", "mean", "p50", "p99", "p99.9", "max",
                "mean ratio"}};
   for (const row& r : rows) {
@@ -120,12 +120,19 @@ void report_rates(const echo_options& o, const std::vector<row>& rows, std::vect
                        fixed(echoes, 1), percent(loss), us(mean[which]), us(time(&summary::p50)),
                        us(time(&summary::p99)), us(time(&summary::p999)), us(time(&summary::max)),
                        ratio ? fixed(mean[which] / mean[implementation::lcm]) : ""});
-      json_object object;
-      object.add("test", "echo").add("implementation", name_of(which)).add("clients", r.clients).add("size", o.size);
-      object.add("offered_hz", r.rate).add("sent_hz", sent).add("echoes_mb_s", echoes).add("loss", loss);
-      object.add("mean_us", mean[which]).add("p50_us", time(&summary::p50)).add("p99_us", time(&summary::p99));
-      object.add("p999_us", time(&summary::p999)).add("max_us", time(&summary::max));
-      objects.push_back(object);
+      objects.push_back({{"test", "echo"},
+                         {"implementation", name_of(which)},
+                         {"clients", r.clients},
+                         {"size", o.size},
+                         {"offered_hz", r.rate},
+                         {"sent_hz", sent},
+                         {"echoes_mb_s", echoes},
+                         {"loss", loss},
+                         {"mean_us", mean[which]},
+                         {"p50_us", time(&summary::p50)},
+                         {"p99_us", time(&summary::p99)},
+                         {"p999_us", time(&summary::p999)},
+                         {"max_us", time(&summary::max)}});
     }
   }
   std::fprintf(o.common.tables(),
@@ -135,7 +142,7 @@ void report_rates(const echo_options& o, const std::vector<row>& rows, std::vect
   print(o.common.tables(), lines);
 }
 
-void report_floor(const echo_options& o, const floor_row& r, std::vector<json_object>& objects) {
+void report_floor(const echo_options& o, const floor_row& r, std::vector<json_value>& objects) {
   table lines{{"", "p50", "p99", "p99.9", "max", "p50 ratio", "spread"}};
   const auto& bare = r.at(implementation::udp);
   for (const auto& [which, trials] : r) {
@@ -150,10 +157,12 @@ void report_floor(const echo_options& o, const floor_row& r, std::vector<json_ob
     lines.push_back({name_of(which), us(time(&summary::p50)), us(time(&summary::p99)), us(time(&summary::p999)),
                      us(time(&summary::max)), fixed(time(&summary::p50) / floor_p50),
                      fixed(*low) + ".." + fixed(*high)});
-    json_object object;
-    object.add("test", "ping-pong").add("implementation", name_of(which)).add("size", o.size);
-    object.add("p50_us", time(&summary::p50)).add("p99_us", time(&summary::p99)).add("p50_ratios", ratios);
-    objects.push_back(object);
+    objects.push_back({{"test", "ping-pong"},
+                       {"implementation", name_of(which)},
+                       {"size", o.size},
+                       {"p50_us", time(&summary::p50)},
+                       {"p99_us", time(&summary::p99)},
+                       {"p50_ratios", ratios}});
   }
   std::fprintf(o.common.tables(),
                "\nOne message at a time: round trips in microseconds, and the p50 over that of bare "
@@ -170,7 +179,7 @@ int run(echo_options& o) {
   o.common.print_machine();
   auto clients = start_clients(o);
   pin_this_thread(o.common.cpus.first);
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   const auto floor = measure_floor(o, clients.front());
   const auto rows = interrupted() ? std::vector<row>{} : measure_rates(o, clients);
   for (client& each : clients) each.line.close();

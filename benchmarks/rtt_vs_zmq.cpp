@@ -194,17 +194,17 @@ void print_rows(std::FILE* to, const std::vector<row>& rows) {
 }
 
 std::string rows_to_json(const std::vector<row>& rows) {
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   for (const row& r : rows) {
-    json_object object;
-    object.add("transport", to_string(r.transport)).add("size", r.size).add("repetitions", r.repetitions.size());
-    object.add("orc_p50_us", middle(r, &repetition::orc, &summary::p50))
-        .add("zmq_p50_us", middle(r, &repetition::zmq, &summary::p50))
-        .add("orc_p99_us", middle(r, &repetition::orc, &summary::p99))
-        .add("zmq_p99_us", middle(r, &repetition::zmq, &summary::p99))
-        .add("p50_ratios", ratios(r, &summary::p50))
-        .add("p99_ratios", ratios(r, &summary::p99));
-    objects.push_back(object);
+    objects.push_back({{"transport", to_string(r.transport)},
+                       {"size", r.size},
+                       {"repetitions", r.repetitions.size()},
+                       {"orc_p50_us", middle(r, &repetition::orc, &summary::p50)},
+                       {"zmq_p50_us", middle(r, &repetition::zmq, &summary::p50)},
+                       {"orc_p99_us", middle(r, &repetition::orc, &summary::p99)},
+                       {"zmq_p99_us", middle(r, &repetition::zmq, &summary::p99)},
+                       {"p50_ratios", ratios(r, &summary::p50)},
+                       {"p99_ratios", ratios(r, &summary::p99)}});
   }
   return to_json(objects);
 }

@@ -179,7 +179,7 @@ std::string name_of(const trial& t) {
 void report(const options& o, const std::vector<row>& rows) {
   table lines{
       {"wait", "size", "ORC p50", "p99", "p99.9", "max", "floor p50", "p99", "p50 ratio", "spread", "p99 ratio"}};
-  std::vector<json_object> objects;
+  std::vector<json_value> objects;
   for (const row& r : rows) {
     if (r.orc.empty() || r.orc.size() != r.floor.size()) continue;
     std::vector<double> ratios;
@@ -192,10 +192,13 @@ void report(const options& o, const std::vector<row>& rows) {
     lines.push_back({name_of(r.what), size_label(r.size), us(p50), us(p99), us(middle(r.orc, &summary::p999)),
                      us(middle(r.orc, &summary::max)), us(floor_p50), us(floor_p99), fixed(p50 / floor_p50),
                      fixed(*low) + ".." + fixed(*high), fixed(p99 / floor_p99)});
-    json_object object;
-    object.add("wait", name_of(r.what)).add("size", r.size).add("orc_p50_us", p50).add("orc_p99_us", p99);
-    object.add("floor_p50_us", floor_p50).add("floor_p99_us", floor_p99).add("p50_ratios", ratios);
-    objects.push_back(object);
+    objects.push_back({{"wait", name_of(r.what)},
+                       {"size", r.size},
+                       {"orc_p50_us", p50},
+                       {"orc_p99_us", p99},
+                       {"floor_p50_us", floor_p50},
+                       {"floor_p99_us", floor_p99},
+                       {"p50_ratios", ratios}});
   }
   std::fprintf(
       o.common.tables(),

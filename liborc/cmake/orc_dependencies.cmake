@@ -4,6 +4,7 @@
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
 #   orc_isal             ISA-L, Reed-Solomon codes for multicast; liborc's own business
 #   CLI11::CLI11         command lines
+#   nlohmann_json::nlohmann_json  JSON, in the tools and benchmarks only
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
 # Catch2 belongs to the tests and is found there.
 find_package(Threads REQUIRED)
@@ -49,4 +50,8 @@ if(NOT TARGET CLI11::CLI11)
   find_path(ORC_CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
   add_library(CLI11::CLI11 INTERFACE IMPORTED GLOBAL)
   target_include_directories(CLI11::CLI11 SYSTEM INTERFACE ${ORC_CLI11_INCLUDE_DIR})
+endif()
+
+if(ORC_BUILD_TOOLS OR ORC_BUILD_BENCHMARKS)
+  find_package(nlohmann_json 3.10 REQUIRED)
 endif()

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
-  libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev libisal-dev libsystemd-dev python3-dev"
+  libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev nlohmann-json3-dev libisal-dev libsystemd-dev python3-dev"
 # tests: network namespaces, python twins of the wire format, LCM programs; demo and benchmarks: plots
 readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 python3-zmq python3-numpy
   python3-matplotlib liblcm-dev liblcm-bin python3-venv"

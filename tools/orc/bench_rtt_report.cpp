@@ -47,25 +47,23 @@ bench::table quantile_table(const std::vector<rtt_row>& rows) {
   return table;
 }
 
-bench::json_object to_object(const rtt_row& row) {
+json_value to_object(const rtt_row& row) {
   const bench::summary& s = row.one_way;
-  bench::json_object object;
-  object.add("transport", to_string(row.transport))
-      .add("size", row.size)
-      .add("messages", s.count)
-      .add("mean_us", s.mean)
-      .add("p50_us", s.p50)
-      .add("p90_us", s.p90)
-      .add("p99_us", s.p99)
-      .add("p999_us", s.p999)
-      .add("max_us", s.max)
-      .add("min_us", s.min)
-      .add("p25_us", s.p25)
-      .add("p75_us", s.p75)
-      .add("whisker_low_us", s.whisker_low)
-      .add("whisker_high_us", s.whisker_high)
-      .add("outliers_us", s.outliers);
-  return object;
+  return {{"transport", to_string(row.transport)},
+          {"size", row.size},
+          {"messages", s.count},
+          {"mean_us", s.mean},
+          {"p50_us", s.p50},
+          {"p90_us", s.p90},
+          {"p99_us", s.p99},
+          {"p999_us", s.p999},
+          {"max_us", s.max},
+          {"min_us", s.min},
+          {"p25_us", s.p25},
+          {"p75_us", s.p75},
+          {"whisker_low_us", s.whisker_low},
+          {"whisker_high_us", s.whisker_high},
+          {"outliers_us", s.outliers}};
 }
 
 std::string to_csv(const std::vector<rtt_row>& rows) {
@@ -80,7 +78,7 @@ std::string to_csv(const std::vector<rtt_row>& rows) {
 }
 
 bool write(const std::string& path, const std::string& text) {
-  if (path.empty() || bench::write_text(path, text)) return true;
+  if (path.empty() || write_text(path, text)) return true;
   std::fprintf(stderr, "orc: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
   return false;
 }
@@ -99,9 +97,9 @@ void print_rtt_tables(std::FILE* to, const std::vector<rtt_row>& rows, const rtt
 }
 
 bool write_rtt_files(const std::vector<rtt_row>& rows, const rtt_options& options) {
-  std::vector<bench::json_object> objects;
+  std::vector<json_value> objects;
   for (const rtt_row& row : rows) objects.push_back(to_object(row));
-  const bool json = write(options.json, bench::to_json(objects));
+  const bool json = write(options.json, to_json(objects));
   return write(options.csv, to_csv(rows)) && json;
 }
 

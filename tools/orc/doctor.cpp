@@ -11,7 +11,6 @@
 #include "console.h"
 #include "doctor_conversation.h"
 #include "exit_code.h"
-#include "json_writer.h"
 #include "text.h"
 #include "tools/support/json.h"
 
@@ -53,16 +52,10 @@ std::string text_of(const finding& each) {
 }
 
 std::string json_of(const std::vector<finding>& findings, bool healthy) {
-  json_writer json;
-  json.begin_object().member("healthy", healthy).key("checks").begin_array();
-  for (const finding& each : findings) {
-    json.begin_object().member("result", word(each.level)).member("name", each.name).member("found", each.found);
-    json.key("fixes").begin_array();
-    for (const std::string& fix : each.fixes) json.value(fix);
-    json.end_array().end_object();
-  }
-  json.end_array().end_object();
-  return json.text() + "\n";
+  json_value checks = json_value::array();
+  for (const finding& each : findings)
+    checks.push_back({{"result", word(each.level)}, {"name", each.name}, {"found", each.found}, {"fixes", each.fixes}});
+  return to_text({{"healthy", healthy}, {"checks", std::move(checks)}}) + "\n";
 }
 
 // The network that programs use for multicast. Nothing: it is named wrongly, which has been told.
@@ -77,8 +70,7 @@ std::optional<multicast_wish> wished_network(const examine& add, const doctor_op
          {"unset " + std::string(source.variable)}});
     return std::nullopt;
   }
-  return multicast_wish{std::get<wire::multicast_url>(parsed),
-                        source.text.find("recv_buf_size=") != std::string::npos};
+  return multicast_wish{std::get<wire::multicast_url>(parsed), source.text.find("recv_buf_size=") != std::string::npos};
 }
 
 void check_this_host(const examine& add, const doctor_options& options, const detail::stop_signal& stop) {
@@ -98,7 +90,7 @@ void check_this_host(const examine& add, const doctor_options& options, const de
 bool write_json(console& out, const doctor_options& options, const std::string& document) {
   if (options.json.empty()) return true;
   if (options.json == "-") return out.write(document) || !out.failed();
-  if (bench::write_text(options.json, document)) return true;
+  if (write_text(options.json, document)) return true;
   out.note("cannot write " + options.json);
   return false;
 }

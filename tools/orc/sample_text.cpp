@@ -1,7 +1,7 @@
 #include "sample_text.h"
 
-#include "json_writer.h"
 #include "text.h"
+#include "tools/support/json.h"
 
 namespace orc::cli {
 
@@ -38,21 +38,17 @@ std::string sample_line(const message& sample, payload_style style, bool full) {
 
 std::string sample_json(const std::string& topic, const message& sample, payload_style style) {
   const std::string_view payload = as_text(sample.bytes());
-  json_writer json;
-  json.begin_object()
-      .member("topic", topic)
-      .member("sequence", sample.sequence())
-      .member("stamp_ns", sample.stamp_ns())
-      .member("age_ns", sample.age_ns())
-      .member("missed", sample.missed())
-      .member("size", std::uint64_t{payload.size()});
-  if (shown_as_text(payload, style)) {
-    json.member("text", payload);
-  } else {
-    json.member("hex", hex(payload));
-  }
-  json.end_object();
-  return json.text();
+  json_value json = {{"topic", topic},
+                     {"sequence", sample.sequence()},
+                     {"stamp_ns", sample.stamp_ns()},
+                     {"age_ns", sample.age_ns()},
+                     {"missed", sample.missed()},
+                     {"size", payload.size()}};
+  if (shown_as_text(payload, style))
+    json["text"] = payload;
+  else
+    json["hex"] = hex(payload);
+  return to_text(json);
 }
 
 }  // namespace orc::cli

@@ -52,19 +52,15 @@ std::string text_line(const rate& r) {
 }
 
 std::string json_line(const std::string& topic, const rate& r) {
-  json_writer json;
-  json.begin_object()
-      .member("topic", topic)
-      .member("rate_hz", static_cast<double>(r.samples) / r.interval_s)
-      .member("bytes_per_s", static_cast<double>(r.bytes) / r.interval_s)
-      .member("interval_s", r.interval_s)
-      .member("samples", r.samples)
-      .member("bytes", r.bytes)
-      .member("sent", r.now.sent)
-      .member("dropped", r.now.dropped)
-      .member("readers", r.now.readers)
-      .end_object();
-  return json.text();
+  return to_text({{"topic", topic},
+                  {"rate_hz", static_cast<double>(r.samples) / r.interval_s},
+                  {"bytes_per_s", static_cast<double>(r.bytes) / r.interval_s},
+                  {"interval_s", r.interval_s},
+                  {"samples", r.samples},
+                  {"bytes", r.bytes},
+                  {"sent", r.now.sent},
+                  {"dropped", r.now.dropped},
+                  {"readers", r.now.readers}});
 }
 
 class hz_command {

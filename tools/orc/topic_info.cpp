@@ -94,9 +94,7 @@ int run(const info_options& options) {
   }
   const auto& state = std::get<wire::topic_state>(answer);
   if (options.common.json) {
-    json_writer json;
-    put_topic(json, state);
-    out.line(json.text());
+    out.line(to_text(json_of(state)));
   } else {
     out.write(text_document(state, options.verbose));
   }

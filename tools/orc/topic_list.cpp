@@ -41,17 +41,13 @@ std::string verbose_table(const std::vector<wire::topic_state>& topics) {
 }
 
 std::string json_document(const wire::topic_list& list, const std::string& endpoint) {
-  json_writer json;
-  json.begin_object().key("broker").begin_object();
-  json.member("endpoint", endpoint)
-      .member("uptime_ms", list.uptime_ms)
-      .member("participants", list.participants)
-      .member("rejected", list.rejected)
-      .end_object();
-  json.key("topics").begin_array();
-  for (const wire::topic_state& state : list.topics) put_topic(json, state);
-  json.end_array().end_object();
-  return json.text() + "\n";
+  json_value topics = json_value::array();
+  for (const wire::topic_state& state : list.topics) topics.push_back(json_of(state));
+  const json_value broker = {{"endpoint", endpoint},
+                             {"uptime_ms", list.uptime_ms},
+                             {"participants", list.participants},
+                             {"rejected", list.rejected}};
+  return to_text({{"broker", broker}, {"topics", std::move(topics)}}) + "\n";
 }
 
 int run(const list_options& options) {

@@ -11,11 +11,11 @@
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
-#include "json_writer.h"
 #include "line_reader.h"
 #include "orc.h"
 #include "shield.h"
 #include "text.h"
+#include "tools/support/json.h"
 #include "topic.h"
 
 namespace orc::cli {
@@ -163,14 +163,7 @@ class pub_command {
   void report() {
     const std::uint64_t readers = to_.readers();
     if (options_.common.json) {
-      json_writer json;
-      json.begin_object()
-          .member("topic", options_.topic)
-          .member("sent", sent_)
-          .member("bytes", bytes_)
-          .member("readers", readers)
-          .end_object();
-      out_.line(json.text());
+      out_.line(to_text({{"topic", options_.topic}, {"sent", sent_}, {"bytes", bytes_}, {"readers", readers}}));
     } else {
       out_.hint("sent " + std::to_string(sent_) + (sent_ == 1 ? " sample, " : " samples, ") + std::to_string(bytes_) +
                 " bytes; " + std::to_string(readers) + (readers == 1 ? " reader" : " readers"));

@@ -16,84 +16,52 @@ std::string hash_text(std::uint64_t hash) {
   return text;
 }
 
-void put_counters(json_writer& json, const wire::publication_counters& counters, std::uint32_t ago_ms) {
-  json.begin_object()
-      .member("sent", counters.sent)
-      .member("bytes", counters.bytes)
-      .member("dropped", counters.dropped)
-      .member("readers", counters.readers)
-      .member("sampled_ns", counters.sampled_ns)
-      .member("received_ago_ms", ago_ms)
-      .end_object();
+json_value json_of(const wire::publication_counters& counters, std::uint32_t ago_ms) {
+  return {{"sent", counters.sent},       {"bytes", counters.bytes},           {"dropped", counters.dropped},
+          {"readers", counters.readers}, {"sampled_ns", counters.sampled_ns}, {"received_ago_ms", ago_ms}};
 }
 
-void put_publication(json_writer& json, const wire::publication_info& publication) {
-  json.begin_object()
-      .member("id", publication.publication.hex())
-      .member("program", publication.participant_name)
-      .member("pid", publication.pid)
-      .member("host", publication.host)
-      .member("keep_last", publication.keep_last);
-  json.key("endpoints").begin_array();
-  for (const wire::endpoint& endpoint : publication.endpoints) {
-    json.begin_object()
-        .member("transport", wire::name_of(endpoint.transport))
-        .member("address", endpoint.address)
-        .end_object();
-  }
-  json.end_array().key("type");
-  if (publication.type) {
-    json.begin_object()
-        .member("name", publication.type->name)
-        .member("encoding", publication.type->encoding)
-        .member("hash", hash_text(publication.type->hash));
-    // The broker tells the schema only where it was asked for one topic.
-    if (const auto size = publication.type->schema.size(); size != 0) json.member("schema_bytes", std::uint64_t{size});
-    json.end_object();
-  } else {
-    json.null();
-  }
-  json.key("counters");
-  if (publication.counters) {
-    put_counters(json, *publication.counters, publication.received_ago_ms);
-  } else {
-    json.null();
-  }
-  json.end_object();
+json_value json_of(const wire::subscription_counters& counters, std::uint32_t ago_ms) {
+  return {
+      {"received", counters.received}, {"bytes", counters.bytes},
+      {"missed", counters.missed},     {"malformed", counters.malformed},
+      {"stale", counters.stale},       {"age_ns", counters.age_ns >= 0 ? json_value(counters.age_ns) : json_value()},
+      {"received_ago_ms", ago_ms}};
 }
 
-void put_subscription(json_writer& json, const wire::subscription_info& subscription) {
-  json.begin_object()
-      .member("id", subscription.subscription.hex())
-      .member("program", subscription.participant_name)
-      .member("pid", subscription.pid)
-      .member("host", subscription.host)
-      .member("max_age_ms", subscription.max_age_ms);
-  if (const auto& counters = subscription.counters) {
-    const bool linked = counters->transport != wire::transport::none;
-    json.key("transport");
-    if (linked) {
-      json.value(wire::name_of(counters->transport));
-    } else {
-      json.null();
-    }
-    json.member("reason", counters->reason).key("counters").begin_object();
-    json.member("received", counters->received)
-        .member("bytes", counters->bytes)
-        .member("missed", counters->missed)
-        .member("malformed", counters->malformed)
-        .member("stale", counters->stale)
-        .key("age_ns");
-    if (counters->age_ns >= 0) {
-      json.value(counters->age_ns);
-    } else {
-      json.null();
-    }
-    json.member("received_ago_ms", subscription.received_ago_ms).end_object();
-  } else {
-    json.key("transport").null().key("reason").null().key("counters").null();
-  }
-  json.end_object();
+json_value json_of(const wire::type_description& type) {
+  json_value json = {{"name", type.name}, {"encoding", type.encoding}, {"hash", hash_text(type.hash)}};
+  // The broker tells the schema only where it was asked for one topic.
+  if (const auto size = type.schema.size(); size != 0) json["schema_bytes"] = size;
+  return json;
+}
+
+json_value json_of(const wire::publication_info& publication) {
+  json_value endpoints = json_value::array();
+  for (const wire::endpoint& endpoint : publication.endpoints)
+    endpoints.push_back({{"transport", wire::name_of(endpoint.transport)}, {"address", endpoint.address}});
+  const auto& counters = publication.counters;
+  return {{"id", publication.publication.hex()},
+          {"program", publication.participant_name},
+          {"pid", publication.pid},
+          {"host", publication.host},
+          {"keep_last", publication.keep_last},
+          {"endpoints", std::move(endpoints)},
+          {"type", publication.type ? json_of(*publication.type) : json_value()},
+          {"counters", counters ? json_of(*counters, publication.received_ago_ms) : json_value()}};
+}
+
+json_value json_of(const wire::subscription_info& subscription) {
+  const auto& counters = subscription.counters;
+  const bool linked = counters && counters->transport != wire::transport::none;
+  return {{"id", subscription.subscription.hex()},
+          {"program", subscription.participant_name},
+          {"pid", subscription.pid},
+          {"host", subscription.host},
+          {"max_age_ms", subscription.max_age_ms},
+          {"transport", linked ? json_value(wire::name_of(counters->transport)) : json_value()},
+          {"reason", counters ? json_value(counters->reason) : json_value()},
+          {"counters", counters ? json_of(*counters, subscription.received_ago_ms) : json_value()}};
 }
 
 }  // namespace
@@ -134,16 +102,13 @@ std::string type_text(const wire::publication_info& publication) {
   return text + ")";
 }
 
-void put_topic(json_writer& json, const wire::topic_state& state) {
-  json.begin_object().member("topic", state.topic).key("publisher");
-  if (state.publication) {
-    put_publication(json, *state.publication);
-  } else {
-    json.null();
-  }
-  json.member("subscriber_count", state.subscription_count).key("subscribers").begin_array();
-  for (const wire::subscription_info& subscription : state.subscriptions) put_subscription(json, subscription);
-  json.end_array().end_object();
+json_value json_of(const wire::topic_state& state) {
+  json_value subscribers = json_value::array();
+  for (const wire::subscription_info& subscription : state.subscriptions) subscribers.push_back(json_of(subscription));
+  return {{"topic", state.topic},
+          {"publisher", state.publication ? json_of(*state.publication) : json_value()},
+          {"subscriber_count", state.subscription_count},
+          {"subscribers", std::move(subscribers)}};
 }
 
 }  // namespace orc::cli

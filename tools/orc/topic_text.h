@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "json_writer.h"
+#include "tools/support/json.h"
 #include "wire/control.h"
 
 namespace orc::cli {
@@ -24,6 +24,6 @@ namespace orc::cli {
 [[nodiscard]] std::string type_text(const wire::publication_info& publication);
 
 // The whole state as one object.
-void put_topic(json_writer& json, const wire::topic_state& state);
+[[nodiscard]] json_value json_of(const wire::topic_state& state);
 
 }  // namespace orc::cli

@@ -1,72 +1,22 @@
-// Writes JSON: objects of numbers, strings and lists of numbers, in a list. Enough for the benchmarks' results.
+// JSON as the tools and the benchmarks write it.
 #pragma once
 
-#include <cmath>
-#include <concepts>
-#include <cstddef>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace orc::bench {
+namespace orc {
 
-class json_object {
- public:
-  template <std::integral Integer>
-  json_object& add(std::string_view key, Integer value) {
-    if constexpr (std::same_as<Integer, bool>) return raw(key, value ? "true" : "false");
-    return raw(key, std::to_string(value));
-  }
-  json_object& add(std::string_view key, double value) { return raw(key, number(value)); }
-  json_object& add(std::string_view key, std::string_view value) { return raw(key, quoted(value)); }
-  json_object& add(std::string_view key, const char* value) { return add(key, std::string_view(value)); }
-  json_object& add(std::string_view key, const std::vector<double>& values) {
-    std::string list = "[";
-    for (const double value : values) list += (list.size() > 1 ? "," : "") + number(value);
-    return raw(key, list + "]");
-  }
+// Its members stay in the order in which they were added.
+using json_value = nlohmann::ordered_json;
 
-  [[nodiscard]] std::string text() const { return "{" + fields_ + "}"; }
+// On one line. Bytes that are not UTF-8 become U+FFFD, numbers that are not finite null: the text is always valid.
+[[nodiscard]] std::string to_text(const json_value& value);
 
- private:
-  static std::string number(double value) {
-    if (!std::isfinite(value)) return "null";
-    char text[48];
-    std::snprintf(text, sizeof text, "%.3f", value);
-    return text;
-  }
-  static std::string quoted(std::string_view value) {
-    std::string text = "\"";
-    for (const char c : value) {
-      if (c == '"' || c == '\\') text += '\\';
-      text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return text + "\"";
-  }
-  json_object& raw(std::string_view key, const std::string& value) {
-    fields_ += (fields_.empty() ? "" : ", ") + quoted(key) + ": " + value;
-    return *this;
-  }
-
-  std::string fields_;
-};
-
-inline std::string to_json(const std::vector<json_object>& objects) {
-  std::string text = "[\n";
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    text += "  " + objects[i].text() + (i + 1 < objects.size() ? ",\n" : "\n");
-  }
-  return text + "]\n";
-}
+// Results as a list with one object on each line; numbers with three decimals at most.
+[[nodiscard]] std::string to_json(const std::vector<json_value>& results);
 
 // "-" is stdout. False when the file cannot be written (errno says why).
-inline bool write_text(const std::string& path, const std::string& text) {
-  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool written = std::fputs(text.c_str(), file) >= 0;
-  return std::fclose(file) == 0 && written;
-}
+[[nodiscard]] bool write_text(const std::string& path, const std::string& text);
 
-}  // namespace orc::bench
+}  // namespace orc

@@ -1,0 +1,39 @@
+#include "tools/support/json.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace orc {
+
+namespace {
+
+void round_numbers(json_value& value) {
+  if (value.is_number_float()) value = std::round(value.get<double>() * 1000) / 1000;
+  if (!value.is_structured()) return;
+  for (auto& each : value) round_numbers(each);
+}
+
+}  // namespace
+
+std::string to_text(const json_value& value) {
+  return value.dump(-1, ' ', false, json_value::error_handler_t::replace);
+}
+
+std::string to_json(const std::vector<json_value>& results) {
+  std::string text;
+  for (json_value each : results) {
+    round_numbers(each);
+    text += (text.empty() ? "  " : ",\n  ") + to_text(each);
+  }
+  return "[\n" + text + "\n]\n";
+}
+
+bool write_text(const std::string& path, const std::string& text) {
+  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool written = std::fputs(text.c_str(), file) >= 0;
+  return std::fclose(file) == 0 && written;
+}
+
+}  // namespace orc
