@@ -9,11 +9,11 @@ lint_help() {
   cat <<'TEXT'
 usage: tools/dev lint [--fix-format]
 
-clang-format and clang-tidy (of Debian 12: version 14) over our C++, shellcheck over the shell scripts, a syntax check
-over the Python files, ruff and mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown
-files, and the pages and promises that comments cite. --fix-format rewrites the C++ files instead of complaining. Ends
-with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again until it, or a header
-of ours, changes.
+clang-format and clang-tidy (of Debian 12: version 14) over our C++, the direction of its includes (between the folders
+that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax check over the Python files, ruff and
+mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, and the pages and promises
+that comments cite. --fix-format rewrites the C++ files instead of complaining. Ends with `N passed, N failed`, one per
+check. A file that clang-tidy found clean is not checked again until it, or a header of ours, changes.
 TEXT
 }
 
@@ -33,6 +33,10 @@ check_format() {
   local tool
   tool=$(command -v "clang-format-$(clang_version)" || command -v clang-format) || return 1
   lint_sources | xargs -r "$tool" --dry-run -Werror
+}
+
+check_includes() {
+  "$(python_of_system)" tools/dev.d/includes.py "$ORC_ROOT"
 }
 
 # One clang-tidy per translation unit that the release build compiles, remembered by a hash of everything of ours that
@@ -122,7 +126,7 @@ lint_main() {
   fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format references tidy shell python package; do
+  for check in format includes references tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))

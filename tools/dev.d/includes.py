@@ -1,0 +1,133 @@
+"""Checks the direction of every #include of ours, for tools/dev lint.
+
+usage: includes.py ROOT
+
+Each folder of `layers` may include itself and what is listed for it; tests may include anything. Prints each include
+that is against this, and each exception that is not needed any more; the status is 1 when there is one.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+public = "liborc/include"
+base = "liborc/src/base"
+wire = "liborc/src/wire"
+transport = "liborc/src/transport"
+core = "liborc/src/core"
+transports = ("inproc", "multicast", "shm", "stream")
+
+# folder: what it may include beside itself. The longest folder that a file is in counts: the folder of one transport
+# is closed to the others and to the core.
+layers: Dict[str, Tuple[str, ...]] = {
+    public: (),
+    base: (),
+    wire: (base,),
+    transport: (public, base, wire),
+    core: (public, base, wire, transport),
+    "broker": (base, wire),
+    "bindings": (public,),
+    "tools": (public, base, wire, "broker", "tools/support"),
+    "benchmarks": (public, base, wire, "broker", "tools/support"),
+    "tools/support": (public, base, wire, "broker"),
+}
+layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
+
+# (who, what): why
+exceptions: Dict[Tuple[str, str], str] = {
+    **{
+        (f"{transport}/transports.cpp", f"{transport}/{name}/{name}_transport.h"): "the one place that lists them"
+        for name in transports
+    },
+    (f"{transport}/transports.cpp", f"{transport}/inproc/inproc_registry.h"): "what inproc shares within a process",
+    ("benchmarks/fec_cost.cpp", f"{transport}/multicast/fec_assembly.h"): "measures the code alone",
+    ("tools/orc/group_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "orc doctor tests what liborc opens",
+    ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "the same",
+    ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
+}
+
+# Where includes in quotes are looked for beside the folder of the file itself. What flatc makes is wire's own.
+include_paths = ("liborc/src", public, "")
+generated = "orc_protocol_generated.h"
+
+include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+class Included(NamedTuple):
+    who: str
+    line: int
+    text: str
+    what: Optional[str]  # path in the tree; None: not ours
+
+
+def resolved(root: Path, who: Path, text: str, quoted: bool) -> Optional[str]:
+    places = [root / path for path in include_paths]
+    if quoted:
+        places.insert(0, who.parent)
+    for place in places:
+        found = place / text
+        if found.is_file():
+            return found.resolve().relative_to(root).as_posix()
+    return None
+
+
+def includes_of(root: Path, who: Path) -> Iterator[Included]:
+    content = who.read_text(encoding="utf-8")
+    for match in include.finditer(content):
+        quoted = match.group(1) == '"'
+        what = resolved(root, who, match.group(2), quoted)
+        if what is not None or quoted:
+            line = content.count("\n", 0, match.start(2)) + 1
+            yield Included(who.relative_to(root).as_posix(), line, match.group(2), what)
+
+
+def layer_of(path: str) -> Optional[str]:
+    fitting = [layer for layer in layers if path.startswith(layer + "/")]
+    return max(fitting, key=len, default=None)
+
+
+def problem_with(each: Included) -> Optional[str]:
+    here = layer_of(each.who)
+    assert here is not None
+    if each.what is None:
+        if each.text == generated and here == wire:
+            return None
+        return f"includes {each.text}, which is not in the tree"
+    there = layer_of(each.what)
+    if there == here or there in layers[here]:
+        return None
+    allowed = ", ".join(layers[here]) or "nothing else"
+    return f"includes {each.what}; {here} may include itself and {allowed}"
+
+
+def problems(root: Path) -> List[str]:
+    found: List[str] = []
+    unused = dict(exceptions)
+    files = {file for layer in layers for file in (root / layer).rglob("*") if file.suffix in (".h", ".cpp")}
+    for file in sorted(files):
+        for each in includes_of(root, file):
+            problem = problem_with(each)
+            if problem is None:
+                continue
+            if each.what is not None and (each.who, each.what) in exceptions:
+                unused.pop((each.who, each.what), None)
+                continue
+            found.append(f"{each.who}:{each.line}: {problem}")
+    found += [f"{who}: does not include {what}: take it off the exceptions of includes.py" for who, what in unused]
+    if not files:
+        found.append(f"{root}: there is nothing to check")
+    return found
+
+
+def main() -> int:
+    found = problems(Path(sys.argv[1]).resolve())
+    for each in found:
+        print(each, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
