@@ -1,5 +1,5 @@
-// A program that a test starts: spoken to through pipes, killed and reaped at the end of its owner. It also dies with
-// the thread that started it, so start children from the test's own thread.
+// A program that a test starts and speaks to through pipes. The destructor kills and reaps it. It also dies with the
+// thread that started it, so start children from the test's own thread.
 #pragma once
 
 #include <sys/types.h>
@@ -29,24 +29,24 @@ class child_process {
 
   [[nodiscard]] pid_t pid() const { return child_.pid(); }
   void write_line(std::string_view line) const;
-  // Next line of its output without the newline; nothing at the end of its output or after the deadline.
+  // Returns the next line of its output without the newline; nothing at the end of its output or after the deadline.
   [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds deadline = patience);
-  // Everything up to the end of its output.
+  // Returns all output up to its end.
   [[nodiscard]] std::string read_all(std::chrono::milliseconds deadline = patience);
-  // Reads until `text` has come, and leaves all of it to be read; false when the output ended or the time is up.
+  // Reads until `text` has come, and keeps the output for read_line(). False: the output ended, or the time is up.
   [[nodiscard]] bool wait_for_output(const std::string& text, std::chrono::milliseconds deadline = patience);
-  // What was waited for and not read.
+  // The output that wait_for_output() kept.
   [[nodiscard]] const std::string& output() const { return unread_; }
 
   void send_signal(int number);
-  void freeze();  // SIGSTOP, and returns when it has stopped
+  void freeze();  // sends SIGSTOP and waits until the program has stopped
   void thaw();    // SIGCONT
   void kill() { child_.kill(); }
   void close_input() { input_.reset(); }
   // Status as of waitpid(2); nothing when it still runs at the deadline.
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds deadline = patience) { return child_.wait(deadline); }
-  // Waits for the end of its output, then for its own. The exit status, or minus the number of the signal that ended
-  // it.
+  // Waits for the end of its output, then for its own end. Returns the exit status, or minus the number of the signal
+  // that ended it.
   int wait_for_end(std::chrono::milliseconds deadline = patience);
   [[nodiscard]] bool running() { return !child_.status(); }
 
@@ -59,7 +59,7 @@ class child_process {
   std::string unread_;
 };
 
-// Runs a command to its end. False, with the command and what it said in `why`, when it fails.
+// Runs a command to its end. False: it failed; `why` has the command and its output.
 [[nodiscard]] bool run_command(std::vector<std::string> command, std::string& why);
 
 // A program of this build: orc-broker, orc, orc_test_node.

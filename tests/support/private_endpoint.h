@@ -1,4 +1,4 @@
-// An ipc endpoint that nobody else uses, for a broker of the test's own.
+// An ipc endpoint in a directory of its own, for one test's broker.
 #pragma once
 
 #include <string>

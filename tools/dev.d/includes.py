@@ -2,8 +2,8 @@
 
 usage: includes.py ROOT
 
-Each folder of `layers` may include itself and what is listed for it; tests may include anything. Prints each include
-that is against this, and each exception that is not needed any more; the status is 1 when there is one.
+Each folder of `layers` may include itself and the folders listed for it. Tests may include anything. Prints each wrong
+include, and each exception that no file needs any more. The exit status is 1 when it printed one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ transport = "liborc/src/transport"
 core = "liborc/src/core"
 transports = ("inproc", "multicast", "shm", "stream")
 
-# folder: what it may include beside itself. The longest folder that a file is in counts: the folder of one transport
-# is closed to the others and to the core.
+# folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
+# transport is closed to other transports and to the core.
 layers: Dict[str, Tuple[str, ...]] = {
     public: (),
     base: (),
@@ -36,7 +36,7 @@ layers: Dict[str, Tuple[str, ...]] = {
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
 
-# (who, what): why
+# (including file, included file): reason
 exceptions: Dict[Tuple[str, str], str] = {
     **{
         (f"{transport}/transports.cpp", f"{transport}/{name}/{name}_transport.h"): "the one place that lists them"
@@ -49,7 +49,7 @@ exceptions: Dict[Tuple[str, str], str] = {
     ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
 }
 
-# Where includes in quotes are looked for beside the folder of the file itself. What flatc makes is wire's own.
+# Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
 include_paths = ("liborc/src", public, "")
 generated = "orc_protocol_generated.h"
 
@@ -116,7 +116,7 @@ def problems(root: Path) -> List[str]:
                 unused.pop((each.who, each.what), None)
                 continue
             found.append(f"{each.who}:{each.line}: {problem}")
-    found += [f"{who}: does not include {what}: take it off the exceptions of includes.py" for who, what in unused]
+    found += [f"{who}: does not include {what}: remove it from the exceptions in includes.py" for who, what in unused]
     if not files:
         found.append(f"{root}: there is nothing to check")
     return found

@@ -1,4 +1,4 @@
-// Ctrl-C ends a measurement in order: the flag is looked at, destructors run, nothing is left behind.
+// Ends a measurement in order on Ctrl-C: loops check the flag, destructors run, no file is left.
 #pragma once
 
 #include <csignal>
@@ -7,8 +7,8 @@
 
 namespace orc::bench {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP set the flag; a second one of the same kind kills. A closed pipe is an
-// error, no signal.
+// While it lives, SIGINT, SIGTERM and SIGHUP set the flag; a second signal kills. A closed pipe is an error, not a
+// signal.
 class interruptible {
  public:
   interruptible() { std::signal(SIGPIPE, SIG_IGN); }
@@ -19,7 +19,7 @@ class interruptible {
 
 inline bool interrupted() noexcept { return detail::stop_signal::raised(); }
 
-// What the shell expects of a program that a signal ended: 128 + signal.
+// The exit code that shells expect after a signal: 128 + its number.
 inline int interrupted_exit_code() noexcept { return 128 + detail::stop_signal::number(); }
 
 }  // namespace orc::bench

@@ -1,4 +1,4 @@
-// JSON as the tools and the benchmarks write it.
+// JSON of the tools and the benchmarks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,16 +7,16 @@
 
 namespace orc {
 
-// Its members stay in the order in which they were added.
+// Keeps the members in the order in which they were added.
 using json_value = nlohmann::ordered_json;
 
-// On one line. Bytes that are not UTF-8 become U+FFFD, numbers that are not finite null: the text is always valid.
+// Writes one line of valid JSON: bytes that are not UTF-8 become U+FFFD, infinite numbers and NaN become null.
 [[nodiscard]] std::string to_text(const json_value& value);
 
-// Results as a list with one object on each line; numbers with three decimals at most.
+// Writes results as a list, one object per line, with at most three decimals.
 [[nodiscard]] std::string to_json(const std::vector<json_value>& results);
 
-// "-" is stdout. False when the file cannot be written (errno says why).
+// Writes a file; "-" is stdout. False: the file cannot be written (errno has the reason).
 [[nodiscard]] bool write_text(const std::string& path, const std::string& text);
 
 }  // namespace orc

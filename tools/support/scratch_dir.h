@@ -1,5 +1,4 @@
-// A directory of the measurement's own for everything that ORC and libzmq put into files (ipc endpoints); gone
-// afterwards.
+// A temporary directory of one measurement, for the files of ORC and libzmq (ipc endpoints).
 #pragma once
 
 #include <cstdlib>
@@ -13,15 +12,15 @@ namespace orc::bench {
 
 class scratch_dir {
  public:
-  // Also the run directory (XDG_RUNTIME_DIR) of this process and those it starts: a measurement neither finds nor
-  // disturbs a broker of its user. Before any thread is started.
+  // Makes it the run directory (XDG_RUNTIME_DIR) of this process and its children, so that a measurement never meets
+  // the user's own broker. Call it before you start threads.
   scratch_dir() {
     ::setenv("XDG_RUNTIME_DIR", path().c_str(), 1);
     ::unsetenv("ORC_BROKER");
     ::unsetenv("ORC_TRANSPORTS");
   }
 
-  // Empty when it could not be made.
+  // Empty: the directory could not be made.
   [[nodiscard]] std::string path() const { return directory_ ? directory_->path().string() : std::string(); }
   [[nodiscard]] std::string ipc(const std::string& name) const { return "ipc://" + path() + "/" + name; }
 

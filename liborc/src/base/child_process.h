@@ -1,5 +1,5 @@
-// A child process that never outlives its parent: ended and waited for by its pid, and by the kernel if the thread that
-// started it ends first. Start children from a thread that lives as long as they should.
+// A child process that never outlives its parent. The destructor ends it and waits for it, by its pid. The kernel ends
+// it when the thread that started it ends, so start children from a thread that lives as long as they should.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@
 
 namespace orc::detail {
 
-// For one thread.
+// One thread at a time.
 class child_process {
  public:
-  // What a program gets as its standard streams; -1: ours. They may close on exec.
+  // The standard streams of the program; -1: our own. The descriptors may close on exec.
   struct streams {
     int input = -1;
     int output = -1;
@@ -30,8 +30,8 @@ class child_process {
   child_process& operator=(child_process&& other) noexcept;
   ~child_process() { end(); }
 
-  // Runs body() in a copy of this process, which leaves Ctrl-C to us; the result is its exit code. Only while this
-  // process has no other thread. Throws std::system_error, as start() does.
+  // Runs body() in a forked copy of this process. Its result is the exit code. Ctrl-C does not end the copy: we do.
+  // Call this only while this process has no other thread. Throws std::system_error, as start() does.
   template <class Body>
   [[nodiscard]] static child_process run(Body&& body) {
     child_process child(fork_copy());
@@ -46,21 +46,21 @@ class child_process {
     return start(std::move(arguments), {}, {});
   }
 
-  // -1: there never was one. Stays when it has ended.
+  // -1: none was started. Stays valid when the child has ended.
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  // As of waitpid(2); nothing while it runs.
+  // Returns the status as waitpid(2) does; nothing while the child runs.
   [[nodiscard]] std::optional<int> status() noexcept;
-  // The same, once it has ended or `within` is over.
+  // Waits until the child ends, at most `within`. Then as status().
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds within);
 
-  // False: it has ended.
+  // False: the child has ended.
   bool send_signal(int number) noexcept;
-  // SIGSTOP, and returns when it has stopped. False: it ended before.
+  // Sends SIGSTOP and waits until the child has stopped. False: it ended before.
   [[nodiscard]] bool freeze() noexcept;
-  // SIGKILL, and reaped when this returns.
+  // Sends SIGKILL and reaps the child.
   void kill() noexcept;
-  // SIGTERM, and after a second kill().
+  // Sends SIGTERM, and after one second kill().
   void end() noexcept;
 
  private:
@@ -69,7 +69,7 @@ class child_process {
   static pid_t fork_from(pid_t parent);
   static pid_t fork_copy();
   [[noreturn]] static void leave(int exit_code) noexcept;
-  // With waitpid's options. False: not yet.
+  // Takes waitpid's options. False: the child has not ended.
   bool reap(int options) noexcept;
 
   pid_t pid_ = -1;

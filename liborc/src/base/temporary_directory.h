@@ -1,4 +1,4 @@
-// A directory of one's own, gone with everything in it when its owner is.
+// A temporary directory. The destructor removes it with everything in it.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@ namespace orc::detail {
 
 class temporary_directory {
  public:
-  // Makes `prefix` followed by six characters, with mode 0700. Nothing, with errno: it cannot be made.
+  // Makes a directory named `prefix` and six characters, with mode 0700. Nothing (with errno): it cannot be made.
   [[nodiscard]] static std::optional<temporary_directory> make(std::string prefix);
 
-  // The same in /tmp, with a name that is short enough for socket paths (108 bytes). Throws std::system_error.
+  // Makes one in /tmp, with a name short enough for socket paths (108 bytes). Throws std::system_error.
   temporary_directory();
   temporary_directory(temporary_directory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   temporary_directory& operator=(temporary_directory&&) = delete;

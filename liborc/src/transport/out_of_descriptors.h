@@ -1,4 +1,4 @@
-// The error of whatever opens a descriptor and gets none.
+// The error when no descriptor is left.
 #pragma once
 
 #include "orc/result.h"

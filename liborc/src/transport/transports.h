@@ -1,4 +1,4 @@
-// The list of transports: how the core comes by them.
+// Makes the transports for the core.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@ namespace orc::detail {
 
 class inproc_registry;
 
-// The table of publications that the participants of one process share: they reach each other over inproc.
+// Makes the table of publications that the participants of a process share for inproc.
 [[nodiscard]] std::shared_ptr<inproc_registry> make_inproc_registry();
 
-// All transports, best first: the order in which a subscription tries them. The one place that lists them.
+// Makes all transports, best first: a subscription tries them in this order. This is the only list of them.
 [[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(
     const std::shared_ptr<inproc_registry>& local_publications);
 
