@@ -1,6 +1,7 @@
 // The version of these headers, and of the linked library.
 #pragma once
 
+// Stated here only: the build and the Python package read these lines.
 #define ORC_VERSION_MAJOR 0
 #define ORC_VERSION_MINOR 1
 #define ORC_VERSION_PATCH 0
