@@ -60,6 +60,13 @@ cmake --build "$work/consumer" -- >"$work/build.log" || {
   fail "the consumer does not compile with find_package"
 }
 
+echo "== examples"
+{ cmake -S "$source_dir/liborc/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$prefix" &&
+  cmake --build "$work/examples"; } >"$work/examples.log" || {
+  cat "$work/examples.log"
+  fail "the examples do not build against the installed tree"
+}
+
 echo "== pkg-config"
 # shellcheck disable=SC2046,SC2086 # flags are words
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${CXX:-c++} -std=c++20 -Wall -Wextra ${CXXFLAGS:-} "$here/listing1.cpp" \
