@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/run_dir.h"
+#include "tools/command_line/pages.h"
 
 namespace orc {
 namespace {
@@ -112,6 +113,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
         return address_range::parse(text) ? std::string() : text + " is no range of addresses such as 192.0.2.0/24";
       });
   app.add_flag("--print-config", print_only, "print the configuration in effect and end")->configurable(false);
+  if (const auto done = cli::generate_pages(app, 8, "orc(1)", argc, argv)) return *done;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

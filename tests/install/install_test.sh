@@ -34,7 +34,9 @@ cmake --install "$build_dir" --prefix "$work/installed" >"$work/install.log" || 
 prefix=$work/moved
 mv "$work/installed" "$prefix"
 for file in include/orc.h bin/orc-broker lib/cmake/orc/orcConfig.cmake lib/cmake/orc/orcTargets.cmake \
-  lib/cmake/orc/orcConfigVersion.cmake lib/pkgconfig/orc.pc lib/liborc.so; do
+  lib/cmake/orc/orcConfigVersion.cmake lib/pkgconfig/orc.pc lib/liborc.so \
+  share/bash-completion/completions/orc-broker share/zsh/site-functions/_orc-broker \
+  share/fish/vendor_completions.d/orc-broker.fish share/man/man8/orc-broker.8; do
   [[ -e $prefix/$file ]] || fail "$file was not installed; there is: $(cd "$prefix" && find . | sort | tr '\n' ' ')"
 done
 unit=$(find "$prefix" -name orc-broker.service)
@@ -43,6 +45,9 @@ grep -qx "ExecStart=$work/installed/bin/orc-broker" "$unit" || fail "the unit st
 if [[ -x $build_dir/bin/orc ]]; then
   [[ -x $prefix/bin/orc ]] || fail "bin/orc was not installed"
   "$prefix/bin/orc" --version
+  for file in bash-completion/completions/orc zsh/site-functions/_orc fish/vendor_completions.d/orc.fish man/man1/orc.1; do
+    [[ -s $prefix/share/$file ]] || fail "share/$file was not installed"
+  done
 fi
 # A header that includes what only our build knows would be found by the consumer's compile below.
 if grep -rlE '#include *[<"](zmq|flatbuffers|wire/)' "$prefix/include"; then

@@ -28,10 +28,12 @@ layers: Dict[str, Tuple[str, ...]] = {
     wire: (base,),
     transport: (public, base, wire),
     core: (public, base, wire, transport),
-    "broker": (base, wire),
+    "broker": (base, wire, "tools/command_line"),
     "bindings": (public,),
-    "tools": (public, base, wire, "broker", "tools/support"),
-    "benchmarks": (public, base, wire, "broker", "tools/support"),
+    "liborc/examples": (public,),
+    "tools": (public, base, wire, "broker", "tools/command_line", "tools/support"),
+    "tools/command_line": (),
+    "benchmarks": (public, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})

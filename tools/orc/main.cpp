@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "orc/version.h"
 #include "shield.h"
+#include "tools/command_line/pages.h"
 #include "topic.h"
 
 namespace {
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   int exit_code = orc::cli::exit_code::ok;
   try {
     for (const add_command add : commands) add(app, exit_code);
+    if (const auto done = orc::cli::generate_pages(app, 1, "orc-broker(8)", argc, argv)) return *done;
     app.parse(orc::cli::shielded_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     // It would say that a subcommand is missing, also when one is there that it does not know.
