@@ -234,15 +234,15 @@ int main(int argc, char** argv) {
   CLI::App app("A real orc-broker under load: request latency, memory, CPU at rest, recovery after SIGKILL",
                "broker_load");
   options o;
-  app.add_option("--topics", o.topics, "Topics")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  app.add_option("--participants", o.participants, "Participants")->check(CLI::Range(1, 20'000))->capture_default_str();
+  app.add_option("--topics", o.topics, "Topics")->check(between(1, 1'000'000))->capture_default_str();
+  app.add_option("--participants", o.participants, "Participants")->check(between(1, 20'000))->capture_default_str();
   app.add_option("--requests", o.requests, "request_topic calls, one at a time")
-      ->check(CLI::Range(1, 10'000'000))
+      ->check(between(1, 10'000'000))
       ->capture_default_str();
   app.add_option("--rest-seconds", o.rest_seconds, "How long its CPU at rest is measured")
-      ->check(CLI::Range(1.0, 600.0))
+      ->check(between(1.0, 600.0))
       ->capture_default_str();
-  app.add_option("--broker-program", o.program, "Default: orc-broker beside this program");
+  app.add_option("--broker-program", o.program, "Default: orc-broker beside this program")->type_name("FILE");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

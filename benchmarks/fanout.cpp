@@ -271,16 +271,16 @@ int main(int argc, char** argv) {
   std::vector<std::string> transports{"shm", "ipc"};
   std::vector<std::string> sizes{"1k", "1M"};
   o.subscribers = {1, 2, 4, 8};
-  app.add_option("--transport", transports, "Transports")->delimiter(',')->capture_default_str();
-  app.add_option("--size", sizes, "Bytes per sample")->delimiter(',')->capture_default_str();
-  app.add_option("--subscribers", o.subscribers, "How many, 1 to 64")
+  add_transports(app, transports, "shm, ipc, tcp");
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  app.add_option("--subscribers", o.subscribers, "How many processes")
       ->delimiter(',')
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->capture_default_str();
-  app.add_option("--hz", o.hz, "Samples a second")->check(CLI::Range(1.0, 100'000.0))->capture_default_str();
+  app.add_option("--hz", o.hz, "Samples a second")->check(between(1.0, 100'000.0))->capture_default_str();
   app.add_flag_callback(
       "--spin", [&] { o.wait = wait_mode::spin; }, "Subscribers over shm look without pause instead of sleeping");
-  app.add_option("--seconds", o.seconds, "Per line of the table")->check(CLI::Range(0.1, 600.0))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per line of the table")->check(between(0.1, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);

@@ -152,10 +152,10 @@ int main(int argc, char** argv) {
   app.add_option("--percent", o.percent, "Parity")->capture_default_str();
   app.add_option("--loss", o.losses, "Percent of the datagrams, several with commas")->delimiter(',');
   app.add_option("--messages", o.messages, "How many are sent over the simulated link")
-      ->check(CLI::PositiveNumber)
+      ->check(orc::bench::between(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--repeat", o.repeat, "How often each cost is measured")
-      ->check(CLI::PositiveNumber)
+      ->check(orc::bench::between(1, 1'000'000'000))
       ->capture_default_str();
   o.common.add_to(app);
   return orc::bench::main_of(app, argc, argv, [&] { return orc::bench::run(o); });

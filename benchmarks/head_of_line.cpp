@@ -333,20 +333,17 @@ int main(int argc, char** argv) {
   std::string small = "100";
   std::string large = "10M";
   bool undeclared = false;
-  app.add_option("--transport", transports, "ipc, tcp")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"ipc", "tcp"}))
-      ->capture_default_str();
+  one_of(add_transports(app, transports, "Of both topics"), {"ipc", "tcp"});
   app.add_option("--repetitions", o.repetitions, "Of every set-up, interleaved")
-      ->check(CLI::Range(1, 1000))
+      ->check(between(1, 1000))
       ->capture_default_str();
   app.add_option("--seconds", o.seconds, "Per repetition and set-up")
-      ->check(CLI::Range(0.1, 600.0))
+      ->check(between(0.1, 600.0))
       ->capture_default_str();
-  app.add_option("--small", small, "Bytes of the small topic")->capture_default_str();
-  app.add_option("--large", large, "Bytes of the large topic")->capture_default_str();
-  app.add_option("--small-hz", o.small_hz, "Its rate")->check(CLI::Range(1.0, 1e5))->capture_default_str();
-  app.add_option("--large-hz", o.large_hz, "Its rate")->check(CLI::Range(0.1, 1e5))->capture_default_str();
+  add_size(app, "--small", small, "Bytes of the small topic");
+  add_size(app, "--large", large, "Bytes of the large topic");
+  app.add_option("--small-hz", o.small_hz, "Its rate")->check(between(1.0, 1e5))->capture_default_str();
+  app.add_option("--large-hz", o.large_hz, "Its rate")->check(between(0.1, 1e5))->capture_default_str();
   app.add_flag("--undeclared", undeclared, "Do not tell ORC the expected sizes");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {

@@ -230,16 +230,13 @@ int main(int argc, char** argv) {
   options o;
   std::vector<std::string> sizes{"10", "1k", "100k", "1M", "10M", "50M"};
   o.locks = {"off", "on"};
-  app.add_option("--size", sizes, "Bytes per sample")->delimiter(',')->capture_default_str();
-  app.add_option("--lock", o.locks, "memory.lock: on, off")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
-  app.add_option("--history", o.history, "Samples kept")->check(CLI::Range(1, 65536))->capture_default_str();
-  app.add_option("--seconds", o.seconds, "Of a run, at least")->check(CLI::Range(0.1, 600.0))->capture_default_str();
-  app.add_option("--rounds", o.rounds, "Runs of each kind")->check(CLI::Range(1, 100))->capture_default_str();
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  one_of(app.add_option("--lock", o.locks, "memory.lock"), {"on", "off"})->delimiter(',')->capture_default_str();
+  app.add_option("--history", o.history, "Samples kept")->check(between(1, 65536))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Of a run, at least")->check(between(0.1, 600.0))->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Runs of each kind")->check(between(1, 100))->capture_default_str();
   app.add_option("--priority", o.priority, "SCHED_FIFO priority of the sending thread; 0: none")
-      ->check(CLI::Range(0, 99))
+      ->check(between(0, 99))
       ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {

@@ -199,18 +199,18 @@ int main(int argc, char** argv) {
   echo_options o;
   std::vector<std::string> rates{"1k", "2k", "5k", "10k", "20k", "40k", "80k"};
   std::string size = "800";
-  app.add_option("--rate", rates, "Messages per second")->delimiter(',')->capture_default_str();
+  add_sizes(app, "--rate", rates, "Messages per second");
   app.add_option("--clients", o.clients, "Processes that echo")
       ->delimiter(',')
-      ->check(CLI::Range(1, 16))
+      ->check(between(1, 16))
       ->capture_default_str();
-  app.add_option("--size", size, "Bytes per message, at least 16")->capture_default_str();
+  add_size(app, "--size", size, "Bytes per message, at least 16");
   app.add_option("--repetitions", o.repetitions, "Of each, alternating")
-      ->check(CLI::Range(1, 1000))
+      ->check(between(1, 1000))
       ->capture_default_str();
-  app.add_option("--seconds", o.seconds, "Per repetition")->check(CLI::Range(0.01, 600.0))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition")->check(between(0.01, 600.0))->capture_default_str();
   app.add_option("--port", o.port, "UDP ports, this one and the three above it")
-      ->check(CLI::Range(1024, 65000))
+      ->check(between(1024, 65000))
       ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {

@@ -306,13 +306,13 @@ int main(int argc, char** argv) {
   std::vector<std::string> transports{"inproc", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M"};
   bool spin = false;
-  app.add_option("--transport", transports, "Transports")->delimiter(',')->capture_default_str();
-  app.add_option("--size", sizes, "Bytes per sample")->delimiter(',')->capture_default_str();
+  add_transports(app, transports, "inproc, ipc, tcp");
+  add_sizes(app, "--size", sizes, "Bytes per sample");
   app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating")
-      ->check(CLI::Range(1, 1000))
+      ->check(between(1, 1000))
       ->capture_default_str();
   app.add_option("--seconds", o.seconds, "Per repetition and implementation")
-      ->check(CLI::Range(0.01, 600.0))
+      ->check(between(0.01, 600.0))
       ->capture_default_str();
   app.add_flag("--spin", spin, "Poll without pause instead of waiting");
   o.common.add_to(app);

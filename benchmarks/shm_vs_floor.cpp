@@ -255,14 +255,12 @@ int main(int argc, char** argv) {
   options o;
   std::vector<std::string> sizes{"10", "1k", "10k", "100k", "1M"};
   std::vector<std::string> loan_sizes{"10", "1M", "100M"};
-  app.add_option("--size", sizes, "Bytes per sample")->delimiter(',')->capture_default_str();
-  app.add_option("--loan-size", loan_sizes, "Bytes per sample that is made in place")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  add_sizes(app, "--loan-size", loan_sizes, "Bytes per sample that is made in place");
   app.add_option("--repetitions", o.repetitions, "Of each, alternating")
-      ->check(CLI::Range(1, 1000))
+      ->check(between(1, 1000))
       ->capture_default_str();
-  app.add_option("--seconds", o.seconds, "Per repetition")->check(CLI::Range(0.01, 600.0))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition")->check(between(0.01, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.sizes = sizes_named(sizes);

@@ -5,7 +5,9 @@
 #include <map>
 
 #include "base/run_dir.h"
+#include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
+#include "tools/command_line/usage.h"
 
 namespace orc {
 namespace {
@@ -56,15 +58,6 @@ void print(const broker_config& config, std::ostream& out) {
   out << "]\n";
 }
 
-// CLI11 explains the error in one line; print it as ours. --help and --version are no errors.
-int report(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
-  std::cerr << "orc-broker: " << (in_file ? "the configuration file: " : "") << error.what()
-            << ": see orc-broker --help\n";
-  return exit_code::bad_usage;
-}
-
 }  // namespace
 
 std::variant<broker_config, int> read_config(int argc, char** argv) {
@@ -74,6 +67,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   CLI::App app(
       "Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
       "orc-broker");
+  cli::use_readable_help(app);
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
   app.add_option("--listen", config.listen,
@@ -85,9 +79,8 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   app.set_config("--config", "", "configuration file (TOML) with these options; the command line overrides it")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.add_option("--log-level", log_level, "error, warning, info or debug")
-      ->check(CLI::IsMember({"error", "warning", "info", "debug"}).description(""))
-      ->type_name("LEVEL")
+  cli::one_of(app.add_option("--log-level", log_level, "how much it says on stderr"),
+              {"error", "warning", "info", "debug"})
       ->capture_default_str();
   const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
   app.add_option("--max-topics", config.limits.topics,
@@ -107,7 +100,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--allow-endpoints", config.allow_endpoints,
                  "addresses that participants may offer topics at beside their own, for NAT and ORC_ADVERTISE")
-      ->type_name("CIDR,...")
+      ->type_name("CIDR")
       ->delimiter(',')
       ->check([](const std::string& text) {
         return address_range::parse(text) ? std::string() : text + " is no range of addresses such as 192.0.2.0/24";
@@ -117,7 +110,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return report(app, error);
+    return cli::report(app, error);
   }
   config.log_level = log_levels.at(log_level);
   if (config.listen.empty()) config.listen = {detail::default_broker_endpoint(), detail::default_tcp_endpoint};

@@ -16,7 +16,6 @@ namespace orc {
 struct exit_code {
   static constexpr int ended_by_signal = 0;
   static constexpr int cannot_serve = 1;
-  static constexpr int bad_usage = 2;
 };
 
 struct broker_config {

@@ -8,11 +8,32 @@
 #include <vector>
 
 #include "orc/options.h"
+#include "tools/command_line/help.h"
+#include "tools/command_line/usage.h"
 #include "tools/support/cpu.h"
 #include "tools/support/machine.h"
 #include "tools/support/text.h"
 
 namespace orc::bench {
+
+using cli::between;
+using cli::one_of;
+
+// Adds an option for several transports; `help` names them.
+inline CLI::Option* add_transports(CLI::App& app, std::vector<std::string>& names, const std::string& help) {
+  return app.add_option("--transport", names, help)->type_name("NAME")->delimiter(',')->capture_default_str();
+}
+
+// Adds an option for several numbers such as 10, 100k or 1M: sizes, rates.
+inline CLI::Option* add_sizes(CLI::App& app, const std::string& name, std::vector<std::string>& sizes,
+                              const std::string& help) {
+  return app.add_option(name, sizes, help)->type_name("SIZE")->delimiter(',')->capture_default_str();
+}
+
+// The same for one of them.
+inline CLI::Option* add_size(CLI::App& app, const std::string& name, std::string& size, const std::string& help) {
+  return app.add_option(name, size, help)->type_name("SIZE")->capture_default_str();
+}
 
 inline orc::transport transport_named(const std::string& name) {
   for (const auto t : {orc::transport::inproc, orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
@@ -44,7 +65,8 @@ struct common_options {
   cpu_pair cpus = default_cpus();
 
   void add_to(CLI::App& app) {
-    app.add_option("--cpu", cpu, "Cores of the two ends, as A,B, or none; default: the first two allowed ones")
+    app.add_option("--cpu", cpu, "Cores of the two ends, or none; default: the first two allowed ones")
+        ->type_name("A,B")
         ->check([](const std::string& text) {
           return parse_cpus(text) ? std::string() : "'" + text + "' is not two cores, such as 0,1, or none";
         });
@@ -63,15 +85,16 @@ struct common_options {
 
 inline constexpr const char* exit_codes = "Exit codes: 0 done, 1 failed, 2 usage, 130 Ctrl-C.";
 
-// Parses and runs `run`; turns CLI11's exit codes into 2.
+// Parses and runs `run`; a wrong command line is exit code 2.
 template <class Run>
 int main_of(CLI::App& app, int argc, char** argv, Run&& run) {
+  cli::use_readable_help(app);
   app.footer(exit_codes);
   try {
     app.parse(argc, argv);
     return run();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return cli::report(app, error);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
     return 1;

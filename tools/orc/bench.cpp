@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench_rtt.h"
+#include "tools/command_line/help.h"
 #include "tools/support/text.h"
 
 namespace orc::cli {
@@ -42,8 +42,11 @@ bench::cpu_pair cpus(const std::string& text) {
   return *pair;
 }
 
-const std::map<std::string, bench::wait_mode> wait_modes{{"block", bench::wait_mode::block},
-                                                         {"spin", bench::wait_mode::spin}};
+const std::vector<std::string> wait_modes{"block", "spin"};
+
+bench::wait_mode wait_mode_named(const std::string& name) {
+  return name == "spin" ? bench::wait_mode::spin : bench::wait_mode::block;
+}
 
 constexpr const char* footer =
     "Prints the mean one-way latency (round trip / 2) per transport and size in microseconds, as Table I of the ORC\n"
@@ -59,6 +62,7 @@ struct rtt_arguments {
   rtt_options options;
   std::vector<std::string> transports{"inproc", "shm", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M", "10M", "100M"};
+  std::string wait = "block";
   std::string cpu;
   std::uint64_t messages = 0;
   std::uint64_t warm_up = 0;
@@ -71,26 +75,31 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
       "rtt", "Round trips between two processes (threads for inproc), with a broker of its own");
   rtt->footer(footer);
   const auto args = std::make_shared<rtt_arguments>();
-  rtt->add_option("--transport", args->transports, "Transports")->delimiter(',')->capture_default_str();
+  rtt->add_option("--transport", args->transports, "inproc, shm, ipc, tcp, multicast")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->capture_default_str();
   rtt->add_option("--size", args->sizes, "Bytes per sample; k and M are 1000 and 1000000")
+      ->type_name("SIZE")
       ->delimiter(',')
       ->capture_default_str();
   CLI::Option* messages = rtt->add_option("--messages", args->messages,
                                           "Round trips per transport and size (the paper: 1000000); default: what "
                                           "fits into --seconds")
-                              ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}));
+                              ->check(between(std::uint64_t{1}, std::uint64_t{100'000'000}));
   CLI::Option* warm_up =
       rtt->add_option("--warmup", args->warm_up, "Round trips before that, not counted; default: up to 1000, 0.25 s")
-          ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100'000'000}));
+          ->check(between(std::uint64_t{0}, std::uint64_t{100'000'000}));
   rtt->add_option("--seconds", args->options.seconds, "Time per transport and size without --messages")
       ->excludes(messages)
-      ->check(CLI::Range(0.01, 3600.0))
+      ->check(between(0.01, 3600.0))
       ->capture_default_str();
-  rtt->add_option("--wait", args->options.wait,
-                  "block: wait in recv_msg; spin: look without pause (needs a core for each end)")
-      ->transform(CLI::CheckedTransformer(wait_modes))
-      ->default_str("block");
-  rtt->add_option("--cpu", args->cpu, "Cores of the two ends, as A,B, or none; default: the first two allowed ones");
+  one_of(rtt->add_option("--wait", args->wait,
+                         "block: wait in recv_msg; spin: look without pause (needs a core for each end)"),
+         wait_modes)
+      ->capture_default_str();
+  rtt->add_option("--cpu", args->cpu, "Cores of the two ends, or none; default: the first two allowed ones")
+      ->type_name("A,B");
   CLI::Option* move =
       rtt->add_flag("--move", args->move,
                     "Both ends hand the received message on (send_msg(topic, message&&)) instead of sending its bytes");
@@ -106,6 +115,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
     for (const std::string& size : args->sizes) options.sizes.push_back(sample_size(size));
     if (messages->count() > 0) options.messages = args->messages;
     if (warm_up->count() > 0) options.warm_up = args->warm_up;
+    options.wait = wait_mode_named(args->wait);
     if (!args->cpu.empty()) options.cpus = cpus(args->cpu);
     if (args->move) options.send = bench::send_mode::move;
     if (args->loan) options.send = bench::send_mode::loan;
@@ -122,6 +132,7 @@ void add_rtt_echo(CLI::App& bench_command, int& exit_code) {
   struct arguments {
     rtt_echo_options options;
     std::string transport;
+    std::string wait = "block";
     bool move = false;
     bool loan = false;
   };
@@ -130,12 +141,13 @@ void add_rtt_echo(CLI::App& bench_command, int& exit_code) {
   echo->add_option("--topics", args->options.topics)->required();
   echo->add_option("--transport", args->transport)->required();
   echo->add_option("--size", args->options.size)->required();
-  echo->add_option("--wait", args->options.wait)->transform(CLI::CheckedTransformer(wait_modes));
+  one_of(echo->add_option("--wait", args->wait), wait_modes);
   echo->add_option("--cpu", args->options.cpu);
   echo->add_flag("--move", args->move);
   echo->add_flag("--loan", args->loan);
   echo->callback([args, &exit_code] {
     args->options.transport = transport_named(args->transport);
+    args->options.wait = wait_mode_named(args->wait);
     if (args->move) args->options.send = bench::send_mode::move;
     if (args->loan) args->options.send = bench::send_mode::loan;
     exit_code = run_rtt_echo(args->options);

@@ -1,5 +1,7 @@
 #include "common_options.h"
 
+#include <utility>
+
 #include "text.h"
 #include "wire/control.h"
 
@@ -26,7 +28,7 @@ void add_topic_argument(CLI::App& command, std::string& topic) {
 }
 
 CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help) {
-  return command.add_option(name, seconds, help)->type_name("SEC")->check(CLI::Range(0.0, 1e9));
+  return command.add_option(name, seconds, help)->type_name("SEC")->check(CLI::Range(0.0, 1e9).description(""));
 }
 
 }  // namespace orc::cli

@@ -12,6 +12,7 @@
 #include "doctor_conversation.h"
 #include "exit_code.h"
 #include "text.h"
+#include "tools/command_line/help.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {
@@ -177,7 +178,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->add_option("--port", options->port, "Port of --answer, and of --to")
       ->type_name("PORT")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65535));
+      ->check(between(1, 65535));
   command->callback([options, &exit_code] { exit_code = options->answer ? answer(*options) : run(*options); });
 }
 

@@ -8,7 +8,9 @@
 #include "exit_code.h"
 #include "orc/version.h"
 #include "shield.h"
+#include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
+#include "tools/command_line/usage.h"
 #include "topic.h"
 
 namespace {
@@ -21,6 +23,7 @@ constexpr add_command commands[] = {orc::cli::add_topic, orc::cli::add_bench, or
 
 int main(int argc, char** argv) {
   CLI::App app("ORC command-line tool: topics of running programs, benchmarks, and checks of the machine", "orc");
+  orc::cli::use_readable_help(app);
   app.set_version_flag("--version", std::string("orc ") + orc::version());
   app.footer(orc::cli::exit_code::help);
   app.require_subcommand(1);
@@ -30,12 +33,7 @@ int main(int argc, char** argv) {
     if (const auto done = orc::cli::generate_pages(app, 1, "orc-broker(8)", argc, argv)) return *done;
     app.parse(orc::cli::shielded_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
-    // It would say that a subcommand is missing, also when one is there that it does not know.
-    const auto unknown = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty() && !unknown[0].starts_with('-'))
-      std::cerr << "orc: there is no command " << unknown[0] << '\n';
-    // CLI11 has some thirty codes for what is one thing to a script.
-    return app.exit(error) == 0 ? orc::cli::exit_code::ok : orc::cli::exit_code::usage;
+    return orc::cli::report(app, error);
   } catch (const std::exception& error) {
     std::cerr << "orc: " << error.what() << '\n';
     return orc::cli::exit_code::failed;

@@ -12,6 +12,7 @@
 #include "sample_text.h"
 #include "text.h"
 #include "topic.h"
+#include "tools/command_line/help.h"
 
 namespace orc::cli {
 
@@ -171,7 +172,7 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
   auto* count =
       command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
           ->type_name("N")
-          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+          ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--once", options->once, "End after one sample")->excludes(count);
   add_seconds(*command, "--timeout", options->timeout_s,
               "End when no sample came for SEC seconds: exit code 4, or 3 without a publisher; 0 if samples came "
@@ -190,12 +191,12 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
       ->add_option("--queue", options->queue,
                    "Every sample in order, up to DEPTH waiting, instead of the newest one only")
       ->type_name("DEPTH")
-      ->check(CLI::Range(1, 65536));
+      ->check(between(1, 65536));
   command
       ->add_option("--max-age", options->max_age_ms,
                    "Drop samples that are older than MS milliseconds, as by the clock of the host that sent them")
       ->type_name("MS")
-      ->check(CLI::Range(1, 1'000'000'000));
+      ->check(between(1, 1'000'000'000));
   add_common_options(*command, options->common, "One JSON object per line, with the whole payload");
   command->get_option("--json")->excludes(raw)->excludes(full);  // which it shows whole anyway
   command->callback([options, &exit_code] { exit_code = echo_command(*options).run(); });

@@ -9,6 +9,7 @@
 #include "exit_code.h"
 #include "text.h"
 #include "topic.h"
+#include "tools/command_line/help.h"
 #include "topic_text.h"
 
 namespace orc::cli {
@@ -130,7 +131,7 @@ void add_topic_hz(CLI::App& topic, int& exit_code) {
   add_topic_argument(*command, options->topic);
   command->add_option("-n,--count", options->count, "End after N lines (default: Ctrl-C ends it, exit code 0)")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+      ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   add_common_options(*command, options->common, "One JSON object per line");
   command->callback([options, &exit_code] { exit_code = hz_command(*options).run(); });
 }

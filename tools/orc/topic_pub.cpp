@@ -15,6 +15,7 @@
 #include "orc.h"
 #include "shield.h"
 #include "text.h"
+#include "tools/command_line/help.h"
 #include "tools/support/json.h"
 #include "topic.h"
 
@@ -196,17 +197,15 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
   command
       ->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
       ->type_name("HZ")
-      ->check(CLI::Range(1e-6, 1e6));
+      ->check(between(1e-6, 1e6));
   command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+      ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--hex", options->hex,
                     "The input is hexadecimal digits, two for each byte; white space is ignored");
-  command
-      ->add_option("--stdin", options->from_stdin,
-                   "lines: each line of stdin is a sample (default without DATA); whole: all of it is one")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"lines", "whole"}))
+  one_of(command->add_option("--stdin", options->from_stdin,
+                             "lines: each line of stdin is a sample (default without DATA); whole: all of it is one"),
+         {"lines", "whole"})
       ->excludes(data);
   auto* wait =
       add_seconds(*command, "--wait", options->wait_s,
@@ -219,11 +218,9 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       ->type_name("NAME");
   command->add_flag("--no-keep-last", options->no_keep_last,
                     "For commands: only readers that are there when a sample is sent get it, none that joins later");
-  command
-      ->add_option("--priority", options->priority,
-                   "In the network (tcp, multicast): bulk, normal (default) or control")
-      ->type_name("CLASS")
-      ->check(CLI::IsMember({"bulk", "normal", "control"}));
+  one_of(command->add_option("--priority", options->priority, "In the network (tcp, multicast)"),
+         {"bulk", "normal", "control"})
+      ->capture_default_str();
   add_common_options(*command, options->common, "At the end one JSON object: what was sent, to how many readers");
   command->callback([options, wait, &exit_code] {
     options->wait_given = wait->count() > 0;

@@ -1,0 +1,58 @@
+// What the command lines of orc, orc-broker and the benchmarks have in common.
+#include <unistd.h>
+
+#include <regex>
+
+#include "support/orc_tool.h"
+
+using namespace orc::test;
+
+TEST_CASE("command line: a mistyped option or command is asked about", "[integration]") {
+  const broker_process broker(broker_process::at::nowhere);
+  const tool orc(broker);
+  const std::pair<const char*, const char*> cases[] = {
+      {"$orc --verison", "orc: unknown option --verison: did you mean --version? See orc --help\n"},
+      {"$orc tpoic list", "orc: unknown command tpoic: did you mean topic? See orc --help\n"},
+      {"$orc topic lst", "orc: unknown command lst: did you mean list? See orc topic --help\n"},
+      {"$orc topic bogus", "orc: unknown command bogus; see orc topic --help\n"},
+      {"$orc topic", "orc: a command is missing: list, info, echo, hz, pub; see orc topic --help\n"},
+      {"$orc topic list --jsn", "orc: unknown option --jsn: did you mean --json? See orc topic list --help\n"},
+      {"$orc topic echo --onec", "orc: unknown option --onec: did you mean --once? See orc topic echo --help\n"},
+      {"$orc topic list --xyz=1", "orc: unknown option --xyz; see orc topic list --help\n"},
+      {"$orc topic list x", "orc: unexpected argument 'x'; see orc topic list --help\n"},
+      {"$orc topic pub x data --priority control1",
+       "orc: --priority: 'control1' is not bulk, normal or control: did you mean control? See orc topic pub --help\n"},
+      {"$broker --lsiten tcp://*:1",
+       "orc-broker: unknown option --lsiten: did you mean --listen? See orc-broker --help\n"},
+      {"$broker stray", "orc-broker: unexpected argument 'stray'; see orc-broker --help\n"},
+  };
+  for (const auto& [command, expected] : cases) {
+    const auto done = orc.run("broker=" + program("orc-broker") + "; " + command);
+    INFO(command);
+    CHECK(done.exit_code == 2);
+    CHECK(done.out.empty());
+    CHECK(done.err == expected);
+  }
+}
+
+TEST_CASE("command line: no help shows how the program checks its options", "[integration]") {
+  const broker_process broker(broker_process::at::nowhere);
+  const tool orc(broker);
+  std::vector<std::string> commands{program("orc-broker")};
+  for (const char* command :
+       {"", "topic", "topic list", "topic info", "topic echo", "topic hz", "topic pub", "doctor", "bench", "bench rtt"})
+    commands.push_back("$orc " + std::string(command));
+  for (const char* name : {"rtt_vs_zmq", "shm_vs_floor", "fanout", "join_stalls", "head_of_line", "freshness",
+                           "broker_load", "fec_cost", "lcm_echo"})
+    if (access(program(name).c_str(), X_OK) == 0) commands.push_back(program(name));
+  const std::regex internals(R"(\b(INT|UINT|FLOAT|ENUM|TEXT|BOOLEAN|REQUIRED)\b|Excludes:| in \[|->|=\[)");
+  for (const std::string& command : commands) {
+    const auto done = orc.run(command + " --help");
+    INFO(command << ": " << done.out);
+    CHECK(done.exit_code == 0);
+    std::smatch found;
+    const bool shown = std::regex_search(done.out, found, internals);
+    INFO(found.str());
+    CHECK_FALSE(shown);
+  }
+}

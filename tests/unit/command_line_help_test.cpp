@@ -1,0 +1,57 @@
+// How --help describes an option.
+#include "tools/command_line/help.h"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+
+using orc::test::contains;
+
+TEST_CASE("command line help: types and ranges are readable", "[unit]") {
+  CLI::App app("A program", "program");
+  orc::cli::use_readable_help(app);
+  int rounds = 5;
+  double seconds = 0.5;
+  std::uint64_t count = 0;
+  std::string mode = "block";
+  std::string name;
+  std::vector<std::string> sizes{"10", "1k"};
+  bool loud = false;
+  bool quiet = false;
+  app.add_option("--rounds", rounds, "help")->check(orc::cli::between(1, 1000))->capture_default_str();
+  app.add_option("--seconds", seconds, "help")->check(orc::cli::between(1e-6, 1e9))->capture_default_str();
+  app.add_option("--count", count, "help")->check(orc::cli::between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+  orc::cli::one_of(app.add_option("--mode", mode, "help"), {"block", "spin"})->capture_default_str();
+  app.add_option("--size", sizes, "help")->type_name("SIZE")->delimiter(',')->capture_default_str();
+  auto* const first = app.add_flag("--loud", loud, "help");
+  app.add_flag("--quiet", quiet, "help")->excludes(first);
+  CLI::App* const sub = app.add_subcommand("sub", "Inherits the form");
+  sub->add_option("name", name, "help")->required()->type_name("");
+  const std::string help = app.help();
+  INFO(help);
+  CHECK_THAT(help, contains("--rounds N (1-1000, default 5)"));
+  CHECK_THAT(help, contains("--seconds N (0.000001-1000000000, default 0.5)"));
+  CHECK_THAT(help, contains("--count N (1-1000000000)"));
+  CHECK_THAT(help, contains("--mode block|spin (default block)"));
+  CHECK_THAT(help, contains("--size SIZE,... (default 10,1k)"));
+  CHECK_THAT(help, contains("--quiet (not with --loud)"));
+  CHECK_THAT(sub->help(), contains("name (required)"));
+}
+
+TEST_CASE("command line help: a word that an option does not take names those that it takes", "[unit]") {
+  CLI::App app("A program", "program");
+  std::string mode;
+  orc::cli::one_of(app.add_option("--mode", mode, "help"), {"block", "spin"});
+  const auto said = [&app](const char* word) {
+    try {
+      app.parse(std::vector<std::string>{word, "--mode"});
+    } catch (const CLI::ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(said("spin") == "nothing");
+  CHECK(said("spim") == "--mode: 'spim' is not block or spin: did you mean spin?");
+  CHECK(said("other") == "--mode: 'other' is not block or spin");
+}

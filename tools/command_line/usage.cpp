@@ -1,0 +1,96 @@
+#include "tools/command_line/usage.h"
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/command_line/nearest_name.h"
+
+namespace orc::cli {
+
+namespace {
+
+// An application or one of its subcommands, and the name that it is called by.
+struct command {
+  const CLI::App* app;
+  std::string name;
+};
+
+// The outermost command that was given a word that it does not know, else the innermost one.
+command place_of_error(const CLI::App& app) {
+  command at{&app, app.get_name()};
+  while (at.app->remaining(false).empty()) {
+    const auto called = at.app->get_subcommands();
+    if (called.empty()) break;
+    at = {called.back(), at.name + " " + called.back()->get_name()};
+  }
+  return at;
+}
+
+// Without the hidden ones, which have no group.
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!each->get_group().empty()) names.push_back(each->get_name());
+  return names;
+}
+
+std::string_view without_dashes(std::string_view option) {
+  return option.substr(std::min(option.find_first_not_of('-'), option.size()));
+}
+
+bool is_option(std::string_view word) { return word.starts_with('-') && !without_dashes(word).empty(); }
+
+std::string unknown_option(const command& at, const std::string& typed) {
+  std::vector<std::string> names;
+  for (const CLI::Option* each : at.app->get_options()) {
+    if (each->get_group().empty()) continue;
+    for (const auto& name : each->get_lnames()) names.push_back(name);
+    for (const auto& name : each->get_snames()) names.push_back(name);
+  }
+  const std::string option = typed.substr(0, typed.find('='));
+  const std::string text = "unknown option " + option;
+  const std::string nearest = nearest_name(without_dashes(option), names);
+  if (nearest.empty()) return text;
+  return text + ": did you mean " + (nearest.size() == 1 ? "-" : "--") + nearest + "?";
+}
+
+std::string unknown_word(const command& at, const std::string& typed) {
+  if (is_option(typed)) return unknown_option(at, typed);
+  const auto known = commands_of(*at.app);
+  const bool wants_command = !known.empty() && at.app->get_subcommands().empty();
+  if (wants_command) return "unknown command " + typed + did_you_mean(typed, known);
+  return "unexpected argument '" + typed + "'";
+}
+
+std::string names(const std::vector<std::string>& commands) {
+  std::string text;
+  for (const std::string& each : commands) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
+std::string problem(const command& at, const CLI::ParseError& error) {
+  const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  // CLI11 says that a command or an argument is missing before it looks at the words that it does not know.
+  if (is_incomplete || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    if (const auto unknown = at.app->remaining(false); !unknown.empty()) return unknown_word(at, unknown.front());
+  }
+  const auto known = commands_of(*at.app);
+  if (is_incomplete && !known.empty()) return "a command is missing: " + names(known);
+  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
+  return (in_file ? "the configuration file: " : "") + std::string(error.what());
+}
+
+}  // namespace
+
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  const command at = place_of_error(app);
+  const std::string text = problem(at, error);
+  std::cerr << app.get_name() << ": " << text << (text.ends_with('?') ? " See " : "; see ") << at.name << " --help\n";
+  return wrong_usage;
+}
+
+}  // namespace orc::cli
