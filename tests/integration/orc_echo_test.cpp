@@ -81,6 +81,33 @@ TEST_CASE("orc topic echo waits for a publisher that comes later") {
   CHECK(exit_code_of(echo) == 0);
 }
 
+TEST_CASE("orc topic echo says that no program publishes the topic, names a near one, and goes on waiting") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::broker node(broker.options());
+  REQUIRE(node.register_topic("robot_position"));
+  REQUIRE(node.request_topic("robot_positons"));  // requested only: no name to suggest
+  const auto done = orc.run("$orc topic echo robot_positon --timeout 3");
+  INFO(done.err);
+  CHECK(done.exit_code == 3);
+  CHECK(done.err.find("orc: waiting; no publisher of 'robot_positon': did you mean robot_position?\n") !=
+        std::string::npos);
+  const auto soon = orc.run("$orc topic echo robot_positon --timeout 0.2");
+  CHECK(soon.err == "orc: waited 0.2 s; no publisher of 'robot_positon': did you mean robot_position?\n");
+  for (const char* command : {"hz", "info"})
+    CHECK(orc.run(std::string("$orc topic ") + command + " robot_positon").err ==
+          "orc: no publisher of 'robot_positon': did you mean robot_position?\n");
+  CHECK(orc.run("$orc topic hz camera").err == "orc: no publisher of 'camera'\n");
+
+  child_process echo = orc.start({"topic", "echo", "later", "-n", "1"});
+  CHECK(echo.read_line() == "orc: waiting; no publisher of 'later'");
+  const stream source(broker, "later");
+  const auto line = echo.read_line();
+  REQUIRE(line);
+  CHECK(line->find("text=sample ") != std::string::npos);
+  CHECK(exit_code_of(echo) == 0);
+}
+
 TEST_CASE("orc topic echo on a terminal says what it waits for", "[integration]") {
   const broker_process broker;
   const tool orc(broker);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <regex>
 
+#include "absent_topic.h"
 #include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
@@ -71,6 +72,7 @@ class echo_command {
     auto quiet_since = clock::now();
     auto hint_at = quiet_since + 500ms;
     while (!stop_.raised()) {
+    absence_due_ = quiet_since + 2s;
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
         if (!show(sample)) return out_.failed() ? exit_code::failed : exit_code::ok;
@@ -85,6 +87,7 @@ class echo_command {
       if (out_.reader_gone()) return exit_code::ok;
       if (is_over(quiet_since)) return timed_out(from);
       if (console::is_watched() && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
+      if (shown_ == 0 && !from.connected() && clock::now() >= absence_due_) note_absence();
         hint(from);
         hint_at = clock::now() + 2s;
       }
@@ -125,6 +128,15 @@ class echo_command {
     std::string news = std::regex_replace(text, seconds, "");
     if (news != hinted_) out_.hint(text);
     hinted_ = std::move(news);
+  // Once: the name may be mistyped, and nothing else would say so. Without an answer of the broker there is no news.
+  void note_absence() {
+    absence_due_ = clock::time_point::max();
+    broker_query broker(options_.common.broker, stop_);
+    const auto answer = broker.describe(options_.topic);
+    const auto* const state = std::get_if<wire::topic_state>(&answer);
+    if (state != nullptr && !state->publication) out_.note("waiting; " + absence_text(options_.topic, broker));
+  }
+
   }
 
   // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.
@@ -147,7 +159,7 @@ class echo_command {
       out_.note(failure->text);
       return exit_code::failed;
     }
-    out_.note("no publisher of '" + options_.topic + "' (waited " + fixed(options_.timeout_s, 1) + " s)");
+    out_.note("waited " + fixed(options_.timeout_s, 1) + " s; " + absence_text(options_.topic, broker));
     return exit_code::no_topic;
   }
 
@@ -155,6 +167,7 @@ class echo_command {
 
   const echo_options& options_;
   const std::uint64_t wanted_;
+  clock::time_point absence_due_;
   std::uint64_t shown_ = 0;
   std::string hinted_;
   console out_;

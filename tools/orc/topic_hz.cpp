@@ -3,13 +3,14 @@
 #include <memory>
 #include <optional>
 
+#include "absent_topic.h"
 #include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
 #include "text.h"
-#include "topic.h"
 #include "tools/command_line/help.h"
+#include "topic.h"
 #include "topic_text.h"
 
 namespace orc::cli {
@@ -75,7 +76,7 @@ class hz_command {
       if (stop_.raised()) break;
       if (const auto* failure = std::get_if<query_failure>(&answer)) {
         if (!measured_) {
-          out_.note(failure->text);
+          out_.note(failure->exit_code == exit_code::no_topic ? absence_text(options_.topic, broker_) : failure->text);
           return failure->exit_code;
         }
         pause(failure->text);
@@ -83,7 +84,7 @@ class hz_command {
         if (!out_.line(options_.common.json ? json_line(options_.topic, *found) : text_line(*found))) break;
         if (++printed == options_.count) return exit_code::ok;
       } else if (!measured_) {
-        out_.note("no publisher of '" + options_.topic + "'");
+        out_.note(absence_text(options_.topic, broker_));
         return exit_code::no_topic;
       }
       if (out_.reader_gone() || stop_.wait_until(detail::stop_signal::clock::now() + query_period)) break;

@@ -1,6 +1,7 @@
 // orc topic info
 #include <memory>
 
+#include "absent_topic.h"
 #include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
@@ -89,7 +90,7 @@ int run(const info_options& options) {
   broker_query broker(options.common.broker, stop);
   const auto answer = broker.describe(options.topic);
   if (const auto* failure = std::get_if<query_failure>(&answer)) {
-    out.note(failure->text);
+    out.note(failure->exit_code == exit_code::no_topic ? absence_text(options.topic, broker) : failure->text);
     return failure->exit_code;
   }
   const auto& state = std::get<wire::topic_state>(answer);
@@ -100,7 +101,7 @@ int run(const info_options& options) {
   }
   if (out.failed()) return exit_code::failed;
   if (state.publication) return exit_code::ok;
-  out.hint("no publisher of '" + options.topic + "'");
+  out.hint(absence_text(options.topic, broker));
   return exit_code::no_topic;
 }
 

@@ -1,0 +1,14 @@
+// What a tool says of a topic that no program publishes.
+#pragma once
+
+#include <string>
+
+#include "broker_query.h"
+
+namespace orc::cli {
+
+// "no publisher of 'robot_positon': did you mean robot_position?" Asks the broker for the topics that are published;
+// the question is left out when none has a near name.
+[[nodiscard]] std::string absence_text(const std::string& topic, broker_query& broker);
+
+}  // namespace orc::cli
