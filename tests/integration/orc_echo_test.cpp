@@ -1,7 +1,9 @@
 // `orc topic echo`.
 #include <signal.h>
 
+#include <limits>
 #include <regex>
+#include <vector>
 
 #include "support/fake_publication.h"
 #include "support/orc_tool.h"
@@ -106,6 +108,37 @@ TEST_CASE("orc topic echo says that no program publishes the topic, names a near
   REQUIRE(line);
   CHECK(line->find("text=sample ") != std::string::npos);
   CHECK(exit_code_of(echo) == 0);
+}
+
+TEST_CASE("orc topic echo --as shows numbers, and remarks on a sample of another size") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::broker node(broker.options());
+  const auto show = [&](const std::string& layout, const std::string& sample, const std::string& options = "") {
+    REQUIRE(node.register_topic("numbers"));
+    REQUIRE(node.send_msg("numbers", sample.data(), sample.size()));
+    auto done = orc.run("$orc topic echo numbers --once --as " + layout + options);
+    INFO(done.err);
+    CHECK(done.exit_code == 0);
+    return done.out;
+  };
+  const auto bytes = [](const auto& numbers) {
+    return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
+  };
+  const std::string doubles =
+      bytes(std::vector<double>{0.1, -1e300, std::numeric_limits<double>::infinity(), 5, 6, 7, 8});
+  CHECK(show("f8x7", doubles).ends_with(" size=56 missed=0 numbers=0.1 -1e+300 inf 5 6 7 8\n"));
+  CHECK(show("f8x7", doubles, " --json").find("\"numbers\":[0.1,-1e+300,null,5,6,7,8]}") != std::string::npos);
+  const std::string mixed = std::string("\xff\xff\xff\xff", 4) + bytes(std::vector<float>{0.1F, -2}) + "\xff";
+  CHECK(show("u4,f4x2,i1", mixed).ends_with(" size=13 missed=0 numbers=4294967295 0.1 -2 -1\n"));
+  CHECK(show("u4", "abc").ends_with(" size=3 missed=0 hex=616263 (u4 has 4 bytes)\n"));
+  CHECK(show("u4", "abc", " --json").find("\"hex\":\"616263\"") != std::string::npos);
+  for (const char* wrong : {"f3", "f8x", "f8x0", "f8y7", "f8,", "''", "f8x9999999", "f8 --hex"}) {
+    const auto done = orc.run(std::string("$orc topic echo numbers --once --as ") + wrong);
+    INFO(wrong << ": " << done.err);
+    CHECK(done.exit_code == 2);
+    CHECK(done.err.find("--as") != std::string::npos);
+  }
 }
 
 TEST_CASE("orc topic echo on a terminal says what it waits for", "[integration]") {

@@ -29,6 +29,9 @@ TEST_CASE("orc topic pub sends its arguments to those who listen") {
       {"--hex 00ff '0x41 42' 0a", "\0\xff\x41\x42\n"s},
       {"''", ""},
       {"-- -5", "-5"},
+      {"--as u1x3 1 2 255", "\x01\x02\xff"},
+      {"--as i2,u1 -2,7", "\xfe\xff\x07"},
+      {"--as f4 0.5", "\0\0\0\x3f"s},
   };
   for (const auto& each : cases) {
     const auto done = orc.run("$orc topic pub word --wait 30 " + each.arguments);
@@ -42,6 +45,18 @@ TEST_CASE("orc topic pub sends its arguments to those who listen") {
   CHECK(repeated.out.find("\"sent\":5,\"bytes\":20") != std::string::npos);
   for (int i = 0; i < 5; ++i) CHECK(heard.next() == "tick");
   CHECK(orc.run("$orc topic pub word --hex 4").exit_code == 2);
+  const std::pair<const char*, const char*> refused[] = {
+      {"--as f8x3 1 2", "orc: '1 2' has 2 numbers; f8x3 has 3\n"},
+      {"--as u1 256", "orc: '256' is not a number that u1 can hold\n"},
+      {"--as u1 one", "orc: 'one' is not a number that u1 can hold\n"},
+      {"--as i4 0.5", "orc: '0.5' is not a number that i4 can hold\n"},
+  };
+  for (const auto& [arguments, expected] : refused) {
+    const auto done = orc.run(std::string("$orc topic pub word ") + arguments);
+    INFO(arguments);
+    CHECK(done.exit_code == 2);
+    CHECK(done.err == expected);
+  }
 }
 
 TEST_CASE("orc topic pub sends lines or all of stdin") {

@@ -27,6 +27,16 @@ void add_topic_argument(CLI::App& command, std::string& topic) {
       ->check(CLI::Validator(check, "", "topic name"));
 }
 
+CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help) {
+  const auto take = [&layout](const std::string& text) {
+    auto parsed = number_layout::parse(text);
+    if (const auto* const wrong = std::get_if<number_layout::problem>(&parsed))
+      throw CLI::ValidationError("--as", wrong->text);
+    layout = std::move(std::get<number_layout>(parsed));
+  };
+  return command.add_option_function<std::string>("--as", take, help)->type_name("LAYOUT");
+}
+
 CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help) {
   return command.add_option(name, seconds, help)->type_name("SEC")->check(CLI::Range(0.0, 1e9).description(""));
 }

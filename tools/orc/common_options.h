@@ -2,7 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+
+#include "number_layout.h"
 
 namespace orc::cli {
 
@@ -16,6 +19,9 @@ void add_common_options(CLI::App& command, common_options& options, const char* 
 
 // Adds the required positional TOPIC, checked for being a topic name.
 void add_topic_argument(CLI::App& command, std::string& topic);
+
+// Adds --as LAYOUT: `layout` is what the option says, once the command line is read.
+CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help);
 
 // A number of seconds, not negative.
 CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help);

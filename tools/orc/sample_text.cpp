@@ -1,5 +1,7 @@
 #include "sample_text.h"
 
+#include <vector>
+
 #include "text.h"
 #include "tools/support/json.h"
 
@@ -10,9 +12,24 @@ namespace {
 constexpr std::size_t longest_text = 256;
 constexpr std::size_t longest_hex = 64;
 
-bool shown_as_text(std::string_view payload, payload_style style) {
-  return style == payload_style::text || (style == payload_style::automatic && is_printable(payload));
+bool shown_as_text(std::string_view payload, const payload_style& style) {
+  if (style.numbers) return false;
+  return style.shown == payload_style::form::text ||
+         (style.shown == payload_style::form::automatic && is_printable(payload));
 }
+
+std::optional<std::vector<std::string>> numbers_of(std::string_view payload, const payload_style& style) {
+  return style.numbers ? style.numbers->numbers(payload) : std::nullopt;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// JSON has no word for infinity and NaN.
+bool is_json_number(const std::string& number) { return number.find_first_of("an") == std::string::npos; }
 
 // At most `limit` bytes, without a torn character at the end.
 std::string_view head(std::string_view text, std::size_t limit) {
@@ -24,19 +41,22 @@ std::string_view head(std::string_view text, std::size_t limit) {
 
 }  // namespace
 
-std::string sample_line(const message& sample, payload_style style, bool full) {
+std::string sample_line(const message& sample, const payload_style& style, bool full) {
   const std::string_view payload = as_text(sample.bytes());
   const bool text = shown_as_text(payload, style);
-  const std::string_view shown = full ? payload : text ? head(payload, longest_text) : payload.substr(0, longest_hex);
   std::string line = "seq=" + std::to_string(sample.sequence()) +
                      " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) +
                      " size=" + std::to_string(payload.size()) + " missed=" + std::to_string(sample.missed());
+  if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers);
+  const std::string_view shown = full ? payload : text ? head(payload, longest_text) : payload.substr(0, longest_hex);
   line += text ? " text=" + escaped(shown) : " hex=" + hex(shown);
   if (shown.size() < payload.size()) line += "...(+" + std::to_string(payload.size() - shown.size()) + ")";
+  if (style.numbers)
+    line += " (" + style.numbers->text() + " has " + std::to_string(style.numbers->bytes()) + " bytes)";
   return line;
 }
 
-std::string sample_json(const std::string& topic, const message& sample, payload_style style) {
+std::string sample_json(const std::string& topic, const message& sample, const payload_style& style) {
   const std::string_view payload = as_text(sample.bytes());
   json_value json = {{"topic", topic},
                      {"sequence", sample.sequence()},
@@ -44,10 +64,14 @@ std::string sample_json(const std::string& topic, const message& sample, payload
                      {"age_ns", sample.age_ns()},
                      {"missed", sample.missed()},
                      {"size", payload.size()}};
-  if (shown_as_text(payload, style))
+  if (const auto numbers = numbers_of(payload, style)) {
+    json_value& list = json["numbers"] = json_value::array();
+    for (const std::string& each : *numbers) list.push_back(is_json_number(each) ? json_value::parse(each) : nullptr);
+  } else if (shown_as_text(payload, style)) {
     json["text"] = payload;
-  else
+  } else {
     json["hex"] = hex(payload);
+  }
   return to_text(json);
 }
 

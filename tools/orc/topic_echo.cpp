@@ -12,8 +12,8 @@
 #include "orc.h"
 #include "sample_text.h"
 #include "text.h"
-#include "topic.h"
 #include "tools/command_line/help.h"
+#include "topic.h"
 
 namespace orc::cli {
 
@@ -31,6 +31,7 @@ struct echo_options {
   std::uint64_t count = 0;  // 0: until Ctrl-C
   bool once = false;
   double timeout_s = -1;  // negative: none
+  payload_style style;
   bool hex = false;
   bool text = false;
   bool raw = false;
@@ -71,8 +72,8 @@ class echo_command {
   int listen(subscriber from) {
     auto quiet_since = clock::now();
     auto hint_at = quiet_since + 500ms;
-    while (!stop_.raised()) {
     absence_due_ = quiet_since + 2s;
+    while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
         if (!show(sample)) return out_.failed() ? exit_code::failed : exit_code::ok;
@@ -86,8 +87,8 @@ class echo_command {
       }
       if (out_.reader_gone()) return exit_code::ok;
       if (is_over(quiet_since)) return timed_out(from);
-      if (console::is_watched() && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
       if (shown_ == 0 && !from.connected() && clock::now() >= absence_due_) note_absence();
+      if (console::is_watched() && shown_ == 0 && clock::now() >= hint_at && !from.connected()) {
         hint(from);
         hint_at = clock::now() + 2s;
       }
@@ -107,11 +108,8 @@ class echo_command {
 
   bool show(const message& sample) {
     if (options_.raw) return out_.write(as_text(sample.bytes()));
-    const payload_style style = options_.hex    ? payload_style::hex
-                                : options_.text ? payload_style::text
-                                                : payload_style::automatic;
-    return out_.line(options_.common.json ? sample_json(options_.topic, sample, style)
-                                          : sample_line(sample, style, options_.full));
+    return out_.line(options_.common.json ? sample_json(options_.topic, sample, options_.style)
+                                          : sample_line(sample, options_.style, options_.full));
   }
 
   [[nodiscard]] std::string no_link() const { return "no link to the publisher of '" + options_.topic + "'"; }
@@ -128,6 +126,8 @@ class echo_command {
     std::string news = std::regex_replace(text, seconds, "");
     if (news != hinted_) out_.hint(text);
     hinted_ = std::move(news);
+  }
+
   // Once: the name may be mistyped, and nothing else would say so. Without an answer of the broker there is no news.
   void note_absence() {
     absence_due_ = clock::time_point::max();
@@ -135,8 +135,6 @@ class echo_command {
     const auto answer = broker.describe(options_.topic);
     const auto* const state = std::get_if<wire::topic_state>(&answer);
     if (state != nullptr && !state->publication) out_.note("waiting; " + absence_text(options_.topic, broker));
-  }
-
   }
 
   // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.
@@ -167,9 +165,9 @@ class echo_command {
 
   const echo_options& options_;
   const std::uint64_t wanted_;
-  clock::time_point absence_due_;
   std::uint64_t shown_ = 0;
   std::string hinted_;
+  clock::time_point absence_due_;
   console out_;
   const detail::stop_signal stop_;
   broker participant_;
@@ -200,6 +198,14 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
   auto* full = command->add_flag("--full", options->full,
                                  "Long payloads whole (default: the first 256 bytes of text, 64 of hex)");
   full->excludes(raw);
+  add_as(
+      *command, options->style.numbers,
+      "Payload as numbers: f8x7 is seven doubles, u4,f4x3 an unsigned integer of 4 bytes and three floats; i, u or f "
+      "and the bytes of one number, packed, in this machine's byte order")
+      ->excludes(hex)
+      ->excludes(text)
+      ->excludes(raw)
+      ->excludes(full);
   command
       ->add_option("--queue", options->queue,
                    "Every sample in order, up to DEPTH waiting, instead of the newest one only")
@@ -212,7 +218,11 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
       ->check(between(1, 1'000'000'000));
   add_common_options(*command, options->common, "One JSON object per line, with the whole payload");
   command->get_option("--json")->excludes(raw)->excludes(full);  // which it shows whole anyway
-  command->callback([options, &exit_code] { exit_code = echo_command(*options).run(); });
+  command->callback([options, &exit_code] {
+    if (options->hex) options->style.shown = payload_style::form::hex;
+    if (options->text) options->style.shown = payload_style::form::text;
+    exit_code = echo_command(*options).run();
+  });
 }
 
 }  // namespace orc::cli

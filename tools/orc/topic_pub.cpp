@@ -33,6 +33,7 @@ struct pub_options {
   double rate_hz = 0;      // 0: not paced
   std::uint64_t count = 0;
   bool hex = false;
+  std::optional<number_layout> numbers;
   double wait_s = 1;
   bool wait_given = false;
   double linger_s = 0.2;
@@ -144,10 +145,18 @@ class pub_command {
   }
 
   std::optional<std::string> encoded(const std::string& input) {
+    if (options_.numbers) return as_numbers(input);
     if (!options_.hex) return input;
     auto bytes = from_hex(input);
     if (!bytes) out_.note("'" + escaped(input.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
     return bytes;
+  }
+
+  std::optional<std::string> as_numbers(const std::string& input) {
+    auto packed = options_.numbers->sample(input);
+    if (auto* const sample = std::get_if<std::string>(&packed)) return std::move(*sample);
+    out_.note(std::get<number_layout::problem>(packed).text);
+    return std::nullopt;
   }
 
   bool send(const std::string& payload) {
@@ -201,8 +210,13 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
   command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
       ->type_name("N")
       ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  command->add_flag("--hex", options->hex,
-                    "The input is hexadecimal digits, two for each byte; white space is ignored");
+  auto* hex = command->add_flag("--hex", options->hex,
+                                "The input is hexadecimal digits, two for each byte; white space is ignored");
+  add_as(
+      *command, options->numbers,
+      "The input is numbers, separated by blanks or commas: f8x7 sends seven doubles, u4,f4x3 an unsigned integer of "
+      "4 bytes and three floats (see echo)")
+      ->excludes(hex);
   one_of(command->add_option("--stdin", options->from_stdin,
                              "lines: each line of stdin is a sample (default without DATA); whole: all of it is one"),
          {"lines", "whole"})
