@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/denied_path.h"
+
 namespace orc {
 namespace {
 
@@ -46,8 +48,9 @@ std::string directory_problem(const std::string& directory) {
            std::to_string(self) + ": choose another with --listen";
   }
   if (access(directory.c_str(), W_OK | X_OK) == 0) return {};
-  return "directory " + directory + ": " + system_message(errno) +
-         ": run as a user who may write there, or choose another with --listen";
+  const int error = errno;
+  return "directory " + directory + ": " + system_message(error) + " (" + detail::ownership_text(directory) +
+         "): run as a user who may write there, or choose another with --listen";
 }
 
 std::string holder_pid(int fd) {

@@ -12,6 +12,7 @@
 #include <new>
 #include <string_view>
 
+#include "base/denied_path.h"
 #include "base/fd_limit.h"
 #include "base/host_addresses.h"
 #include "base/network_error.h"
@@ -87,6 +88,7 @@ constexpr const char* no_broker_there = "a program listens there, but no ORC bro
     case ENOENT:
     case ENOTDIR: return {kind::failed, "nothing there"};
     case ECONNREFUSED: return {kind::failed, "no program listens there"};
+    case EACCES: return {kind::failed, detail::why_denied(path)};
     case EAGAIN: return {kind::listens, "its queue is full: the broker is busy or stopped"};
     default: return {kind::failed, std::strerror(failure)};
   }

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/broker_trust.h"
+#include "base/denied_path.h"
 #include "base/unique_fd.h"
 
 namespace orc::detail {
@@ -21,10 +22,11 @@ namespace {
 
 constexpr time_t youngest_stale_s = 5;  // a socket may be bound and not listening yet
 
-[[nodiscard]] error cannot_use(const std::string& path, const std::string& why) {
-  return {errno == EACCES || errno == EPERM || errno == EROFS ? errc::no_permission : errc::system_error,
-          "cannot use the directory " + path + " for sockets: " + why +
-              "; it belongs to the broker's users (for the system's broker: members of the group orc)"};
+[[nodiscard]] error cannot_use(const std::string& path, int problem) {
+  const bool denied = problem == EACCES || problem == EPERM;
+  return {denied || problem == EROFS ? errc::no_permission : errc::system_error,
+          "cannot use the directory " + path +
+              " for sockets: " + (denied ? why_denied(path) : std::string(std::strerror(problem)))};
 }
 
 [[nodiscard]] bool nobody_listens(const std::string& path) noexcept {
@@ -52,27 +54,25 @@ void sweep(const std::string& directory) noexcept {
 
 std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory, bool chosen) {
   struct stat parent {};
-  if (::mkdir(broker_directory.c_str(), 0700) != 0 && errno != EEXIST)
-    return cannot_use(broker_directory, strerror(errno));
-  if (::stat(broker_directory.c_str(), &parent) != 0) return cannot_use(broker_directory, strerror(errno));
+  if (::mkdir(broker_directory.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(broker_directory, errno);
+  if (::stat(broker_directory.c_str(), &parent) != 0) return cannot_use(broker_directory, errno);
   if (const auto foreign = chosen ? std::string() : why_foreign(broker_directory); !foreign.empty())
     return error(errc::no_permission, "cannot use the directory " + broker_directory + " for sockets: " + foreign +
                                           "; remove it, or set XDG_RUNTIME_DIR to a directory of yours");
   const bool shared = (parent.st_mode & S_IRWXG) != 0;
 
   const std::string own = broker_directory + "/" + std::to_string(::geteuid());
-  if (::mkdir(own.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(own, strerror(errno));
+  if (::mkdir(own.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(own, errno);
   struct stat found {};
-  if (::lstat(own.c_str(), &found) != 0) return cannot_use(own, strerror(errno));
-  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid()) {
-    errno = EACCES;
-    return cannot_use(own, "somebody else owns it");
-  }
+  if (::lstat(own.c_str(), &found) != 0) return cannot_use(own, errno);
+  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid())
+    return error(errc::no_permission, "cannot use the directory " + own + " for sockets: " + ownership_text(own) +
+                                          "; remove it, or set XDG_RUNTIME_DIR to a directory of yours");
   // Only members of the broker's group reach the sockets.
   if (shared && ::chown(own.c_str(), static_cast<uid_t>(-1), parent.st_gid) != 0 && found.st_gid != parent.st_gid)
-    return cannot_use(own, strerror(errno));
+    return cannot_use(own, errno);
   const mode_t mode = shared ? 0750 : 0700;
-  if ((found.st_mode & 07777) != mode && ::chmod(own.c_str(), mode) != 0) return cannot_use(own, strerror(errno));
+  if ((found.st_mode & 07777) != mode && ::chmod(own.c_str(), mode) != 0) return cannot_use(own, errno);
   sweep(own);
   return own;
 }

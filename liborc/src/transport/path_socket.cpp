@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/denied_path.h"
 #include "base/fd_limit.h"
 #include "base/run_dir.h"
 #include "base/stray_descriptors.h"
@@ -33,6 +34,12 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 }
 
 [[nodiscard]] error refused(std::string why) { return {errc::refused, std::move(why)}; }
+
+[[nodiscard]] error cannot_listen(const std::string& path, int problem) {
+  const bool denied = problem == EACCES || problem == EPERM;
+  return {denied ? errc::no_permission : errc::system_error,
+          "cannot listen on " + path + ": " + (denied ? why_denied(path) : std::string(std::strerror(problem)))};
+}
 
 [[nodiscard]] bool is_run_directory(const std::string& directory, const std::string& of_the_broker) {
   struct stat found {};
@@ -74,8 +81,7 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
   (void)refuse_descriptors(fd.get());  // connections inherit it
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), backlog) != 0)
-    return error(errno == EACCES || errno == EPERM ? errc::no_permission : errc::system_error,
-                 "cannot listen on " + path + ": " + std::strerror(errno));
+    return cannot_listen(path, errno);
   share_with_group(path);
   auto door = acceptor::make(std::move(fd), path);
   if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
@@ -89,8 +95,9 @@ std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, co
   if (path.empty() || path.size() > longest_path) return refused("the path is empty or too long");
   if (!is_a_publications(path, spec, suffix)) return refused("not in a run directory of ORC");
   if (::access(path.c_str(), W_OK) != 0)
-    return refused(errno == ENOENT ? "no such socket on this host"
-                                   : std::string("cannot use the socket: ") + std::strerror(errno));
+    return refused(errno == ENOENT   ? "no such socket on this host"
+                   : errno == EACCES ? why_denied(path)
+                                     : std::string("cannot use the socket: ") + std::strerror(errno));
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return refused("not a socket");
   const sockaddr_un to = address_of(path);
