@@ -18,7 +18,13 @@ TEST_CASE("broker endpoint: what has no scheme or port says what to write", "[un
                                                        {"tcp://robot", "tcp://robot:5570"},
                                                        {"tcp://[::1]", "tcp://[::1]:5570"},
                                                        {"tcp://::1", "tcp://[::1]:5570"},
-                                                       {"/run/orc/broker", "ipc:///run/orc/broker"}};
+                                                       {"/run/orc/broker", "ipc:///run/orc/broker"},
+                                                       {"tcp:/localhost", "tcp://localhost:5570"},
+                                                       {"tcp:localhost:5571", "tcp://localhost:5571"},
+                                                       {"tcp:///localhost:5571", "tcp://localhost:5571"},
+                                                       {"tcp:/[::1]", "tcp://[::1]:5570"},
+                                                       {"ipc:/run/orc/broker", "ipc:///run/orc/broker"},
+                                                       {"ipc:run/orc/broker", "ipc:///run/orc/broker"}};
   for (const auto& [wrong, right] : meant) {
     INFO(wrong);
     const auto problem = problem_of_broker_endpoint(wrong);
@@ -31,7 +37,7 @@ TEST_CASE("broker endpoint: what has no scheme or port says what to write", "[un
 }
 
 TEST_CASE("broker endpoint: what cannot be guessed names both forms", "[unit]") {
-  for (const std::string wrong : {"tcp://", "tcp://:5570", "ipc://", "udp://127.0.0.1:5570", "none"}) {
+  for (const std::string wrong : {"tcp://", "tcp:///", "tcp://:5570", "ipc://", "udp://127.0.0.1:5570", "none"}) {
     INFO(wrong);
     const auto problem = problem_of_broker_endpoint(wrong);
     REQUIRE(problem);

@@ -51,17 +51,23 @@ def endpoint_problem(endpoint: str) -> str:
     if separator and kind == "tcp":
         if _is_v6(where):
             what = "needs brackets and a port"
-        elif not where or where.startswith(":"):
+        elif where.startswith("/") and where.strip("/"):
+            what = "has more than two slashes after tcp"
+        elif not where or where[0] in ":/":
             return f"{shown} names no host: {unclear}"
         elif _has_port(where):
             return ""
         else:
             what = "has no port"
-        instead = _as_tcp(where)
+        instead = _as_tcp(where.lstrip("/"))
     elif separator and kind == "ipc":
         return "" if where else f"{shown} names no path: {unclear}"
     elif separator:
         return f"{shown} has another scheme: {unclear}"
+    elif where := _after_few_slashes(endpoint):
+        over_tcp = endpoint.startswith("tcp")
+        what = "needs two slashes after tcp" if over_tcp else "needs three slashes after ipc"
+        instead = _as_tcp(where) if over_tcp else f"ipc:///{where}"
     else:
         what = "has no scheme"
         instead = f"ipc://{endpoint}" if endpoint.startswith("/") else _as_tcp(endpoint)
@@ -72,6 +78,12 @@ def endpoint_problem(endpoint: str) -> str:
 def shown_address(address: str) -> str:
     """Returns an endpoint for a message: without its scheme, printable, shortened."""
     return ascii(address.partition("://")[2][:_LONGEST_SHOWN])[1:-1]
+
+
+def _after_few_slashes(endpoint: str) -> str:
+    """Of "tcp:/robot" or "ipc:/run/orc/broker" what follows the slashes; empty: it is neither. tcp:5570 has a port."""
+    kind, _, where = endpoint.partition(":")
+    return where.lstrip("/") if kind in ("tcp", "ipc") and not where.isdecimal() else ""
 
 
 def _as_tcp(where: str) -> str:
