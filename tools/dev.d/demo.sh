@@ -5,8 +5,9 @@ demo_help() {
   cat <<'TEXT'
 usage: tools/dev demo [ARGUMENTS]
 
-Builds what it needs (release) and runs tools/demo: broker, robot and the paper's controller as processes of their own,
-with live figures, kills and restarts; ends with a quick round-trip table. Arguments go to tools/demo.
+Installs the packages that are missing (it says which, and how large they are), builds what it needs (release) and runs
+tools/demo: broker, robot and the paper's controller as processes of their own, with live figures, kills and restarts;
+ends with a quick round-trip table. Arguments go to tools/demo.
 TEXT
 }
 

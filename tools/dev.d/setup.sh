@@ -3,18 +3,19 @@
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
   libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev nlohmann-json3-dev libisal-dev libsystemd-dev python3-dev"
-# tests: network namespaces, python twins of the wire format, LCM programs; demo and benchmarks: plots
+# tests: network namespaces, python twins of the wire format, LCM programs
 readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 python3-zmq python3-numpy
-  python3-matplotlib liblcm-dev liblcm-bin python3-venv"
+  liblcm-dev liblcm-bin python3-venv"
 # tests/interop talks to the LCM of the distribution and to this one of PyPI
 readonly lcm_version=1.5.3
 
 setup_help() {
   cat <<'TEXT'
-usage: tools/dev setup [--lint] [--fuzz] [--model]
+usage: tools/dev setup [--lint] [--fuzz] [--model] [--plot]
 
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
-sudo. Does nothing, and asks for nothing, when all are there. With --lint, --fuzz or --model also what those verbs need.
+sudo. Says before what it installs and how large that is. Does nothing, and asks for nothing, when all are there. With
+--lint, --fuzz or --model also what those verbs need; with --plot what benchmarks/plot needs.
 Also makes build/lcm-venv with lcm of PyPI, a peer in the tests; without access to PyPI these tests are skipped.
 TEXT
 }
@@ -49,6 +50,10 @@ packages_model() {
   echo "spin gcc"
 }
 
+packages_plot() {
+  echo "python3-matplotlib"
+}
+
 missing_of() {
   local package installed
   # dpkg-query answers for the known ones and complains about the others
@@ -67,6 +72,18 @@ apt() {
     </dev/null >&2
 }
 
+# "18.1 MB to download, 62.5 MB on disk" for these packages and what they need, as apt-get says; nothing when it does
+# not know.
+install_size() {
+  local download disk
+  { read -r download; read -r disk; } < <(
+    LC_ALL=C apt-get -o Debug::NoLocking=1 install --assume-no --no-install-recommends "$@" 2>/dev/null </dev/null |
+      sed -n -e 's/^Need to get \([0-9.,]* [kMGT]*B\).*/\1/p' \
+        -e 's/^After this operation, \([0-9.,]* [kMGT]*B\) of additional.*/\1/p'
+  ) || return 0
+  echo "$download to download, $disk on disk"
+}
+
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "this is no Debian or Ubuntu: going on with what is installed. Needed: $*"
@@ -79,21 +96,24 @@ install_packages() {
   if [[ $(id -u) -ne 0 ]] && ! command -v sudo >/dev/null; then
     die "missing packages, and this is neither root nor is there sudo. As root: apt-get install ${missing[*]}"
   fi
-  say "installing ${missing[*]}"
   # An index that is absent (a fresh system) or out of date (404) needs an update; any other time it costs only time.
   local unknown
   unknown=$({ apt-cache madison "${missing[@]}" 2>/dev/null || true; } | awk '{print $1}' | sort -u |
     comm -13 - <(printf '%s\n' "${missing[@]}" | sort -u))
   if [[ -n $unknown ]]; then
+    say "updating the list of packages"
     apt -q update || die "apt-get update failed"
-    apt -qq install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
-  elif ! apt -qq install -y --no-install-recommends "${missing[@]}"; then
+  fi
+  local size
+  size=$(install_size "${missing[@]}")
+  say "installing ${#missing[@]} packages${size:+ ($size)}: ${missing[*]}"
+  if ! apt -qq install -y --no-install-recommends "${missing[@]}"; then
     apt -q update || die "apt-get update failed"
     apt -qq install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
   fi
 }
 
-# What every other verb calls first. $@: lint, fuzz, model
+# What every other verb calls first. $@: lint, fuzz, model, plot
 ensure_setup() {
   local wanted extra
   wanted="$packages_build $packages_run"
@@ -126,6 +146,7 @@ setup_main() {
     --lint) extras+=(lint) ;;
     --fuzz) extras+=(fuzz) ;;
     --model) extras+=(model) ;;
+    --plot) extras+=(plot) ;;
     *) die "setup: unknown argument $1" ;;
     esac
     shift
