@@ -1,8 +1,9 @@
 """The extension (src/*.cpp). Users see it through orc/__init__.py and orc/_broker.py."""
 
 from types import TracebackType
-from typing import Callable, Iterable, Optional, Type, Union, final
+from typing import Any, Callable, Iterable, Optional, Type, Union, final
 
+from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer
 
 from orc._types import LinkInfo, TypeInfo
@@ -25,6 +26,7 @@ class Message:
     def missed(self) -> int: ...
     @property
     def age_ns(self) -> int: ...
+    def array(self, dtype: DTypeLike) -> NDArray[Any]: ...
     def release(self) -> None: ...
     def __enter__(self) -> Message: ...
     def __exit__(

@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include "call_python.h"
 #include "gil.h"
 
 namespace orc::python {
@@ -17,6 +18,12 @@ void release_buffer(PyObject* self, Py_buffer*) noexcept { nb::inst_ptr<received
 const message& alive(const received& self) {
   if (self.released()) throw nb::value_error(released_text);
   return self.sample();
+}
+
+nb::object array_of(nb::handle self, nb::handle dtype) {
+  nb::object made = nb::steal(call_python("orc._arrays", "array_of", Py_BuildValue("(OO)", self.ptr(), dtype.ptr())));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
 }
 
 }  // namespace
@@ -55,9 +62,10 @@ void bind_message(nb::module_& m) {
       .def("__repr__",
            [](const received& self) {
              if (self.released()) return nb::steal<nb::str>(PyUnicode_FromString("<orc.Message released>"));
-             return nb::steal<nb::str>(PyUnicode_FromFormat("<orc.Message sequence=%llu, %zd bytes>",
+             return nb::steal<nb::str>(PyUnicode_FromFormat("<orc.Message sequence=%llu, %zd bytes, missed=%llu>",
                                                             static_cast<unsigned long long>(self.sample().sequence()),
-                                                            static_cast<Py_ssize_t>(self.sample().size())));
+                                                            static_cast<Py_ssize_t>(self.sample().size()),
+                                                            static_cast<unsigned long long>(self.missed())));
            })
       .def_prop_ro(
           "sequence", [](const received& self) { return alive(self).sequence(); },
@@ -73,6 +81,9 @@ void bind_message(nb::module_& m) {
       .def_prop_ro(
           "age_ns", [](const received& self) { return alive(self).age_ns(); },
           "Now minus stamp_ns, in ns. Between hosts it is as accurate as their clocks agree.")
+      .def("array", &array_of, nb::arg("dtype"),
+           "The bytes as a read-only numpy array of `dtype`, without a copy. The message lives as long as the array. "
+           "Raises ValueError if the size is no multiple of `dtype`'s, and ImportError without numpy.")
       .def("release", &received::release,
            "Gives the memory back at once. Later uses raise ValueError. Raises BufferError while views of it exist.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

@@ -28,6 +28,7 @@ def control(broker: orc.Broker) -> None:
     view = memoryview(message)
     command.send_msg(view)
     command.send_msg(message)
+    command.send_msg(-2.0 * message.array("f8"))
     command.send_msg(bytearray(3))
     age: int = message.age_ns + message.sequence + message.stamp_ns + message.missed
     print(age, len(message), state.link.transport, command.readers)
@@ -57,6 +58,7 @@ WRONG = {
     "broker.request_topic('t').recv_msg('5')": "arg-type",
     "broker.request_topic('t').recv_msg(5).sequence": "union-attr",
     "broker.register_topic('t', expected_sice=5)": "call-arg",
+    "for m in [broker.recv_msg('t', 0)]: assert m; m.array()": "call-arg",
 }
 
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method

@@ -12,11 +12,15 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import TYPE_CHECKING, Callable, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sized, Tuple, cast
 
 import zmq
 
+from .._arrays import array_of
 from .link import HEADER_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 # What sys.getrefcount returns inside release() and __exit__ of a message that one variable has.
 _MOST_YOUNG = 10_000  # more are there when the program has switched the collector off
@@ -57,8 +61,19 @@ class _Sample:
     def __bool__(self) -> bool:
         return True
 
+    def array(self, dtype: DTypeLike) -> NDArray[Any]:
+        """The bytes as a read-only numpy array of `dtype`, without a copy. The message lives as long as the array.
+
+        Raises ValueError if the size is no multiple of `dtype`'s, and ImportError without numpy.
+        """
+        self._known()
+        return array_of(cast(Sized, self), dtype)
+
     def __repr__(self) -> str:
-        return f"<orc.Message {self._header[0]}>" if self._header else "<orc.Message, released>"
+        if self._header is None:
+            return "<orc.Message released>"
+        sequence, _, missed = self._header
+        return f"<orc.Message sequence={sequence}, {len(cast(Sized, self))} bytes, missed={missed}>"
 
     __str__ = __repr__
 
