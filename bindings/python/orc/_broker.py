@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import weakref
 from typing import Callable, Iterable, Optional, Union
 
 from orc import _native
+from orc._errors import Error
+from orc._log import log_to_logging
 from orc._native import Message, Publisher
 from orc._program import program_name
 from orc._waiting import Waiting
@@ -16,13 +17,6 @@ __all__ = ["Broker", "Message", "Publisher", "Subscriber"]
 
 Log = Callable[[str, str], object]
 Transports = Union[str, Iterable[str]]
-
-_levels = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
-
-
-def log_to_logging(level: str, text: str) -> None:
-    """Writes a log message to the logger "orc"."""
-    logging.getLogger("orc").log(_levels[level], "%s", text)
 
 
 class Subscriber(_native.Subscriber):

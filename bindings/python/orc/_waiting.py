@@ -6,17 +6,15 @@ Of a subscriber they use only `topic`, `recv_msg` and `fileno`.
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Generic, Optional, Protocol, TypeVar
 
 from orc._errors import Closed, Error, TooManyMessages
+from orc._log import logger
 
 M = TypeVar("M")
 M_co = TypeVar("M_co", covariant=True)
-
-_logger = logging.getLogger("orc")
 
 
 class Receiver(Protocol[M_co]):
@@ -93,18 +91,18 @@ class Callback:
             except Closed:
                 return
             except TooManyMessages as error:
-                _logger.error("callback for topic %s: %s", self._receiver.topic, error)
+                logger.error("callback for topic %s: %s", self._receiver.topic, error)
                 self._stopped.wait(0.1)
                 continue
             except Error:
-                _logger.exception("callback for topic %s ends", self._receiver.topic)
+                logger.exception("callback for topic %s ends", self._receiver.topic)
                 return
             if message is None or self._stopped.is_set():
                 continue
             try:
                 self._call(message)
             except Exception:
-                _logger.exception("callback for topic %s", self._receiver.topic)
+                logger.exception("callback for topic %s", self._receiver.topic)
             del message  # not kept while waiting for the next one
 
 

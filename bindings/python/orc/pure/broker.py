@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from .. import _errors as errors
-from .._types import LinkInfo, TypeInfo
+from .._log import log_to_logging
+from .._program import program_name
+from .._types import LinkInfo, TypeInfo, link_text
 from .._waiting import Waiting
 from . import options, places
 from .message import Loan, Message
@@ -17,7 +18,6 @@ from .participant import Owner, Participant
 from .publication import Publication
 from .subscription import Subscription
 
-_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 _LARGEST_SAMPLE = (1 << 30) - 16
 _REGISTER_DEFAULTS: Dict[str, object] = {
     "transports": (),
@@ -26,10 +26,6 @@ _REGISTER_DEFAULTS: Dict[str, object] = {
     "priority": "normal",
 }
 _REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0}
-
-
-def _log_to_logging(level: str, text: str) -> None:
-    logging.getLogger("orc").log(_LEVELS[level], "%s", text)
 
 
 class Publisher:
@@ -181,7 +177,7 @@ class Broker:
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
             options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
-            log or _log_to_logging,
+            log or log_to_logging,
         )
         self._participant = participant
         self._owner = Owner(participant)
