@@ -122,6 +122,14 @@ class TimedOut(Error, TimeoutError):
 
 by_code: Dict[str, Type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
+for _each in (Error, *by_code.values()):
+    _each.__module__ = "orc"  # where programs know them from: tracebacks say orc.NameTaken
+
+
+def kept(error: Error, what: str) -> Error:
+    """The error of a set-up call; without a broker with what stays and how to get at it."""
+    return NoBroker(f"{error}; {what}") if isinstance(error, NoBroker) else error
+
 
 def make(code: str, text: str = "") -> Error:
     """Returns the exception of a C++ error code, by the name of the code. Without a text it has the code's sentence."""

@@ -43,7 +43,9 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .type = to_type_info(type),
                         .keep_last = keep_last,
                         .priority = to_priority(priority)};
-  check(self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); }));
+  const result outcome =
+      self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); });
+  check(outcome, "the topic stays registered: Broker.publisher('" + topic + "') is its handle");
   return self.publisher(topic);
 }
 
@@ -64,14 +66,15 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
   if (!outcome && outcome.code() != errc::no_broker) check(outcome);
   subscriber_handle made{self.owner, self.owner->find(topic), topic};
   if (conflate == 1) made.same->newest_only();
-  check(outcome);
+  const std::string stays = "the request stays: Broker.subscriber('" + topic + "') is its handle";
+  check(outcome, stays);
   if (within_ms == 0) return made;
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
   const auto left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent.count());
   if (made.wait_connected(static_cast<int>(left))) return made;
   const link_info link = without_gil([&]() noexcept { return made.same->end.link(); });
-  fail(errc::timed_out, "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" + link.reason +
-                            "); the request stays");
+  fail(errc::timed_out,
+       "no link to topic " + topic + " within " + std::to_string(within_ms) + " ms (" + link.reason + "); " + stays);
 }
 
 nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms, subscription::way how) {

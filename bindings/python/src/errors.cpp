@@ -48,8 +48,11 @@ void fail_to_wait(errc code) {
   fail(code, code == errc::bad_argument ? "timeout_ms is -1 (for ever), 0 (poll) or more" : "");
 }
 
-void check(const result& outcome) {
-  if (!outcome) fail(outcome.code(), outcome.error().message());
+void check(const result& outcome, const std::string& stays) {
+  if (outcome) return;
+  std::string text = outcome.error().message();
+  if (outcome.code() == errc::no_broker && !stays.empty()) text += "; " + stays;
+  fail(outcome.code(), text);
 }
 
 }  // namespace orc::python

@@ -13,7 +13,7 @@ namespace orc::python {
 // Same for a call with a timeout; its bad_argument explains timeouts.
 [[noreturn]] void fail_to_wait(errc code);
 
-// Raises, unless the call succeeded.
-void check(const result& outcome);
+// Raises, unless the call succeeded. `stays` ends the text of no_broker: what stays set up, and how to reach it.
+void check(const result& outcome, const std::string& stays = {});
 
 }  // namespace orc::python

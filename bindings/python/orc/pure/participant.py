@@ -89,7 +89,7 @@ class Participant:
         if error is not None:
             if found.announcement.settled_badly:
                 self._forget_publication(found)
-            raise error
+            raise errors.kept(error, f"the topic stays registered: Broker.publisher({topic!r}) is its handle")
         return found
 
     def request(
@@ -106,11 +106,14 @@ class Participant:
         if error is not None:
             if found.announcement.settled_badly:
                 self._forget_subscription(found)
-            raise error
+            raise errors.kept(error, f"the request stays: Broker.subscriber({topic!r}) is its handle")
         if connected_within_ms != 0:
             left_ms = -1 if connected_within_ms < 0 else max(0, int((deadline - time.monotonic()) * 1000))
             if not found.wait_connected(left_ms):
-                raise errors.TimedOut(f"{topic}: no link within {connected_within_ms} ms: {found.link.reason}")
+                raise errors.TimedOut(
+                    f"no link to topic {topic} within {connected_within_ms} ms ({found.link.reason}); "
+                    f"the request stays: Broker.subscriber({topic!r}) is its handle"
+                )
         return found
 
     def unregister(self, topic: str) -> None:
