@@ -11,6 +11,7 @@ from orc._errors import Error
 from orc._log import log_to_logging
 from orc._native import Message, Publisher
 from orc._program import program_name
+from orc._types import link_text
 from orc._waiting import Waiting
 
 __all__ = ["Broker", "Message", "Publisher", "Subscriber"]
@@ -27,6 +28,9 @@ class Subscriber(_native.Subscriber):
     __aiter__ = Waiting.__aiter__
     __anext__ = Waiting.__anext__
     on_message = Waiting.on_message
+
+    def __repr__(self) -> str:
+        return f"<orc.Subscriber {self.topic!r}, {link_text(self.link)}>"
 
 
 class Broker(_native.Broker):
@@ -61,9 +65,10 @@ class Broker(_native.Broker):
         multicast: str = "",
         log: Optional[Log] = None,
     ) -> None:
+        self._name = name or program_name()
         super().__init__(
             broker,
-            name=name or program_name(),
+            name=self._name,
             broker_timeout_ms=broker_timeout_ms,
             advertise=advertise,
             ports=ports,
@@ -130,6 +135,13 @@ class Broker(_native.Broker):
             if known is None or not known._is(made):  # `known` is of a subscription that was released
                 known = self._subscribers[made.topic] = Subscriber(made)
             return known
+
+    def __repr__(self) -> str:
+        try:
+            state = self.broker_endpoint or "no broker yet"
+        except Error as error:
+            state = error.code
+        return f"<orc.Broker {self._name!r}, {state}>"
 
     def __enter__(self) -> Broker:
         return self

@@ -32,3 +32,8 @@ class LinkInfo:
     that failed, with address and cause, or "no publisher"."""
     stale: int = 0
     """Samples dropped because they were older than `max_age_ms`."""
+
+
+def link_text(link: LinkInfo) -> str:
+    """For the repr of a subscriber."""
+    return f"linked over {link.transport}" if link.connected else f"no link: {link.reason}"

@@ -74,7 +74,12 @@ void bind_publisher(nb::module_& m) {
       .def_prop_ro(
           "readers",
           [](const publisher_handle& self) { return without_gil([&]() noexcept { return self.end.readers(); }); },
-          "How many links are up.");
+          "How many links are up.")
+      .def("__repr__", [](const publisher_handle& self) {
+        const auto readers = without_gil([&]() noexcept { return self.end.readers(); });
+        return "<orc.Publisher '" + self.topic + "', " + std::to_string(readers) +
+               (readers == 1 ? " reader>" : " readers>");
+      });
 }
 
 }  // namespace orc::python

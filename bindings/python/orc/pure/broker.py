@@ -74,6 +74,10 @@ class Publisher:
         """How many links are up. A killed subscriber counts until its connection is seen to be gone."""
         return self._publication.readers
 
+    def __repr__(self) -> str:
+        readers = self.readers
+        return f"<orc.Publisher {self.topic!r}, {readers} reader{'' if readers == 1 else 's'}>"
+
 
 class Subscriber(Waiting[Message]):
     """The receiving end of a topic. Any thread may make any call. When several threads wait, each sample goes to one.
@@ -132,6 +136,9 @@ class Subscriber(Waiting[Message]):
         self._usable()
         return self._subscription.fileno()
 
+    def __repr__(self) -> str:
+        return f"<orc.Subscriber {self.topic!r}, {link_text(self.link)}>"
+
     def _usable(self) -> None:
         if self._owner.participant.forked:
             raise errors.Forked()
@@ -171,9 +178,10 @@ class Broker:
             raise TypeError(f"log is called with level and text; this is {type(log).__name__}")
         self._transports = options.transports(transports) or options.transports_of_environment()
         address = _numeric(options.text("advertise", advertise) or os.environ.get("ORC_ADVERTISE", ""))
+        self._name = options.text("name", name) or program_name()
         participant = Participant(
             broker,
-            options.text("name", name),
+            self._name,
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
             options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
@@ -317,6 +325,13 @@ class Broker:
     def close(self) -> None:
         """Ends publications and subscriptions, says goodbye to the broker, and returns within a second."""
         self._participant.close()
+
+    def __repr__(self) -> str:
+        try:
+            state = self.broker_endpoint or "no broker yet"
+        except errors.Error as error:
+            state = error.code
+        return f"<orc.Broker {self._name!r}, {state}>"
 
     def __enter__(self) -> Broker:
         return self

@@ -10,7 +10,6 @@ import weakref
 from typing import Dict, Optional, Tuple
 
 from .. import _errors as errors
-from .._program import program_name
 from . import messages, places
 from .admission import Admission
 from .publication import Publication
@@ -41,7 +40,7 @@ class Participant:
         self.subscriptions: Dict[str, Subscription] = {}
         self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
         self._admission = Admission(self._reactor)
-        self.session = Session(self._reactor, broker, name or program_name(), log)
+        self.session = Session(self._reactor, broker, name, log)
         directory = places.socket_directory(self.session.offered_for)
         if directory is not None:
             places.sweep(directory)
