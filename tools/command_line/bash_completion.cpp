@@ -1,5 +1,7 @@
 #include "tools/command_line/completion.h"
 
+#include "tools/command_line/words.h"
+
 namespace orc::cli {
 
 namespace {

@@ -3,6 +3,8 @@
 #include <cctype>
 #include <utility>
 
+#include "tools/command_line/help.h"
+
 namespace orc::cli {
 
 namespace {
@@ -19,29 +21,21 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 bool is_lower(const std::string& text) { return !text.empty() && std::islower(static_cast<unsigned char>(text[0])); }
 
-// CLI11 has "MODE:{lines,whole}": the name of the type, then the description of each check. Ours has "lines|whole".
+// one_of() names an option's words as "lines|whole".
 value_description value_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const auto colon = type.find(':');
   value_description value;
-  value.name = type.substr(0, colon);
-  const std::string check = colon == std::string::npos ? "" : type.substr(colon + 1);
+  value.name = value_name(option);
   if (value.name.starts_with("FILE")) {
     value.is = value_description::kind::file;
   } else if (value.name.find('|') != std::string::npos && is_lower(value.name)) {
     value.is = value_description::kind::choice;
     value.choices = split(value.name, '|');
-  } else if (check.starts_with('{') && check.ends_with('}') && check.find("->") == std::string::npos) {
-    value.is = value_description::kind::choice;
-    value.choices = split(check.substr(1, check.size() - 2), ',');
   } else if (option.get_positional() && option.get_name() == "topic") {
     value.is = value_description::kind::topic;
   }
   if (value.name.empty()) value.name = option.get_name();
   return value;
 }
-
-bool repeats(const CLI::Option& option) { return option.get_expected_max() == CLI::detail::expected_max_vector_size; }
 
 option_description option_of(const CLI::Option& option, const CLI::App& app) {
   option_description described;
@@ -51,7 +45,7 @@ option_description option_of(const CLI::Option& option, const CLI::App& app) {
     described.remark = form->make_option_opts(&option);
   described.help = option.get_description();
   described.has_value = option.get_expected_max() != 0;  // else it is a flag
-  described.repeats = repeats(option);
+  described.repeats = takes_several(option);
   if (described.has_value) described.value = value_of(option);
   return described;
 }
@@ -69,7 +63,7 @@ command_description describe(const CLI::App& app, const std::string& above, cons
       command.options.push_back(option_of(*option, app));
     } else {
       command.arguments.push_back(
-          {option->get_description(), option->get_required(), repeats(*option), value_of(*option)});
+          {option->get_description(), option->get_required(), takes_several(*option), value_of(*option)});
     }
   }
   for (const CLI::App* below : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
@@ -90,12 +84,6 @@ std::vector<const command_description*> with_all_below(const command_description
   std::vector<const command_description*> all;
   add_all(command, all);
   return all;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
 }
 
 }  // namespace orc::cli

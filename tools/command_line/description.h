@@ -47,7 +47,4 @@ struct command_description {
 // The command, then all commands below it, in the order of --help.
 [[nodiscard]] std::vector<const command_description*> with_all_below(const command_description& command);
 
-// "-n, --count", with any separator.
-[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
-
 }  // namespace orc::cli

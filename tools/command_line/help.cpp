@@ -8,24 +8,17 @@
 #include <string_view>
 
 #include "tools/command_line/nearest_name.h"
+#include "tools/command_line/words.h"
 
 namespace orc::cli {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words, std::string_view separator, std::string_view last) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (&word != &words.front()) text += &word == &words.back() ? last : separator;
-    text += word;
-  }
-  return text;
-}
-
-// CLI11's words for the types of C++.
-std::string type_text(const std::string& type) {
-  if (type == "INT" || type == "UINT" || type == "FLOAT") return "N";
-  return type;
+// CLI11 has "INT:1-100": the name of the type, then the description of each check.
+std::string checks_of(const CLI::Option& option) {
+  const std::string described = option.get_type_name();
+  const auto colon = described.find(':');
+  return colon == std::string::npos ? "" : described.substr(colon + 1);
 }
 
 // CLI11 writes a list as [a,b].
@@ -47,28 +40,36 @@ class readable_help : public CLI::Formatter {
     std::vector<std::string> remarks;
     std::string text;
     if (option->get_type_size() != 0) {  // else it is a flag
-      // "N:1-100": the name of the type, then the description of each check.
-      const std::string described = option->get_type_name();
-      const auto colon = described.find(':');
-      std::string type = type_text(described.substr(0, colon));
-      const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-      if (is_list && option->get_delimiter() != '\0') type += std::string(1, option->get_delimiter()) + "...";
-      if (is_list && option->get_delimiter() == '\0' && option->get_positional()) type += "...";
-      if (!type.empty()) text = " " + type;
-      if (colon != std::string::npos) remarks.push_back(described.substr(colon + 1));
+      std::string name = value_name(*option);
+      const bool has_delimiter = option->get_delimiter() != '\0';
+      if (takes_several(*option) && has_delimiter) name += std::string(1, option->get_delimiter()) + "...";
+      if (takes_several(*option) && !has_delimiter && option->get_positional()) name += "...";
+      if (!name.empty()) text = " " + name;
+      if (const std::string checks = checks_of(*option); !checks.empty()) remarks.push_back(checks);
       const std::string usual = default_text(option->get_default_str());
       if (!usual.empty()) remarks.push_back("default " + usual);
     }
     if (option->get_required()) remarks.emplace_back("required");
     if (!option->get_needs().empty()) remarks.push_back("with " + names_of(option->get_needs()));
     if (!option->get_excludes().empty()) remarks.push_back("not with " + names_of(option->get_excludes()));
-    return remarks.empty() ? text : text + " (" + joined(remarks, ", ", ", ") + ")";
+    return remarks.empty() ? text : text + " (" + joined(remarks, ", ") + ")";
   }
 };
 
 }  // namespace
 
 void use_readable_help(CLI::App& app) { app.formatter(std::make_shared<readable_help>()); }
+
+std::string value_name(const CLI::Option& option) {
+  const std::string described = option.get_type_name();
+  std::string type = described.substr(0, described.find(':'));
+  if (type == "INT" || type == "UINT" || type == "FLOAT") return "N";  // CLI11's words for the types of C++
+  return type;
+}
+
+bool takes_several(const CLI::Option& option) {
+  return option.get_expected_max() == CLI::detail::expected_max_vector_size;
+}
 
 std::string number_text(double number) {
   if (number == std::trunc(number) && std::abs(number) < 1e15) return number_text(static_cast<std::int64_t>(number));
@@ -86,7 +87,7 @@ CLI::Option* one_of(CLI::Option* option, const std::vector<std::string>& words) 
     if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
     return "'" + word + "' is not " + joined(words, ", ", " or ") + did_you_mean(word, words);
   };
-  return option->type_name(joined(words, "|", "|"))->check(CLI::Validator(check, "", "word"));
+  return option->type_name(joined(words, "|"))->check(CLI::Validator(check, "", "word"));
 }
 
 }  // namespace orc::cli

@@ -12,6 +12,11 @@ namespace orc::cli {
 // Call it before the application gets subcommands: they inherit the form of its help.
 void use_readable_help(CLI::App& app);
 
+// What stands for an option's value in --help: "N", "FILE", "block|spin".
+[[nodiscard]] std::string value_name(const CLI::Option& option);
+// Whether it takes any number of values.
+[[nodiscard]] bool takes_several(const CLI::Option& option);
+
 // A number as --help shows it: "5", "0.1", "1000000000".
 [[nodiscard]] std::string number_text(double number);
 [[nodiscard]] std::string number_text(std::int64_t number);

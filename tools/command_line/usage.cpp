@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/command_line/nearest_name.h"
+#include "tools/command_line/words.h"
 
 namespace orc::cli {
 
@@ -65,12 +66,6 @@ std::string unknown_word(const command& at, const std::string& typed) {
   return "unexpected argument '" + typed + "'";
 }
 
-std::string names(const std::vector<std::string>& commands) {
-  std::string text;
-  for (const std::string& each : commands) text += (text.empty() ? "" : ", ") + each;
-  return text;
-}
-
 std::string problem(const command& at, const CLI::ParseError& error) {
   const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   // CLI11 says that a command or an argument is missing before it looks at the words that it does not know.
@@ -78,7 +73,7 @@ std::string problem(const command& at, const CLI::ParseError& error) {
     if (const auto unknown = at.app->remaining(false); !unknown.empty()) return unknown_word(at, unknown.front());
   }
   const auto known = commands_of(*at.app);
-  if (is_incomplete && !known.empty()) return "a command is missing: " + names(known);
+  if (is_incomplete && !known.empty()) return "a command is missing: " + joined(known, ", ");
   const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
   return (in_file ? "the configuration file: " : "") + std::string(error.what());
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "text.h"
+#include "tools/command_line/words.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {
@@ -20,12 +21,6 @@ bool shown_as_text(std::string_view payload, const payload_style& style) {
 
 std::optional<std::vector<std::string>> numbers_of(std::string_view payload, const payload_style& style) {
   return style.numbers ? style.numbers->numbers(payload) : std::nullopt;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 // JSON has no word for infinity and NaN.
@@ -47,7 +42,7 @@ std::string sample_line(const message& sample, const payload_style& style, bool 
   std::string line = "seq=" + std::to_string(sample.sequence()) +
                      " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) +
                      " size=" + std::to_string(payload.size()) + " missed=" + std::to_string(sample.missed());
-  if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers);
+  if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers, " ");
   const std::string_view shown = full ? payload : text ? head(payload, longest_text) : payload.substr(0, longest_hex);
   line += text ? " text=" + escaped(shown) : " hex=" + hex(shown);
   if (shown.size() < payload.size()) line += "...(+" + std::to_string(payload.size() - shown.size()) + ")";
