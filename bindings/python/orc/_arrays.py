@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def array_of(message: Sized, dtype: DTypeLike) -> NDArray[Any]:
-    """A read-only view of the message's bytes, which keeps the message."""
+    """Returns a read-only view of the message's bytes. The message lives as long as the array."""
     try:
         import numpy
     except ImportError:

@@ -127,7 +127,7 @@ for _each in (Error, *by_code.values()):
 
 
 def kept(error: Error, what: str) -> Error:
-    """The error of a set-up call; without a broker with what stays and how to get at it."""
+    """Returns the error of a set-up call. NoBroker then ends with `what`: what stays set up, and how to reach it."""
     return NoBroker(f"{error}; {what}") if isinstance(error, NoBroker) else error
 
 

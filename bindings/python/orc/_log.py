@@ -1,4 +1,4 @@
-"""Where the log goes when a program names nothing else, for both backends: to the logger "orc"."""
+"""The logger "orc" of both backends. The log goes there when a program gives Broker no `log`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.I
 
 
 class _Prefix(logging.Filter):
-    """A program that did not set up logging sees the text alone on stderr: it says there where it comes from."""
+    """Puts "orc: " before a text if the program has not set up logging, which then prints the text alone."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not logger.hasHandlers():
@@ -22,5 +22,5 @@ logger.addFilter(_Prefix())
 
 
 def log_to_logging(level: str, text: str) -> None:
-    """The default of Broker's `log`."""
+    """The default of Broker's `log`: writes to the logger "orc"."""
     logger.log(_LEVELS[level], "%s", text)

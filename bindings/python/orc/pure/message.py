@@ -22,9 +22,9 @@ from .link import HEADER_BYTES
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-# What sys.getrefcount returns inside release() and __exit__ of a message that one variable has.
 _MOST_YOUNG = 10_000  # more are there when the program has switched the collector off
 _VIEWED = type(gc.get_referents(memoryview(b""))[0])  # what the views of one object share, and what holds it
+# What sys.getrefcount returns inside release() and __exit__ of a message that one variable has.
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
