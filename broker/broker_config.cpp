@@ -82,7 +82,7 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   cli::one_of(app.add_option("--log-level", log_level, "how much it says on stderr"),
               {"error", "warning", "info", "debug"})
       ->capture_default_str();
-  const auto positive = CLI::Range(std::size_t{1}, std::size_t{1} << 40).description("");
+  const auto positive = cli::between(std::size_t{1}, std::size_t{1} << 40).description("");
   app.add_option("--max-topics", config.limits.topics,
                  "more are refused; one user or address may have half of what the others leave")
       ->check(positive)

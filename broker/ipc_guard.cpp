@@ -20,6 +20,10 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 std::string system_message(int error) { return std::strerror(error); }
 
+std::string why_unusable(const std::string& directory, int error) {
+  return error == EACCES ? detail::why_denied(directory) : system_message(error);
+}
+
 std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -29,11 +33,11 @@ std::string directory_of(const std::string& path) {
 std::string make_directories(const std::string& directory) {
   struct stat found {};
   if (stat(directory.c_str(), &found) == 0) return {};
-  if (errno != ENOENT) return directory + ": " + system_message(errno);
+  if (errno != ENOENT) return "directory " + directory + " cannot be used (" + why_unusable(directory, errno) + ")";
   if (auto wrong = make_directories(directory_of(directory)); !wrong.empty()) return wrong;
   if (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
   const int error = errno;
-  return "directory " + directory + " cannot be made (" + system_message(error) +
+  return "directory " + directory + " cannot be made (" + why_unusable(directory, error) +
          "): make it, or choose another with --listen";
 }
 

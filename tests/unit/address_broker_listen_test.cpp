@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "broker/address_broker.h"
+#include "support/as_nobody.h"
 #include "support/catch.h"
 #include "support/private_endpoint.h"
 #include "support/raw_client.h"
@@ -130,6 +131,17 @@ TEST_CASE("broker listen: the directory is made, and decides who may connect") {
 TEST_CASE("broker listen: a directory that cannot be made") {
   CHECK_THAT(why_not({"ipc:///proc/orc/broker"}), contains("cannot be made"));
   CHECK_THAT(why_not({"ipc:///dev/null/broker"}), contains("/dev/null"));
+}
+
+TEST_CASE("broker listen: a directory that this user may not use names its owner and the remedy") {
+  if (geteuid() != 0) return test::skip("only root can become another user");
+  const private_endpoint place;  // of root alone
+  for (const char* below : {"/broker", "/made/broker"}) {
+    const auto said = test::text_for_nobody([&] { return why_not({"ipc://" + place.directory() + below}); });
+    CHECK_THAT(said, contains("Permission denied") && contains(place.directory() + " belongs to root"));
+  }
+  const auto said = test::text_for_nobody([&] { return why_not({"ipc://" + place.directory() + "/made/broker"}); });
+  CHECK_THAT(said, contains("set XDG_RUNTIME_DIR to "));
 }
 
 TEST_CASE("broker listen: a private endpoint leaves nothing") {

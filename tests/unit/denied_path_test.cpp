@@ -2,47 +2,20 @@
 #include "base/denied_path.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 
+#include "base/temporary_directory.h"
+#include "support/as_nobody.h"
 #include "support/catch.h"
-#include "support/forked.h"
-#include "support/temp_dir.h"
 
 using namespace orc::test;
 
-namespace {
-
-constexpr uid_t nobody = 65534;
-
-// What a process of the user nobody, of no other group, says.
-std::string said_to_nobody(const std::string& path) {
-  std::array<int, 2> ends{};
-  REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
-  forked child([&] {
-    if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) return;
-    const std::string text = orc::detail::why_denied(path);
-    if (::write(ends[1], text.data(), text.size()) < 0) return;
-  });
-  ::close(ends[1]);
-  std::string text;
-  std::array<char, 4096> bytes{};
-  for (ssize_t n = 0; (n = ::read(ends[0], bytes.data(), bytes.size())) > 0;)
-    text.append(bytes.data(), static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  child.wait();
-  return text;
-}
-
-}  // namespace
-
 TEST_CASE("denied path: the text names the owner and the remedy", "[unit]") {
   if (::geteuid() != 0) return skip("only root can become another user");
-  const temp_dir scratch;
+  const orc::detail::temporary_directory scratch;
   const std::string top = scratch.path().string();
   const std::string inner = top + "/inner";
   const std::string file = inner + "/broker";
@@ -69,14 +42,14 @@ TEST_CASE("denied path: the text names the owner and the remedy", "[unit]") {
     REQUIRE(::unlink(file.c_str()) == 0);
     expected = "Permission denied: " + inner + " belongs to root, group root; set XDG_RUNTIME_DIR to ";
   }
-  const std::string said = said_to_nobody(file);
+  const std::string said = text_for_nobody([&] { return orc::detail::why_denied(file); });
   INFO(said);
   CHECK(said.starts_with(expected));
 }
 
 TEST_CASE("denied path: a user without a name is a number", "[unit]") {
   if (::geteuid() != 0) return skip("only root can give a directory away");
-  const temp_dir scratch;
+  const orc::detail::temporary_directory scratch;
   const std::string path = scratch.path().string();
   REQUIRE(::chown(path.c_str(), 54321, 54322) == 0);
   CHECK(orc::detail::ownership_text(path) == path + " belongs to 54321, group 54322");
