@@ -36,7 +36,31 @@ TEST_CASE("command line help: types and ranges are readable", "[unit]") {
   CHECK_THAT(help, contains("--mode block|spin (default block)"));
   CHECK_THAT(help, contains("--size SIZE,... (default 10,1k)"));
   CHECK_THAT(help, contains("--quiet (not with --loud)"));
-  CHECK_THAT(sub->help(), contains("name (required)"));
+  CHECK_THAT(sub->help(), contains("sub [OPTIONS] NAME"));
+  CHECK_THAT(sub->help(), contains("NAME (required)"));
+}
+
+TEST_CASE("command line help: a number out of range is told the range", "[unit]") {
+  CLI::App app("A program", "program");
+  int rounds = 0;
+  double rate = 0;
+  app.add_option("--rounds", rounds, "help")->check(orc::cli::between(1, 1000));
+  app.add_option("--rate", rate, "help")->check(orc::cli::between(1e-6, 1e6));
+  const auto said = [&app](const char* option, const char* number) {
+    try {
+      app.parse(std::vector<std::string>{number, option});
+    } catch (const CLI::ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(said("--rounds", "1000") == "nothing");
+  for (const char* wrong : {"1001", "0", "-1", "1.5", "five", ""}) {
+    INFO(wrong);
+    CHECK(said("--rounds", wrong) == "--rounds: '" + std::string(wrong) + "' is not a whole number from 1 to 1000");
+  }
+  CHECK(said("--rate", "0.000001") == "nothing");
+  CHECK(said("--rate", "fast") == "--rate: 'fast' is not a number from 0.000001 to 1000000");
 }
 
 TEST_CASE("command line help: a word that an option does not take names those that it takes", "[unit]") {

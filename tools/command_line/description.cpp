@@ -33,7 +33,7 @@ value_description value_of(const CLI::Option& option) {
   } else if (option.get_positional() && option.get_name() == "topic") {
     value.is = value_description::kind::topic;
   }
-  if (value.name.empty()) value.name = option.get_name();
+  if (value.name.empty()) value.name = shown_name(option);
   return value;
 }
 

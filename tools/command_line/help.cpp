@@ -1,6 +1,7 @@
 #include "tools/command_line/help.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -29,7 +30,7 @@ std::string default_text(std::string text) {
 
 std::string names_of(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
-  for (const CLI::Option* each : options) names.push_back(each->get_name());
+  for (const CLI::Option* each : options) names.push_back(shown_name(*each));
   std::sort(names.begin(), names.end());
   return joined(names, ", ", " or ");
 }
@@ -43,7 +44,6 @@ class readable_help : public CLI::Formatter {
       std::string name = value_name(*option);
       const bool has_delimiter = option->get_delimiter() != '\0';
       if (takes_several(*option) && has_delimiter) name += std::string(1, option->get_delimiter()) + "...";
-      if (takes_several(*option) && !has_delimiter && option->get_positional()) name += "...";
       if (!name.empty()) text = " " + name;
       if (const std::string checks = checks_of(*option); !checks.empty()) remarks.push_back(checks);
       const std::string usual = default_text(option->get_default_str());
@@ -54,11 +54,22 @@ class readable_help : public CLI::Formatter {
     if (!option->get_excludes().empty()) remarks.push_back("not with " + names_of(option->get_excludes()));
     return remarks.empty() ? text : text + " (" + joined(remarks, ", ") + ")";
   }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    return is_positional ? shown_name(*option) : CLI::Formatter::make_option_name(option, is_positional);
+  }
 };
 
 }  // namespace
 
 void use_readable_help(CLI::App& app) { app.formatter(std::make_shared<readable_help>()); }
+
+std::string shown_name(const CLI::Option& option) {
+  std::string name = option.get_name();
+  if (option.nonpositional()) return name;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+  return name;
+}
 
 std::string value_name(const CLI::Option& option) {
   const std::string described = option.get_type_name();

@@ -12,6 +12,9 @@ namespace orc::cli {
 // Call it before the application gets subcommands: they inherit the form of its help.
 void use_readable_help(CLI::App& app);
 
+// An option or argument as --help names it: "--count", "TOPIC".
+[[nodiscard]] std::string shown_name(const CLI::Option& option);
+
 // What stands for an option's value in --help: "N", "FILE", "block|spin".
 [[nodiscard]] std::string value_name(const CLI::Option& option);
 // Whether it takes any number of values.
@@ -27,8 +30,16 @@ template <class Number>
 [[nodiscard]] CLI::Validator between(Number least, Number most) {
   using shown = std::conditional_t<std::is_floating_point_v<Number>, double,
                                    std::conditional_t<std::is_signed_v<Number>, std::int64_t, std::uint64_t>>;
-  return CLI::Range(least, most)
-      .description(number_text(static_cast<shown>(least)) + "-" + number_text(static_cast<shown>(most)));
+  const std::string first = number_text(static_cast<shown>(least));
+  const std::string last = number_text(static_cast<shown>(most));
+  const auto check = [=](const std::string& text) {
+    using CLI::detail::lexical_cast;
+    Number number{};
+    if (lexical_cast(text, number) && number >= least && number <= most) return std::string();
+    return "'" + text + "' is not a " + (std::is_integral_v<Number> ? "whole " : "") + "number from " + first + " to " +
+           last;
+  };
+  return CLI::Validator(check, first + "-" + last, "number");
 }
 
 // Takes one of these words only; --help shows "block|spin". Returns the option.

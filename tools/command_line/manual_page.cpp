@@ -53,7 +53,7 @@ std::string synopsis(const command_description& command) {
   std::string line = bold(command.path);
   if (!command.options.empty()) line += " [" + italic("OPTION") + "]...";
   for (const auto& argument : command.arguments) {
-    const std::string name = italic(upper(argument.value.name)) + (argument.repeats ? "..." : "");
+    const std::string name = italic(argument.value.name) + (argument.repeats ? "..." : "");
     line += argument.required ? " " + name : " [" + name + "]";
   }
   if (!command.commands.empty()) line += " " + italic("COMMAND");
@@ -81,7 +81,7 @@ std::string footer_text(const std::string& footer) {
 
 std::string options_and_arguments(const command_description& command) {
   std::string text;
-  for (const auto& argument : command.arguments) text += entry(italic(upper(argument.value.name)), argument.help);
+  for (const auto& argument : command.arguments) text += entry(italic(argument.value.name), argument.help);
   for (const auto& option : command.options) text += option_entry(option);
   return text;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/command_line/help.h"
 #include "tools/command_line/nearest_name.h"
 #include "tools/command_line/words.h"
 
@@ -66,6 +67,23 @@ std::string unknown_word(const command& at, const std::string& typed) {
   return "unexpected argument '" + typed + "'";
 }
 
+// CLI11's own sentences name C++ types, and arguments by their small letters.
+std::string in_plain_words(const command& at, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const auto shown = [&](const std::string& name) {
+    const CLI::Option* const option = at.app->get_option_no_throw(name);
+    return option == nullptr ? name : shown_name(*option);
+  };
+  const auto before = [&](std::string_view end) { return text.substr(0, std::min(text.find(end), text.size())); };
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return shown(before(" ")) + " is missing";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return before(":") + (text.ends_with(" missing") ? " needs a value" : " was given more than once");
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return shown(before(" ")) + " does not go with " + shown(text.substr(text.rfind(' ') + 1));
+  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
+  return (in_file ? "the configuration file: " : "") + text;
+}
+
 std::string problem(const command& at, const CLI::ParseError& error) {
   const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   // CLI11 says that a command or an argument is missing before it looks at the words that it does not know.
@@ -74,8 +92,7 @@ std::string problem(const command& at, const CLI::ParseError& error) {
   }
   const auto known = commands_of(*at.app);
   if (is_incomplete && !known.empty()) return "a command is missing: " + joined(known, ", ");
-  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
-  return (in_file ? "the configuration file: " : "") + std::string(error.what());
+  return in_plain_words(at, error);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "text.h"
+#include "tools/command_line/help.h"
 #include "wire/control.h"
 
 namespace orc::cli {
@@ -38,7 +39,7 @@ CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, con
 }
 
 CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help) {
-  return command.add_option(name, seconds, help)->type_name("SEC")->check(CLI::Range(0.0, 1e9).description(""));
+  return command.add_option(name, seconds, help)->type_name("SEC")->check(between(0.0, 1e9).description(""));
 }
 
 }  // namespace orc::cli

@@ -31,7 +31,7 @@ struct doctor_options {
 
 constexpr const char* footer =
     "One line for each check: ok; note: works, with the limits that it tells; FAIL: something will not work. Commands\n"
-    "that mend it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
+    "that fix it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
     "Between two hosts: 'orc doctor --answer' on one of them, 'orc doctor --to HOST' on the other.\n\n"
     "Exit codes: 0 no FAIL, 1 at least one FAIL, 2 usage, 130 Ctrl-C.";
 
@@ -150,7 +150,7 @@ std::vector<std::string> set_kernel_parameter(const std::string& name, const std
 
 void add_doctor(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<doctor_options>();
-  CLI::App* command = app.add_subcommand("doctor", "Check this machine, and print the command that mends each finding");
+  CLI::App* command = app.add_subcommand("doctor", "Check this machine, and print the command that fixes each finding");
   command->footer(footer);
   command
       ->add_option("--broker", options->broker,
