@@ -164,16 +164,16 @@ class address_broker::loop final : broker_socket::owner {
   std::thread thread_;  // last: everything that it uses exists before it starts
 };
 
-std::variant<std::unique_ptr<address_broker>, std::string> address_broker::start(
+detail::expected<std::unique_ptr<address_broker>> address_broker::start(
     address_broker_options
         options) {  // NOLINT(performance-unnecessary-value-param): plain options, by value as they are given
   auto socket = broker_socket::open(options.listen);
-  if (auto* wrong = std::get_if<std::string>(&socket)) return std::move(*wrong);
+  if (!socket) return socket.error();
   try {
-    auto running = std::make_unique<loop>(options, std::move(std::get<0>(socket)));
+    auto running = std::make_unique<loop>(options, *std::move(socket));
     return std::unique_ptr<address_broker>(new address_broker(std::move(running)));
-  } catch (const std::system_error& error) {
-    return std::string("cannot start the broker's thread: ") + error.what();
+  } catch (const std::system_error& thrown) {
+    return error(errc::system_error, std::string("cannot start the broker's thread: ") + thrown.what());
   }
 }
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "base/expected.h"
 #include "broker_log.h"
 #include "endpoint_rules.h"
 #include "topic_map.h"
@@ -41,7 +41,7 @@ class address_broker {
 
   // Binds all endpoints and serves them on a thread of its own. Fails with one line that says what was tried, what was
   // found and what to do. Never throws for an error of the machine or a peer.
-  [[nodiscard]] static std::variant<std::unique_ptr<address_broker>, std::string> start(address_broker_options options);
+  [[nodiscard]] static detail::expected<std::unique_ptr<address_broker>> start(address_broker_options options);
 
   address_broker(const address_broker&) = delete;
   address_broker& operator=(const address_broker&) = delete;

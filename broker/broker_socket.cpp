@@ -91,20 +91,23 @@ unique_fd spare_fd() noexcept { return unique_fd(::open("/dev/null", O_RDONLY | 
 
 }  // namespace
 
-std::variant<std::unique_ptr<broker_socket>, std::string> broker_socket::open(const std::vector<std::string>& listen) {
-  if (listen.empty()) return "no endpoint to listen at: give one with --listen";
+detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::vector<std::string>& listen) {
+  if (listen.empty()) return error(errc::bad_argument, "no endpoint to listen at: give one with --listen");
   if (!detail::room_for_fds(fds_of_broker + listen.size())) {
-    return "too few open files are allowed (RLIMIT_NOFILE) to serve: raise the limit with ulimit -n";
+    return error(errc::no_descriptors,
+                 "too few open files are allowed (RLIMIT_NOFILE) to serve: raise the limit with ulimit -n");
   }
   unique_fd events(::epoll_create1(EPOLL_CLOEXEC));
   unique_fd wakened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!events || !add_to(events.get(), wakened.get(), EPOLLIN, wake_mark)) {
-    return "cannot make the broker's descriptors: too many open files: raise the limit with ulimit -n";
+    return error(errc::no_descriptors,
+                 "cannot make the broker's descriptors: too many open files: raise the limit with ulimit -n");
   }
   std::unique_ptr<broker_socket> made(
       new broker_socket(std::move(events), std::move(wakened), places_for(listen.size())));
   for (const auto& endpoint : listen) {
-    if (auto wrong = made->listen_at(endpoint); !wrong.empty()) return "cannot listen at " + endpoint + ": " + wrong;
+    if (auto done = made->listen_at(endpoint); !done)
+      return error(done.code(), "cannot listen at " + endpoint + ": " + done.error().message());
   }
   return made;
 }
@@ -112,13 +115,12 @@ std::variant<std::unique_ptr<broker_socket>, std::string> broker_socket::open(co
 broker_socket::broker_socket(unique_fd events, unique_fd wakened, fair_share::bounds places)
     : events_(std::move(events)), wakened_(std::move(wakened)), spare_(spare_fd()), share_(places) {}
 
-std::string broker_socket::listen_at(const std::string& endpoint) {
+result broker_socket::listen_at(const std::string& endpoint) {
   auto opened = listener::open(endpoint);
-  if (auto* const wrong = std::get_if<std::string>(&opened)) return std::move(*wrong);
-  doors_.push_back(std::move(std::get<listener>(opened)));
-  return add_to(events_.get(), doors_.back().fd(), EPOLLIN, door_mark | (doors_.size() - 1))
-             ? std::string()
-             : "the system watches no more descriptors";
+  if (!opened) return opened.error();
+  doors_.push_back(*std::move(opened));
+  if (add_to(events_.get(), doors_.back().fd(), EPOLLIN, door_mark | (doors_.size() - 1))) return {};
+  return {errc::system_error, "the system watches no more descriptors"};
 }
 
 std::vector<std::string> broker_socket::endpoints() const {

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
 #include "control_connection.h"
 #include "fair_share.h"
@@ -45,8 +45,7 @@ class broker_socket {
 
   // Listens on all of `listen` or on none. Returns the socket, or one line that names the endpoint, the finding and the
   // fix.
-  [[nodiscard]] static std::variant<std::unique_ptr<broker_socket>, std::string> open(
-      const std::vector<std::string>& listen);
+  [[nodiscard]] static detail::expected<std::unique_ptr<broker_socket>> open(const std::vector<std::string>& listen);
   broker_socket(const broker_socket&) = delete;
   broker_socket& operator=(const broker_socket&) = delete;
   ~broker_socket() = default;
@@ -89,7 +88,7 @@ class broker_socket {
   };
 
   broker_socket(detail::unique_fd events, detail::unique_fd wakened, fair_share::bounds places);
-  [[nodiscard]] std::string listen_at(const std::string& endpoint);
+  [[nodiscard]] result listen_at(const std::string& endpoint);
 
   void accept_from(listener& door, owner& to) noexcept;
   void take(const listener& door, detail::unique_fd fd, owner& to);

@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
+using detail::expected;
+using detail::unable;
+
 std::string system_message(int error) { return std::strerror(error); }
 
 std::string why_unusable(const std::string& directory, int error) {
@@ -30,31 +33,32 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string make_directories(const std::string& directory) {
+result make_directories(const std::string& directory) {
   struct stat found {};
   if (stat(directory.c_str(), &found) == 0) return {};
-  if (errno != ENOENT) return "directory " + directory + " cannot be used (" + why_unusable(directory, errno) + ")";
-  if (auto wrong = make_directories(directory_of(directory)); !wrong.empty()) return wrong;
+  if (errno != ENOENT)
+    return unable("directory " + directory + " cannot be used (" + why_unusable(directory, errno) + ")");
+  if (auto made = make_directories(directory_of(directory)); !made) return made;
   if (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
   const int error = errno;
-  return "directory " + directory + " cannot be made (" + why_unusable(directory, error) +
-         "): make it, or choose another with --listen";
+  return unable("directory " + directory + " cannot be made (" + why_unusable(directory, error) +
+                "): make it, or choose another with --listen");
 }
 
 // The owner of the directory decides which program listens at the socket.
-std::string directory_problem(const std::string& directory) {
+result check_directory(const std::string& directory) {
   struct stat found {};
-  if (stat(directory.c_str(), &found) != 0) return directory + ": " + system_message(errno);
-  if (!S_ISDIR(found.st_mode)) return directory + " is not a directory: choose another path with --listen";
+  if (stat(directory.c_str(), &found) != 0) return unable(directory + ": " + system_message(errno));
+  if (!S_ISDIR(found.st_mode)) return unable(directory + " is not a directory: choose another path with --listen");
   const auto self = geteuid();
   if (self != 0 && found.st_uid != self && found.st_uid != 0) {
-    return "directory " + directory + " belongs to uid " + std::to_string(found.st_uid) + ", not to uid " +
-           std::to_string(self) + ": choose another with --listen";
+    return unable("directory " + directory + " belongs to uid " + std::to_string(found.st_uid) + ", not to uid " +
+                  std::to_string(self) + ": choose another with --listen");
   }
   if (access(directory.c_str(), W_OK | X_OK) == 0) return {};
   const int error = errno;
-  return "directory " + directory + ": " + system_message(error) + " (" + detail::ownership_text(directory) +
-         "): run as a user who may write there, or choose another with --listen";
+  return unable("directory " + directory + ": " + system_message(error) + " (" + detail::ownership_text(directory) +
+                "): run as a user who may write there, or choose another with --listen");
 }
 
 std::string holder_pid(int fd) {
@@ -73,18 +77,19 @@ bool still_named(int fd, const std::string& name) {
          open_file.st_dev == named.st_dev;
 }
 
-std::variant<int, std::string> take_lock(const std::string& path) {
+expected<int> take_lock(const std::string& path) {
   const std::string name = path + ".lock";
   for (;;) {
     const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return "lock file " + name + ": " + system_message(errno) + ": remove it, or choose another path";
+    if (fd < 0)
+      return unable("lock file " + name + ": " + system_message(errno) + ": remove it, or choose another path");
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       auto text = error == EWOULDBLOCK ? "another orc-broker (pid " + holder_pid(fd) + ") already serves ipc://" +
                                              path + ": use that one, stop it, or choose another path with --listen"
                                        : "lock file " + name + ": " + system_message(error);
       close(fd);
-      return text;
+      return unable(std::move(text));
     }
     if (still_named(fd, name)) return fd;
     close(fd);
@@ -103,12 +108,12 @@ bool somebody_listens(const std::string& path) {
   return answered;
 }
 
-std::string occupied(const std::string& path) {
+result check_free(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0) return {};
-  if (!S_ISSOCK(found.st_mode)) return path + " exists and is not a socket: remove it, or choose another path";
+  if (!S_ISSOCK(found.st_mode)) return unable(path + " exists and is not a socket: remove it, or choose another path");
   if (!somebody_listens(path)) return {};  // left behind by a killed broker: the bind replaces it
-  return "another program already serves ipc://" + path + ": stop it, or choose another path with --listen";
+  return unable("another program already serves ipc://" + path + ": stop it, or choose another path with --listen");
 }
 
 void write_pid(int fd) {
@@ -119,33 +124,32 @@ void write_pid(int fd) {
 
 }  // namespace
 
-std::variant<ipc_guard, std::string> ipc_guard::take(const std::string& path) {
-  if (path.empty()) return "the path is empty";
-  if (path.front() == '@') return "abstract sockets have no permissions: choose a path";
+expected<ipc_guard> ipc_guard::take(const std::string& path) {
+  if (path.empty()) return unable("the path is empty");
+  if (path.front() == '@') return unable("abstract sockets have no permissions: choose a path");
   if (path.size() > longest_path) {
-    return "the path has " + std::to_string(path.size()) + " bytes, a socket's path has at most " +
-           std::to_string(longest_path) + ": choose a shorter one";
+    return unable("the path has " + std::to_string(path.size()) + " bytes, a socket's path has at most " +
+                  std::to_string(longest_path) + ": choose a shorter one");
   }
   const auto directory = directory_of(path);
-  if (auto wrong = make_directories(directory); !wrong.empty()) return wrong;
-  if (auto wrong = directory_problem(directory); !wrong.empty()) return wrong;
+  if (auto made = make_directories(directory); !made) return made.error();
+  if (auto checked = check_directory(directory); !checked) return checked.error();
   const auto lock = take_lock(path);
-  if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
-  const int fd = std::get<int>(lock);
-  if (auto wrong = occupied(path); !wrong.empty()) {
+  if (!lock) return lock.error();
+  if (auto checked = check_free(path); !checked) {
     unlink((path + ".lock").c_str());
-    close(fd);
-    return wrong;
+    close(*lock);
+    return checked.error();
   }
-  write_pid(fd);
-  return ipc_guard(path, fd);
+  write_pid(*lock);
+  return ipc_guard(path, *lock);
 }
 
-std::string ipc_guard::set_mode() const {
+result ipc_guard::set_mode() const {
   struct stat directory {};
   const bool group = stat(directory_of(path_).c_str(), &directory) == 0 && (directory.st_mode & S_IRWXG) != 0;
   if (chmod(path_.c_str(), group ? 0660 : 0600) == 0) return {};
-  return path_ + ": chmod: " + system_message(errno);
+  return unable(path_ + ": chmod: " + system_message(errno));
 }
 
 ipc_guard::~ipc_guard() {

@@ -5,19 +5,19 @@
 
 #include <string>
 #include <utility>
-#include <variant>
+
+#include "base/expected.h"
 
 namespace orc {
 
 class ipc_guard {
  public:
   // Makes the directory (0700) when it is missing, takes the lock, and makes sure that no other program answers at
-  // `path`. Returns the guard, or the finding and the fix, to follow "cannot listen at ipc://…: ". Does not block.
-  [[nodiscard]] static std::variant<ipc_guard, std::string> take(const std::string& path);
+  // `path`. The error's message has the finding and the fix, to follow "cannot listen at ipc://…: ". Does not block.
+  [[nodiscard]] static detail::expected<ipc_guard> take(const std::string& path);
 
-  // Call it after the bind: gives the socket mode 0660 where the directory is open to a group, else 0600. Returns the
-  // error, or an empty string.
-  [[nodiscard]] std::string set_mode() const;
+  // Call it after the bind: gives the socket mode 0660 where the directory is open to a group, else 0600.
+  [[nodiscard]] result set_mode() const;
 
   ipc_guard(ipc_guard&& other) noexcept : path_(std::exchange(other.path_, {})), fd_(std::exchange(other.fd_, -1)) {}
   ipc_guard& operator=(ipc_guard&&) = delete;

@@ -20,9 +20,11 @@
 namespace orc {
 namespace {
 
+using detail::expected;
 using detail::ip_address;
 using detail::ip_port;
 using detail::socket_address;
+using detail::unable;
 using detail::unique_fd;
 
 constexpr std::string_view ipc_scheme = "ipc://";
@@ -88,43 +90,43 @@ std::optional<ip_address> address_of(const std::string& host) {
 
 }  // namespace
 
-std::variant<listener, std::string> listener::open(const std::string& endpoint) {
+expected<listener> listener::open(const std::string& endpoint) {
   if (endpoint.starts_with(ipc_scheme)) return open_path(endpoint.substr(ipc_scheme.size()));
   if (endpoint.starts_with(tcp_scheme)) return open_port(endpoint.substr(tcp_scheme.size()));
-  return "neither ipc://PATH nor tcp://ADDRESS:PORT";
+  return unable("neither ipc://PATH nor tcp://ADDRESS:PORT");
 }
 
-std::variant<listener, std::string> listener::open_path(const std::string& path) {
+expected<listener> listener::open_path(const std::string& path) {
   auto guard = ipc_guard::take(path);
-  if (auto* const wrong = std::get_if<std::string>(&guard)) return std::move(*wrong);
+  if (!guard) return guard.error();
   listener made(unique_fd(::socket(AF_UNIX, stream_type, 0)), std::string(ipc_scheme) + path);
-  made.guard_.emplace(std::move(std::get<ipc_guard>(guard)));
+  made.guard_.emplace(*std::move(guard));
   (void)detail::refuse_descriptors(made.fd());  // connections inherit it
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);
   (void)::unlink(path.c_str());  // left behind by a killed broker: the guard knows that no program answers there
   if (made.fd() < 0 || ::bind(made.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return std::string(std::strerror(errno)) + ": choose another path with --listen";
+    return unable(std::string(std::strerror(errno)) + ": choose another path with --listen");
   }
   // Sets the mode before listen(), so that no program connects under the mode of the umask.
-  if (auto wrong = made.guard_->set_mode(); !wrong.empty()) return wrong;
-  if (::listen(made.fd(), backlog) != 0) return std::string(std::strerror(errno));
+  if (auto done = made.guard_->set_mode(); !done) return done.error();
+  if (::listen(made.fd(), backlog) != 0) return unable(std::strerror(errno));
   return made;
 }
 
-std::variant<listener, std::string> listener::open_port(const std::string& where) {
+expected<listener> listener::open_port(const std::string& where) {
   const auto colon = where.rfind(':');
   const auto port = colon == std::string::npos ? std::nullopt : port_of(std::string_view(where).substr(colon + 1));
-  if (!port) return "no port from 1 to 65535, or * for any: write it as tcp://ADDRESS:PORT";
+  if (!port) return unable("no port from 1 to 65535, or * for any: write it as tcp://ADDRESS:PORT");
   const auto host = where.substr(0, colon);
-  if (host.empty()) return tcp_advice(EINVAL);
+  if (host.empty()) return unable(tcp_advice(EINVAL));
   const auto address = address_of(host);
-  if (!address) return tcp_advice(ENODEV);
+  if (!address) return unable(tcp_advice(ENODEV));
   ip_port at{*address, *port};
   const bool everywhere = host == any_host;
   unique_fd fd(everywhere ? detail::listen_tcp_everywhere(at, backlog) : detail::listen_tcp(at, backlog));
-  if (!fd) return tcp_advice(errno);
+  if (!fd) return unable(tcp_advice(errno));
   const auto shown = everywhere ? "*:" + std::to_string(at.port) : at.text();
   listener made(std::move(fd), std::string(tcp_scheme) + shown);
   made.remote_ = !address->is_loopback();

@@ -3,8 +3,8 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
 #include "ipc_guard.h"
 #include "peer.h"
@@ -14,9 +14,9 @@ namespace orc {
 class listener {
  public:
   // `endpoint`: ipc://PATH, tcp://ADDRESS:PORT, tcp://[ADDRESS]:PORT or tcp://INTERFACE:PORT. The address * stands for
-  // all addresses of both families (of IPv4 where the kernel has no IPv6), the port * for a free one. Returns the
-  // listener, or one line to follow "cannot listen at <endpoint>: ". Does not block, looks up no names.
-  [[nodiscard]] static std::variant<listener, std::string> open(const std::string& endpoint);
+  // all addresses of both families (of IPv4 where the kernel has no IPv6), the port * for a free one. The
+  // error's message is one line to follow "cannot listen at <endpoint>: ". Does not block, looks up no names.
+  [[nodiscard]] static detail::expected<listener> open(const std::string& endpoint);
   listener(listener&&) noexcept = default;
   listener& operator=(listener&&) = delete;
   // Refuses connections that still wait, also while a forked child holds a copy of the descriptor.
@@ -35,8 +35,8 @@ class listener {
 
  private:
   listener(detail::unique_fd fd, std::string endpoint) : fd_(std::move(fd)), endpoint_(std::move(endpoint)) {}
-  [[nodiscard]] static std::variant<listener, std::string> open_path(const std::string& path);
-  [[nodiscard]] static std::variant<listener, std::string> open_port(const std::string& where);
+  [[nodiscard]] static detail::expected<listener> open_path(const std::string& path);
+  [[nodiscard]] static detail::expected<listener> open_port(const std::string& where);
 
   std::optional<ipc_guard> guard_;  // outlives the socket: its files go only when nothing listens any more
   detail::unique_fd fd_;

@@ -77,11 +77,11 @@ int serve(const orc::broker_config& config) {
   options.version = std::string("orc-broker ") + ORC_VERSION;
   options.log = log;
   auto started = orc::address_broker::start(options);
-  if (const auto* wrong = std::get_if<std::string>(&started)) {
-    log(broker_log_level::error, *wrong);
+  if (!started) {
+    log(broker_log_level::error, started.error().message());
     return orc::exit_code::cannot_serve;
   }
-  auto& broker = *std::get<0>(started);
+  auto& broker = **started;
   for (const auto& endpoint : broker.endpoints()) log(broker_log_level::info, "serves " + endpoint);
   const orc::service_manager manager;
   manager.ready();

@@ -39,8 +39,8 @@ class victim {
     const auto state = described(client, topic);
     REQUIRE(state.publication);
     id = state.publication->publication;
-    url = std::get<orc::wire::multicast_url>(
-        orc::wire::multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast)));
+    url =
+        *orc::wire::multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast));
     REQUIRE(url.from);
   }
 

@@ -22,7 +22,7 @@ namespace orc::test {
 class udp_stranger {
  public:
   explicit udp_stranger(const std::string& group_url)
-      : url_(std::get<wire::multicast_url>(wire::multicast_url::parse(group_url))),
+      : url_(*wire::multicast_url::parse(group_url)),
         group_(std::move(std::get<detail::unique_fd>(detail::multicast::open_sender(url_)))),
         direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(AF_INET, 1 << 20)))) {}
 

@@ -26,8 +26,8 @@ struct fixture {
     address_broker_options options;
     options.listen = {place.endpoint(), "tcp://127.0.0.1:*"};
     auto started = address_broker::start(std::move(options));
-    if (auto* wrong = std::get_if<std::string>(&started)) FAIL(*wrong);
-    broker = std::move(std::get<0>(started));
+    if (!started) FAIL(started.error().message());
+    broker = *std::move(started);
   }
   std::uint64_t rejected() {
     raw_client tool(place.endpoint());

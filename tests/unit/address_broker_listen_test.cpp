@@ -17,7 +17,7 @@ using test::private_endpoint;
 
 namespace {
 
-std::variant<std::unique_ptr<address_broker>, std::string> start(std::vector<std::string> listen) {
+detail::expected<std::unique_ptr<address_broker>> start(std::vector<std::string> listen) {
   address_broker_options options;
   options.listen = std::move(listen);
   return address_broker::start(std::move(options));
@@ -25,8 +25,8 @@ std::variant<std::unique_ptr<address_broker>, std::string> start(std::vector<std
 
 std::string why_not(std::vector<std::string> listen) {
   auto started = start(std::move(listen));
-  REQUIRE(std::holds_alternative<std::string>(started));
-  return std::get<std::string>(started);
+  REQUIRE(!started);
+  return started.error().message();
 }
 
 mode_t mode_of(const std::string& path) {
@@ -48,20 +48,19 @@ TEST_CASE("broker listen: endpoints that are none") {
 }
 
 TEST_CASE("broker listen: * is both families, and stays * in what is printed") {
-  auto broker = std::move(std::get<0>(start({"tcp://*:*"})));
+  const auto broker = *start({"tcp://*:*"});
   const auto endpoint = broker->endpoints()[0];
   CHECK_THAT(endpoint, contains("tcp://*:"));
   const auto port = endpoint.substr(endpoint.rfind(':'));
   for (const std::string address : {"127.0.0.1", "[::1]"}) {
-    if (address == "[::1]" && !std::holds_alternative<std::unique_ptr<address_broker>>(start({"tcp://[::1]:*"})))
-      return test::skip("this host has no IPv6");
+    if (address == "[::1]" && !start({"tcp://[::1]:*"})) return test::skip("this host has no IPv6");
     test::raw_client client("tcp://" + address + port);
     CHECK(std::holds_alternative<wire::topic_list>(client.ask(wire::list_topics{})));
   }
-  CHECK_THAT(std::get<0>(start({"tcp://[::1]:*"}))->endpoints()[0], contains("tcp://[::1]:"));
-  CHECK_THAT(std::get<0>(start({"tcp://[::]:*"}))->endpoints()[0], contains("tcp://[::]:"));
-  CHECK_THAT(std::get<0>(start({"tcp://0.0.0.0:*"}))->endpoints()[0], contains("tcp://0.0.0.0:"));
-  CHECK_THAT(std::get<0>(start({"tcp://lo:*"}))->endpoints()[0], contains("tcp://127.0.0.1:"));
+  CHECK_THAT((*start({"tcp://[::1]:*"}))->endpoints()[0], contains("tcp://[::1]:"));
+  CHECK_THAT((*start({"tcp://[::]:*"}))->endpoints()[0], contains("tcp://[::]:"));
+  CHECK_THAT((*start({"tcp://0.0.0.0:*"}))->endpoints()[0], contains("tcp://0.0.0.0:"));
+  CHECK_THAT((*start({"tcp://lo:*"}))->endpoints()[0], contains("tcp://127.0.0.1:"));
   CHECK_THAT(why_not({"tcp://::1:5570"}), contains("no such address"));
   CHECK_THAT(why_not({"tcp://[127.0.0.1]:5570"}), contains("no such address"));
 }
@@ -69,7 +68,7 @@ TEST_CASE("broker listen: * is both families, and stays * in what is printed") {
 TEST_CASE("broker listen: a second broker on the same path is refused and told the first one's pid") {
   const private_endpoint place;
   const auto first = start({place.endpoint()});
-  REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(first));
+  REQUIRE(first);
   CHECK_THAT(why_not({place.endpoint()}),
              contains("another orc-broker (pid " + std::to_string(getpid()) + ") already serves " + place.endpoint()));
   test::raw_client client(place.endpoint());
@@ -79,10 +78,10 @@ TEST_CASE("broker listen: a second broker on the same path is refused and told t
 TEST_CASE("broker listen: a second broker on the same port is refused, and takes nothing with it") {
   const private_endpoint place;
   auto first = start({"tcp://127.0.0.1:*"});
-  const auto taken = std::get<0>(first)->endpoints()[0];
+  const auto taken = (*first)->endpoints()[0];
   CHECK_THAT(why_not({place.endpoint(), taken}), contains("cannot listen at " + taken) && contains("another program"));
   CHECK(access((place.directory() + "/broker.lock").c_str(), F_OK) != 0);
-  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(start({place.endpoint()})));
+  CHECK(start({place.endpoint()}));
 }
 
 TEST_CASE("broker listen: a socket that another program serves is not stolen") {
@@ -107,8 +106,7 @@ TEST_CASE("broker listen: only a socket is replaced, no other file") {
 TEST_CASE("broker listen: a path too long for a socket") {
   const private_endpoint place;
   const auto room = 107 - place.directory().size() - 1;
-  CHECK(std::holds_alternative<std::unique_ptr<address_broker>>(
-      start({"ipc://" + place.directory() + "/" + std::string(room, 'x')})));
+  CHECK(start({"ipc://" + place.directory() + "/" + std::string(room, 'x')}));
   CHECK_THAT(why_not({"ipc://" + place.directory() + "/" + std::string(room + 1, 'x')}),
              contains("108 bytes") && contains("at most 107"));
 }
@@ -118,7 +116,7 @@ TEST_CASE("broker listen: the directory is made, and decides who may connect") {
   const auto directory = place.directory() + "/a/b";
   {
     const auto broker = start({"ipc://" + directory + "/broker"});
-    REQUIRE(std::holds_alternative<std::unique_ptr<address_broker>>(broker));
+    REQUIRE(broker);
     CHECK(mode_of(directory) == 0700);
     CHECK(mode_of(directory + "/broker") == 0600);
   }

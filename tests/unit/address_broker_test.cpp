@@ -23,8 +23,8 @@ struct running_broker {
     options.listen.push_back(place.endpoint());
     options.listen.emplace_back("tcp://127.0.0.1:*");
     auto started = address_broker::start(std::move(options));
-    if (auto* wrong = std::get_if<std::string>(&started)) FAIL(*wrong);
-    broker = std::move(std::get<0>(started));
+    if (!started) FAIL(started.error().message());
+    broker = *std::move(started);
   }
   [[nodiscard]] const std::string& endpoint() const { return place.endpoint(); }
   [[nodiscard]] const std::string& tcp_endpoint() const { return broker->endpoints().at(1); }
@@ -90,11 +90,11 @@ TEST_CASE("address broker: a restarted broker greets those who come back with an
   private_endpoint place;
   address_broker_options options;
   options.listen = {place.endpoint()};
-  auto first = std::move(std::get<0>(address_broker::start(options)));
+  auto first = *address_broker::start(options);
   raw_client client(place.endpoint(), true);
   REQUIRE(std::get<wire::welcome>(client.next_event()->content).epoch == first->epoch());
   first.reset();
-  const auto second = std::move(std::get<0>(address_broker::start(options)));
+  const auto second = *address_broker::start(options);
   CHECK(std::get<wire::welcome>(client.next_event()->content).epoch == second->epoch());
   const auto wrong = expect<wire::error>(client.ask(wire::heartbeat{}));
   CHECK(wrong.code == wire::error_code::unknown_participant);
@@ -319,7 +319,7 @@ TEST_CASE("address broker: a free port is found and told; other hosts are promis
   private_endpoint place;
   address_broker_options options;
   options.listen = {place.endpoint(), "tcp://127.0.0.1:*"};
-  auto local = std::move(std::get<0>(address_broker::start(options)));
+  auto local = *address_broker::start(options);
   REQUIRE(local->endpoints().size() == 2);
   CHECK(local->endpoints()[0] == place.endpoint());
   CHECK_THAT(local->endpoints()[1], Catch::Matchers::StartsWith("tcp://127.0.0.1:") && !contains("*"));
@@ -327,7 +327,7 @@ TEST_CASE("address broker: a free port is found and told; other hosts are promis
   CHECK_FALSE(join(client, hello_of_this_process()).remote);
 
   options.listen = {"tcp://0.0.0.0:*"};
-  auto open = std::move(std::get<0>(address_broker::start(options)));
+  auto open = *address_broker::start(options);
   const auto port = open->endpoints()[0].substr(open->endpoints()[0].rfind(':'));
   raw_client other("tcp://127.0.0.1" + port);
   CHECK(join(other, hello_of_this_process()).remote);

@@ -24,11 +24,11 @@ transports = ("inproc", "multicast", "shm", "stream")
 # transport is closed to other transports and to the core.
 layers: Dict[str, Tuple[str, ...]] = {
     public: (),
-    base: (),
-    wire: (base,),
+    base: (public,),
+    wire: (public, base),
     transport: (public, base, wire),
     core: (public, base, wire, transport),
-    "broker": (base, wire, "tools/command_line"),
+    "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
     "liborc/examples": (public,),
     "tools": (public, base, wire, "broker", "tools/command_line", "tools/support"),

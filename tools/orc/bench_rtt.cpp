@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <variant>
 
 #include "base/child_process.h"
 #include "broker/address_broker.h"
@@ -122,14 +121,13 @@ class round_trips {
   std::vector<std::int64_t> ns_;
 };
 
-// The row, or what went wrong.
-std::variant<rtt_row, std::string> measure(const rtt_options& options, const std::string& broker,
-                                           orc::transport transport, std::size_t size) {
+detail::expected<rtt_row> measure(const rtt_options& options, const std::string& broker, orc::transport transport,
+                                  std::size_t size) {
   const std::string what = std::string(to_string(transport)) + ", " + bench::size_label(size);
   const std::string topics = "bench." + std::string(to_string(transport)) + "." + std::to_string(size);
   const echo_side echo(options, {broker, topics, transport, size, options.wait, options.send, options.cpus.second});
   bench::orc_end end(broker, "orc bench rtt", {topics + ".ping", topics + ".pong", transport, size, options.wait});
-  if (const auto opened = end.open(); !opened) return what + ": " + opened.error().message();
+  if (const auto opened = end.open(); !opened) return error(opened.code(), what + ": " + opened.error().message());
 
   std::atomic<std::uint64_t> progress{0};
   round_trips trips(end, options, size, progress);
@@ -141,12 +139,13 @@ std::variant<rtt_row, std::string> measure(const rtt_options& options, const std
     complete = trips.run();
   }
   (void)end.send(nullptr, 0);  // ends the echo
-  if (!complete) return what + ": no echo within 5 s after " + std::to_string(progress.load()) + " round trips";
+  if (!complete)
+    return detail::unable(what + ": no echo within 5 s after " + std::to_string(progress.load()) + " round trips");
   return rtt_row{transport, size, bench::summarize(trips.ns(), 0.5)};
 }
 
-std::variant<std::unique_ptr<address_broker>, std::string> start_broker(const bench::scratch_dir& files) {
-  if (files.path().empty()) return std::string("cannot make a directory in the temporary directory");
+detail::expected<std::unique_ptr<address_broker>> start_broker(const bench::scratch_dir& files) {
+  if (files.path().empty()) return detail::unable("cannot make a directory in the temporary directory");
   address_broker_options options;
   options.listen = {files.ipc("broker")};
   return address_broker::start(std::move(options));
@@ -173,8 +172,8 @@ int run_rtt(const rtt_options& options) {
   }
   const bench::scratch_dir files;
   auto started = start_broker(files);
-  if (const auto* why = std::get_if<std::string>(&started)) return fail(*why);
-  const auto& broker = std::get<std::unique_ptr<address_broker>>(started);
+  if (!started) return fail(started.error().message());
+  const auto& broker = *started;
   // The broker's thread exists already: it stays free to run anywhere.
   if (!bench::pin_this_thread(options.cpus.first))
     return fail("cannot pin to core " + std::to_string(options.cpus.first));
@@ -185,10 +184,10 @@ int run_rtt(const rtt_options& options) {
     for (const std::size_t size : options.sizes) {
       if (bench::interrupted() || !failure.empty()) break;
       auto result = measure(options, broker->endpoints().front(), transport, size);
-      if (auto* row = std::get_if<rtt_row>(&result))
-        rows.push_back(std::move(*row));
+      if (result)
+        rows.push_back(*std::move(result));
       else
-        failure = std::get<std::string>(result);
+        failure = result.error().message();
     }
   }
   print_rtt_tables(options.json == "-" || options.csv == "-" ? stderr : stdout, rows, options);

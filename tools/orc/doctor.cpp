@@ -64,14 +64,14 @@ std::optional<multicast_wish> wished_network(const examine& add, const doctor_op
   wire::multicast_url::setting source{options.multicast, {}};
   if (source.text.empty()) source = wire::multicast_url::from_environment();
   const auto parsed = wire::multicast_url::parse(source.text);
-  if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
+  if (!parsed) {
     add({severity::fail,
          "multicast URL",
-         std::string(source.variable) + ": " + *wrong,
+         std::string(source.variable) + ": " + parsed.error().message(),
          {"unset " + std::string(source.variable)}});
     return std::nullopt;
   }
-  return multicast_wish{std::get<wire::multicast_url>(parsed), source.text.find("recv_buf_size=") != std::string::npos};
+  return multicast_wish{*parsed, source.text.find("recv_buf_size=") != std::string::npos};
 }
 
 void check_this_host(const examine& add, const doctor_options& options, const detail::stop_signal& stop) {
@@ -163,8 +163,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
       ->type_name("URL")
       ->check([](const std::string& text) {
         const auto parsed = wire::multicast_url::parse(text);
-        const auto* const wrong = std::get_if<std::string>(&parsed);
-        return wrong == nullptr ? std::string() : *wrong;
+        return parsed ? std::string() : parsed.error().message();
       });
   command->add_flag("--huge-pages", options->huge_pages,
                     "Check huge pages as well (shared_memory_options::huge_pages)");

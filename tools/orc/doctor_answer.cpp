@@ -44,10 +44,10 @@ class answerer {
   answerer(const detail::stop_signal& stop, std::uint16_t data_port, wire::multicast_url url)
       : stop_(stop), data_port_(data_port), url_(std::move(url)) {
     auto opened = group_probe::open(url_);
-    if (auto* const wrong = std::get_if<std::string>(&opened))
-      no_group_ = *wrong;
+    if (opened)
+      group_.emplace(*std::move(opened));
     else
-      group_.emplace(std::move(std::get<group_probe>(opened)));
+      no_group_ = opened.error().message();
   }
 
   [[nodiscard]] const std::string& no_group() const { return no_group_; }
@@ -79,15 +79,14 @@ class answerer {
 
   // Only to whoever asks.
   [[nodiscard]] std::string connect(const detail::ip_port& to) const {
-    auto made = doctor_line::connect(to, stop_);
-    const auto* const why = std::get_if<std::string>(&made);
-    return why == nullptr ? "ok" : "no " + *why;
+    const auto made = doctor_line::connect(to, stop_);
+    return made ? "ok" : "no " + made.error().message();
   }
 
   [[nodiscard]] std::string send(const std::string& word) {
     if (!group_) return "no " + no_group_;
-    const auto why = group_->send(word);
-    return why.empty() ? "ok" : "no " + why;
+    const auto sent = group_->send(word);
+    return sent ? "ok" : "no " + sent.error().message();
   }
 
   const detail::stop_signal& stop_;
@@ -110,13 +109,12 @@ int answer_doctors(const wire::multicast_url& url, std::uint16_t port) {
   std::uint16_t data_port = 0;
   auto data = listen_on_data_port(data_port);
   for (const auto* each : {&door, &data}) {
-    if (const auto* const wrong = std::get_if<std::string>(each)) {
-      out.note(*wrong);
-      return exit_code::failed;
-    }
+    if (*each) continue;
+    out.note(each->error().message());
+    return exit_code::failed;
   }
-  const auto& doctors = std::get<detail::unique_fd>(door);
-  const auto& visitors = std::get<detail::unique_fd>(data);
+  const auto& doctors = *door;
+  const auto& visitors = *data;
   answerer answers(stop, data_port, url);
   if (!answers.no_group().empty()) out.note("multicast " + url.text() + ": " + answers.no_group());
   out.line("answers 'orc doctor --to " + host_name() + "' at port " + std::to_string(port) + ", until Ctrl-C");

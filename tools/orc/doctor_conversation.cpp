@@ -38,35 +38,36 @@ int connect_in_time(int fd, const detail::socket_address& to, const detail::stop
 
 }  // namespace
 
-std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port) {
+detail::expected<detail::unique_fd> listen_for_doctor(std::uint16_t& port) {
   detail::ip_port at{{}, port};
   detail::unique_fd fd(detail::listen_tcp_everywhere(at, 16));
-  if (!fd) return "cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno);
+  if (!fd) return detail::unable("cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno));
   port = at.port;
   return fd;
 }
 
-std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& port) {
-  const auto parsed = detail::port_range::parse(detail::environment("ORC_PORTS"));
-  const auto* const among = std::get_if<detail::port_range>(&parsed);
-  if (among == nullptr) return "ORC_PORTS: " + std::get<std::string>(parsed);
-  std::variant<detail::unique_fd, std::string> made;
+detail::expected<detail::unique_fd> listen_on_data_port(std::uint16_t& port) {
+  const auto among = detail::port_range::parse(detail::environment("ORC_PORTS"));
+  if (!among) return error(among.error().code(), "ORC_PORTS: " + among.error().message());
+  detail::unique_fd door;
+  error last;
   const bool tried = detail::try_ports(*among, wire::id::random().lo, [&](std::uint16_t each) {
     port = each;
-    made = listen_for_doctor(port);
-    return std::holds_alternative<detail::unique_fd>(made);
+    auto made = listen_for_doctor(port);
+    if (!made) last = made.error();
+    if (made) door = *std::move(made);
+    return static_cast<bool>(door);
   });
-  if (!tried && among->size() > 1) return among->all_taken("ss -ltnp");
-  return made;
+  if (tried) return door;
+  return among->size() > 1 ? detail::unable(among->all_taken("ss -ltnp")) : last;
 }
 
-std::variant<doctor_line, std::string> doctor_line::connect(const detail::ip_port& to,
-                                                            const detail::stop_signal& stop) {
+detail::expected<doctor_line> doctor_line::connect(const detail::ip_port& to, const detail::stop_signal& stop) {
   const detail::socket_address address(to);
   detail::unique_fd fd(::socket(address.family(), stream_type, 0));
-  if (!fd) return std::string(std::strerror(errno));
+  if (!fd) return detail::unable(std::strerror(errno));
   if (const int problem = connect_in_time(fd.get(), address, stop); problem != 0)
-    return detail::why_unreachable(problem);
+    return detail::unable(detail::why_unreachable(problem));
   return doctor_line(std::move(fd));
 }
 

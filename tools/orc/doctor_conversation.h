@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/ip_address.h"
 #include "base/stop_signal.h"
 #include "base/unique_fd.h"
@@ -28,19 +28,19 @@ inline constexpr const char* doctor_greeting = "orc doctor 1";
 inline constexpr auto connection_patience = std::chrono::milliseconds(1500);
 inline constexpr auto answer_patience = std::chrono::seconds(3);
 
-// Non-blocking, listening on all interfaces, for both families; 0: any free port, which is then told. Or why not.
-[[nodiscard]] std::variant<detail::unique_fd, std::string> listen_for_doctor(std::uint16_t& port);
+// Non-blocking, listening on all interfaces, for both families. Sets port 0 to the free one it took.
+[[nodiscard]] detail::expected<detail::unique_fd> listen_for_doctor(std::uint16_t& port);
 
 // The same on a port that topics may use here: $ORC_PORTS.
-[[nodiscard]] std::variant<detail::unique_fd, std::string> listen_on_data_port(std::uint16_t& port);
+[[nodiscard]] detail::expected<detail::unique_fd> listen_on_data_port(std::uint16_t& port);
 
 // One end of a connection.
 class doctor_line {
  public:
   explicit doctor_line(detail::unique_fd fd) : fd_(std::move(fd)) {}
-  // Or why nobody could be reached there, as it follows "10.0.0.2:5571: ".
-  [[nodiscard]] static std::variant<doctor_line, std::string> connect(const detail::ip_port& to,
-                                                                      const detail::stop_signal& stop);
+  // The error's message follows "10.0.0.2:5571: ".
+  [[nodiscard]] static detail::expected<doctor_line> connect(const detail::ip_port& to,
+                                                             const detail::stop_signal& stop);
 
   // False: the other end is gone, or does not read.
   bool say(const std::string& line);

@@ -95,8 +95,8 @@ void check_clocks(const examine& add, doctor_line& line, const detail::stop_sign
 void check_data_port_there(const examine& add, const other_host& other, const detail::stop_signal& stop) {
   const auto before = clock::now();
   const auto made = doctor_line::connect(other.data, stop);
-  if (const auto* const why = std::get_if<std::string>(&made))
-    add({severity::fail, "data ports there", other.data.text() + ": " + *why, look_at_firewalls});
+  if (!made)
+    add({severity::fail, "data ports there", other.data.text() + ": " + made.error().message(), look_at_firewalls});
   else
     add({severity::ok,
          "data ports there",
@@ -107,8 +107,7 @@ void check_data_port_there(const examine& add, const other_host& other, const de
 void check_data_port_here(const examine& add, doctor_line& line, const detail::stop_signal& stop) {
   std::uint16_t port = 0;
   const auto door = listen_on_data_port(port);
-  if (const auto* const wrong = std::get_if<std::string>(&door))
-    return add({severity::fail, "data ports here", *wrong, {}});
+  if (!door) return add({severity::fail, "data ports here", door.error().message(), {}});
   const auto answer = line.ask("connect " + std::to_string(port), stop);
   if (answer == "ok")
     add({severity::ok, "data ports here", "port " + std::to_string(port) + " was reached from there", {}});
@@ -129,8 +128,8 @@ bool comes_true(const detail::stop_signal& stop, Condition&& condition) {
 
 void check_multicast_there(const examine& add, doctor_line& line, group_probe& group, const detail::stop_signal& stop) {
   const std::string word = new_word();
-  if (const auto why = group.send(word); !why.empty())
-    return add({severity::fail, "multicast there", "cannot send: " + why, {}});
+  if (const auto sent = group.send(word); !sent)
+    return add({severity::fail, "multicast there", "cannot send: " + sent.error().message(), {}});
   std::optional<std::string> from;
   const bool heard = comes_true(stop, [&] {
     from = line.ask("heard " + word, stop);
@@ -165,19 +164,16 @@ void check_multicast_between(const examine& add, const wire::multicast_url& url,
                 "not tried: " + url.text() + " stays on this host",
                 {"export ORC_MULTICAST='udpm://239.255.76.67:7667?ttl=1'   # there as well"}});
   const auto theirs = wire::multicast_url::parse(other.multicast);
-  const auto* const parsed = std::get_if<wire::multicast_url>(&theirs);
-  const bool same = parsed != nullptr && parsed->ttl != 0 && parsed->port == url.port && parsed->group == url.group;
+  const bool same = theirs && theirs->ttl != 0 && theirs->port == url.port && theirs->group == url.group;
   if (!same)
     return add({severity::fail,
                 "multicast between",
                 "here " + url.text() + ", there " + other.multicast + ": they do not meet",
                 {"export ORC_MULTICAST=" + shell_word(url.text()) + "   # there"}});
   auto opened = group_probe::open(url);
-  if (const auto* const wrong = std::get_if<std::string>(&opened))
-    return add({severity::fail, "multicast between", *wrong, {"orc doctor"}});
-  auto& group = std::get<group_probe>(opened);
-  check_multicast_there(add, line, group, stop);
-  check_multicast_here(add, line, group, stop);
+  if (!opened) return add({severity::fail, "multicast between", opened.error().message(), {"orc doctor"}});
+  check_multicast_there(add, line, *opened, stop);
+  check_multicast_here(add, line, *opened, stop);
 }
 
 }  // namespace
@@ -193,11 +189,11 @@ void check_other_host(const examine& add, const std::string& host, std::uint16_t
     const auto before = clock::now();
     auto made = doctor_line::connect(at, stop);
     if (stop.raised()) return;
-    if (const auto* const why = std::get_if<std::string>(&made)) {
-      failures += (failures.empty() ? "" : "; ") + at.text() + ": " + *why;
+    if (!made) {
+      failures += (failures.empty() ? "" : "; ") + at.text() + ": " + made.error().message();
       continue;
     }
-    auto& line = std::get<doctor_line>(made);
+    auto& line = *made;
     const auto other = introduced(line, address, stop);
     if (!other) {
       failures += (failures.empty() ? "" : "; ") + at.text() + ": something else answers there";

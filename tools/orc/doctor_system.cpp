@@ -113,8 +113,8 @@ void check_data_ports(const examine& add) {
   if (text.empty()) return;
   std::uint16_t port = 0;
   const auto door = listen_on_data_port(port);
-  if (const auto* const wrong = std::get_if<std::string>(&door))
-    add({severity::fail, "data ports", *wrong, {}});
+  if (!door)
+    add({severity::fail, "data ports", door.error().message(), {}});
   else
     add({severity::ok, "data ports", text + " (ORC_PORTS): port " + std::to_string(port) + " is free", {}});
 }

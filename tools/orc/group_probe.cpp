@@ -26,20 +26,20 @@ std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
 
 }  // namespace
 
-std::variant<group_probe, std::string> group_probe::open(const wire::multicast_url& url) {
+detail::expected<group_probe> group_probe::open(const wire::multicast_url& url) {
   auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
-  if (const auto* const failed = std::get_if<orc::error>(&in)) return failed->message();
+  if (const auto* const failed = std::get_if<orc::error>(&in)) return *failed;
   if (url.ttl != 0 && !multicast::join_network(std::get<detail::unique_fd>(in).get(), url))
-    return std::string("the group cannot be joined: no interface has a route to it");
+    return error(errc::system_error, "the group cannot be joined: no interface has a route to it");
   auto out = multicast::open_sender(url);
-  if (const auto* const failed = std::get_if<orc::error>(&out)) return failed->message();
+  if (const auto* const failed = std::get_if<orc::error>(&out)) return *failed;
   return group_probe(std::move(std::get<detail::unique_fd>(in)), std::move(std::get<detail::unique_fd>(out)));
 }
 
-std::string group_probe::send(const std::string& word) {
+result group_probe::send(const std::string& word) {
   const std::string datagram = head() + word;
   for (int n = 0; n < copies; ++n) {  // it is connected to the group
-    if (::send(out_.get(), datagram.data(), datagram.size(), 0) < 0) return std::strerror(errno);
+    if (::send(out_.get(), datagram.data(), datagram.size(), 0) < 0) return {errc::system_error, std::strerror(errno)};
   }
   return {};
 }

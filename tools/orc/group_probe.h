@@ -5,8 +5,8 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
 #include "wire/multicast_url.h"
 
@@ -14,11 +14,10 @@ namespace orc::cli {
 
 class group_probe {
  public:
-  // Or what stands in the way.
-  [[nodiscard]] static std::variant<group_probe, std::string> open(const wire::multicast_url& url);
+  [[nodiscard]] static detail::expected<group_probe> open(const wire::multicast_url& url);
 
-  // Sends it, more than once: datagrams may get lost. Empty, or why not.
-  [[nodiscard]] std::string send(const std::string& word);
+  // Sends it, more than once: datagrams may get lost.
+  [[nodiscard]] result send(const std::string& word);
   // Where a word came from that arrived so far: the last hundred are remembered.
   [[nodiscard]] std::optional<std::string> heard(const std::string& word);
 

@@ -60,6 +60,7 @@ class [[nodiscard]] result {
   result() noexcept = default;                  // success
   result(errc code) noexcept : error_(code) {}  // NOLINT(google-explicit-constructor): `return errc::closed;`
   result(errc code, std::string detail) : error_(code, std::move(detail)) {}
+  result(orc::error error) noexcept : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor): the same
 
   explicit operator bool() const noexcept { return error_.code() == errc::ok; }
   [[nodiscard]] const orc::error& error() const noexcept { return error_; }

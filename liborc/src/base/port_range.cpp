@@ -15,17 +15,18 @@ namespace {
 
 }  // namespace
 
-std::variant<port_range, std::string> port_range::parse(std::string_view text) {
+expected<port_range> port_range::parse(std::string_view text) {
   if (text.empty()) return port_range{};
   const auto dash = text.find('-');
   port_range found;
   found.first = port_in(text.substr(0, dash));
   found.last = dash == std::string_view::npos ? found.first : port_in(text.substr(dash + 1));
   if (found.first == 0 || found.last == 0)
-    return "'" + std::string(text) + "' is no range of ports: write FIRST-LAST or one port, from 1 to 65535";
+    return error(errc::bad_argument,
+                 "'" + std::string(text) + "' is no range of ports: write FIRST-LAST or one port, from 1 to 65535");
   if (found.first > found.last)
-    return "the range " + std::string(text) + " is empty: write the lower port first, " + std::to_string(found.last) +
-           "-" + std::to_string(found.first);
+    return error(errc::bad_argument, "the range " + std::string(text) + " is empty: write the lower port first, " +
+                                         std::to_string(found.last) + "-" + std::to_string(found.first));
   return found;
 }
 

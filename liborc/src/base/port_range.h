@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
+
+#include "base/expected.h"
 
 namespace orc::detail {
 
@@ -12,8 +13,8 @@ struct port_range {
   std::uint16_t first = 0;  // 0: any free port
   std::uint16_t last = 0;
 
-  // Parses "40000-40100" or "40000". Empty: any free port. On failure the string says what is wrong.
-  [[nodiscard]] static std::variant<port_range, std::string> parse(std::string_view text);
+  // Parses "40000-40100" or "40000". Empty: any free port. The error says what is wrong.
+  [[nodiscard]] static expected<port_range> parse(std::string_view text);
 
   [[nodiscard]] bool any() const noexcept { return first == 0; }
   [[nodiscard]] unsigned size() const noexcept { return any() ? 0U : last - first + 1U; }

@@ -36,8 +36,7 @@ constexpr auto check_interval = std::chrono::milliseconds(5000);
 // with_environment() has checked them.
 [[nodiscard]] port_range ports_of(const participant_options& options) {
   const auto parsed = port_range::parse(options.ports);
-  const auto* const range = std::get_if<port_range>(&parsed);
-  return range != nullptr ? *range : port_range{};
+  return parsed ? *parsed : port_range{};
 }
 
 }  // namespace

@@ -151,8 +151,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
-  const auto url = wire::multicast_url::parse(options.multicast);
-  if (const auto* const wrong = std::get_if<std::string>(&url)) return {errc::bad_argument, *wrong};
+  if (const auto url = wire::multicast_url::parse(options.multicast); !url) return url.error();
   topic_options chosen = options;
   if (auto ok = complete_hash(chosen.type); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);

@@ -21,9 +21,8 @@ constexpr std::size_t longest_part = 160;
 }
 
 [[nodiscard]] std::string group_of(const std::string& url) {
-  const auto parsed = wire::multicast_url::parse(url);
-  const auto* const there = std::get_if<wire::multicast_url>(&parsed);
-  return there != nullptr ? ip_port{there->group, there->port}.text() : std::string();
+  const auto there = wire::multicast_url::parse(url);
+  return there ? ip_port{there->group, there->port}.text() : std::string();
 }
 
 [[nodiscard]] std::string seconds(monotonic::duration time) {

@@ -52,20 +52,19 @@ std::variant<participant_options, error> with_environment(participant_options op
     options.transports = std::get<transport_set>(named);
   }
   if (options.ports.empty()) options.ports = environment("ORC_PORTS");
-  if (const auto ports = port_range::parse(options.ports); std::holds_alternative<std::string>(ports))
-    return error(errc::bad_argument, "ports (ORC_PORTS): " + std::get<std::string>(ports));
+  if (const auto ports = port_range::parse(options.ports); !ports)
+    return error(errc::bad_argument, "ports (ORC_PORTS): " + ports.error().message());
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
   if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();
   if (options.multicast.empty()) options.multicast = wire::multicast_url::from_environment().text;
   const auto url = wire::multicast_url::parse(options.multicast);
-  const auto* const wrong = std::get_if<std::string>(&url);
-  if (wrong != nullptr && own) return error(errc::bad_argument, *wrong);
+  if (!url && own) return url.error();
   // LCM_DEFAULT_URL may hold something for LCM programs that ORC does not know.
-  if (wrong != nullptr && options.log)
-    options.log(log_level::warning,
-                "LCM_DEFAULT_URL: " + *wrong + "; " + std::string(wire::multicast_url::usual) + " is used");
-  options.multicast = wrong != nullptr ? wire::multicast_url::usual : std::get<wire::multicast_url>(url).text();
+  if (!url && options.log)
+    options.log(log_level::warning, "LCM_DEFAULT_URL: " + url.error().message() + "; " +
+                                        std::string(wire::multicast_url::usual) + " is used");
+  options.multicast = url ? url->text() : wire::multicast_url::usual;
   if (options.advertise.empty()) options.advertise = environment("ORC_ADVERTISE");
   if (options.advertise.empty()) return options;
   auto number = number_of(options.advertise);

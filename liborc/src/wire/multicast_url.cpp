@@ -12,9 +12,10 @@ namespace {
 constexpr std::string_view scheme = "udpm://";
 constexpr std::string_view usual_address = "239.255.76.67:7667";
 
-[[nodiscard]] std::string wrong(std::string_view text, const std::string& why) {
-  return "the multicast URL " + std::string(text) + " " + why + "; one is " + std::string(multicast_url::usual) +
-         ", parameters are ttl, recv_buf_size, reassembly, interface and fec";
+[[nodiscard]] orc::error wrong(std::string_view text, const std::string& why) {
+  return {errc::bad_argument, "the multicast URL " + std::string(text) + " " + why + "; one is " +
+                                  std::string(multicast_url::usual) +
+                                  ", parameters are ttl, recv_buf_size, reassembly, interface and fec"};
 }
 
 template <typename Number>
@@ -68,7 +69,7 @@ template <typename Number>
 
 }  // namespace
 
-std::variant<multicast_url, std::string> multicast_url::parse(std::string_view text) {
+detail::expected<multicast_url> multicast_url::parse(std::string_view text) {
   if (text.empty()) text = usual;
   if (!text.starts_with(scheme)) return wrong(text, "does not begin with udpm://");
   const auto rest = text.substr(scheme.size());

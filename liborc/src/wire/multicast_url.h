@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/ip_address.h"
 
 namespace orc::wire {
@@ -33,8 +33,8 @@ struct multicast_url {
 
   // The default, and the meaning of an empty text.
   static constexpr std::string_view usual = "udpm://239.255.76.67:7667?ttl=0";
-  // The text of the other alternative says what is wrong with it.
-  [[nodiscard]] static std::variant<multicast_url, std::string> parse(std::string_view text);
+  // The error says what is wrong with the text.
+  [[nodiscard]] static detail::expected<multicast_url> parse(std::string_view text);
   // The text of the environment, and the variable that has it: ORC_MULTICAST, else LCM's LCM_DEFAULT_URL. Empty:
   // neither is set.
   struct setting {

@@ -7,21 +7,20 @@
 namespace orc::detail {
 
 link_or_error<publisher_link> multicast_transport::advertise(const publication_spec& spec) const {
-  auto url = wire::multicast_url::parse(spec.multicast);
-  if (auto* const wrong = std::get_if<std::string>(&url)) return error(errc::bad_argument, std::move(*wrong));
-  return multicast_publisher_link::open(spec, std::get<wire::multicast_url>(url));
+  const auto url = wire::multicast_url::parse(spec.multicast);
+  if (!url) return url.error();
+  return multicast_publisher_link::open(spec, *url);
 }
 
 link_or_error<subscriber_link> multicast_transport::subscribe(const subscription_spec& spec,
                                                               const wire::endpoint& address) const {
   auto url = wire::multicast_url::parse(address.address);
-  if (auto* const wrong = std::get_if<std::string>(&url)) return error(errc::bad_argument, std::move(*wrong));
-  auto& there = std::get<wire::multicast_url>(url);
+  if (!url) return url.error();
+  auto& there = *url;
   const bool elsewhere = there.from && !multicast::is_of_this_host(there.from->address);
   if (elsewhere && there.ttl == 0) return error(errc::refused, "it does not leave its host (ttl=0)");
   // Interfaces have other names on other hosts, and memory is this program's own.
-  const auto here = wire::multicast_url::parse(spec.multicast);
-  if (const auto* const own = std::get_if<wire::multicast_url>(&here)) {
+  if (const auto own = wire::multicast_url::parse(spec.multicast)) {
     if (elsewhere) there.interface = own->interface;
     if (elsewhere && there.is_of_one_interface() && there.interface.empty())
       return error(errc::refused, "each network has its group " + there.group.text() +
