@@ -11,9 +11,10 @@ usage: tools/dev lint [--fix-format]
 
 clang-format and clang-tidy (of Debian 12: version 14) over our C++, the direction of its includes (between the folders
 that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax check over the Python files, ruff and
-mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, and the pages and promises
-that comments cite. --fix-format rewrites the C++ files instead of complaining. Ends with `N passed, N failed`, one per
-check. A file that clang-tidy found clean is not checked again until it, or a header of ours, changes.
+mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
+comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
+Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again until it, or a
+header of ours, changes.
 TEXT
 }
 
@@ -80,6 +81,11 @@ check_tidy() {
     grep -Fxf <(lint_sources) | xargs -r -P "$(jobs)" -I{} bash -c "tidy_one {}"
 }
 
+# What CONTRIBUTING says about the directories, against the tree
+check_tree() {
+  files_named '*' | "$(python_of_system)" tools/dev.d/tree.py CONTRIBUTING.md
+}
+
 check_shell() {
   { files_named '*.sh' && with_shebang '(ba)?sh'; } | sort -u | xargs -r shellcheck -x
 }
@@ -126,7 +132,7 @@ lint_main() {
   fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format includes references tidy shell python package; do
+  for check in format includes references tree tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))
