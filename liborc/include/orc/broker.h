@@ -41,6 +41,7 @@ class ORC_API broker {
   // Ends the publications and subscriptions, says goodbye to the address broker, and gives slow readers up to 300 ms
   // for the last samples. Takes at most a second.
   ~broker();
+  // Participants can be moved, not copied.
   broker(const broker&) = delete;
   broker& operator=(const broker&) = delete;
   broker(broker&&) noexcept;
@@ -74,24 +75,27 @@ class ORC_API broker {
   // Other options than the first time are a bad_argument too, and then nothing changes.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
 
-  // Same as publisher::send, subscriber::recv, subscriber::recv_next and publisher::loan, by name. Return the codes of
-  // those calls, and not_registered or not_requested for an unknown topic; loan then returns false.
+  // Same as publisher::send by name. Returns its codes, and not_registered for an unknown topic.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
+  // Same as subscriber::recv by name. Returns its codes, and not_requested for an unknown topic.
   [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept;
+  // Same as subscriber::recv_next by name. Returns its codes, and not_requested for an unknown topic.
   [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
+  // Same as publisher::loan by name. Returns false for an unknown topic.
   [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
 
-  // Return the handle of a topic that was registered or requested, else a false handle. Never wait.
+  // Returns the handle of a topic that was registered, else a false handle. Never waits.
   [[nodiscard]] orc::publisher publisher(std::string_view topic) noexcept;
+  // Returns the handle of a topic that was requested, else a false handle. Never waits.
   [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
 
-  // Withdraw a topic. Threads that wait on it return errc::closed. Return not_registered or not_requested for an
-  // unknown topic. unregister_topic gives slow readers up to 300 ms for the last sample. Then it waits for the broker's
-  // answer, at most broker_timeout_ms and at most a second; after the answer another participant can register the
-  // topic.
+  // Withdraws a topic. Its handles then return closed. Gives slow readers up to 300 ms for the last sample. Then waits
+  // for the broker's answer, at most broker_timeout_ms and at most a second; after the answer another participant can
+  // register the topic. Returns not_registered for an unknown topic.
   result unregister_topic(std::string_view topic);
+  // Withdraws a request. Threads that wait on it return closed. Returns not_requested for an unknown topic.
   result release_topic(std::string_view topic);
 
   // Returns the endpoint of the broker that answered last, or "none" when the participant uses no broker. Empty when no

@@ -6,6 +6,7 @@
 
 namespace orc {
 
+// How important a log message is.
 enum class log_level : unsigned char { error, warning, info, debug };
 
 // Receives one log message. Called on the participant's housekeeping thread or inside a set-up call, never inside

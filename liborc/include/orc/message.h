@@ -78,6 +78,7 @@ class ORC_API sample_buffer {
 // message belongs to one thread at a time.
 class [[nodiscard]] message {
  public:
+  // No sample. For ORC itself: subscriber::recv makes messages.
   message() noexcept = default;
   explicit message(errc why) noexcept : status_(why) {}
   message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns, std::uint64_t missed) noexcept
@@ -90,8 +91,11 @@ class [[nodiscard]] message {
   // bad_argument, closed, forked.
   [[nodiscard]] errc status() const noexcept { return status_; }
 
+  // The bytes of the sample, null when there is none.
   [[nodiscard]] const void* data() const noexcept { return buffer_.payload(); }
+  // How many bytes the sample has; 0 when there is none.
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
+  // data() and size() in one.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {buffer_.payload(), buffer_.size()}; }
 
   // Copies at most `capacity` bytes of the sample to `to`. Returns how many it copied.
@@ -104,6 +108,7 @@ class [[nodiscard]] message {
   // forward error correction: when it reached this host, because LCM's format carries no publish time. Repaired samples
   // carry the publish time.
   [[nodiscard]] std::int64_t stamp_ns() const noexcept { return stamp_ns_; }
+  // stamp_ns() as a time of std::chrono.
   [[nodiscard]] std::chrono::sys_time<std::chrono::nanoseconds> stamp() const noexcept {
     return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(stamp_ns_));
   }
@@ -129,13 +134,17 @@ class [[nodiscard]] message {
 // time.
 class [[nodiscard]] loan {
  public:
+  // No memory. For ORC itself: publisher::loan makes loans.
   loan() noexcept = default;
   explicit loan(detail::sample_buffer&& buffer) noexcept : buffer_(std::move(buffer)) {}
 
   // False when there is no memory: see publisher::loan.
   explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
+  // The memory to fill. Its content is undefined at first.
   [[nodiscard]] void* data() noexcept { return buffer_.payload(); }
+  // How many bytes were asked for.
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
+  // data() and size() in one.
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {buffer_.payload(), buffer_.size()}; }
 
  private:

@@ -16,6 +16,7 @@ namespace orc {
 // How samples travel from a publication to a subscription.
 enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, multicast = 5 };
 
+// Returns the transport's name, such as "ipc".
 [[nodiscard]] ORC_API std::string_view to_string(transport t) noexcept;
 
 // A set of transports. Empty, the default everywhere, means inproc, ipc and tcp, as far as they fit. shm and multicast
@@ -24,15 +25,20 @@ enum class transport : std::uint8_t { inproc = 1, ipc = 2, tcp = 3, shm = 4, mul
 // programs that the broker does not know, such as LCM's.
 class transport_set {
  public:
+  // The empty set, or the set of the transports in `list`.
   constexpr transport_set() noexcept = default;
   constexpr transport_set(std::initializer_list<transport> list) noexcept {
     for (const transport t : list) insert(t);
   }
+  // Adds a transport.
   constexpr void insert(transport t) noexcept { bits_ |= 1u << static_cast<unsigned>(t); }
+  // Whether the set names this transport.
   [[nodiscard]] constexpr bool contains(transport t) const noexcept {
     return (bits_ & (1u << static_cast<unsigned>(t))) != 0;
   }
+  // Whether the set names no transport.
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+  // Whether both name the same transports.
   constexpr bool operator==(const transport_set&) const noexcept = default;
 
  private:
@@ -40,13 +46,15 @@ class transport_set {
 };
 
 // How the network treats a topic's samples beside other traffic, over tcp and multicast. No effect within a host.
-//   bulk     Large samples that may wait: last out of each queue that honours priorities. Over tcp the publisher also
-//            limits its rate, so that queues stay short and other traffic goes first.
-//   normal   The same as other programs' traffic.
-//   control  Small samples that must not wait: first out of each queue that honours priorities.
+// - bulk: large samples that may wait. Last out of each queue that honours priorities. Over tcp the publisher also
+//   limits its rate, so that queues stay short and other traffic goes first.
+// - normal: the same as other programs' traffic.
+// - control: small samples that must not wait. First out of each queue that honours priorities.
+//
 // Sets SO_PRIORITY (2, 0, 6) and the DSCP: bulk LE (RFC 8622, section 5), control CS4 (RFC 4594, section 4.4).
 enum class priority : std::uint8_t { bulk, normal, control };
 
+// Returns the priority's name, such as "bulk".
 [[nodiscard]] ORC_API std::string_view to_string(priority p) noexcept;
 
 // For the constructor of orc::broker.
@@ -88,6 +96,7 @@ struct type_info {
   std::uint64_t hash = 0;     // of the other fields, when there is a schema; computed: leave it 0
   std::string schema = {};    // bytes, at most 32 KiB
 
+  // Whether all fields are equal.
   bool operator==(const type_info&) const = default;
 };
 
@@ -101,6 +110,7 @@ struct shared_memory_options {
   // Uses huge pages where the system grants them (vm.nr_hugepages, else transparent ones).
   bool huge_pages = false;
 
+  // Whether all fields are equal.
   bool operator==(const shared_memory_options&) const = default;
 };
 
@@ -115,9 +125,11 @@ struct topic_options {
   // shm: how many samples recv_next can go back, including the newest: 1 to 65536. Subscribers with conflate = 0 and a
   // greater depth raise it. At most 64 MiB of samples are kept.
   std::size_t history = 1;
+  // shm: how it gets its memory.
   shared_memory_options memory = {};
   // multicast: the network of this topic, as a URL. Empty: the participant's.
   std::string multicast = {};
+  // The type of the samples, for the tools.
   type_info type = {};
   // True: a subscription that joins receives the last sample, however old. False, for commands: a sample reaches only
   // the subscriptions that are connected when it is sent, also those that lag. A subscription that reconnects after an

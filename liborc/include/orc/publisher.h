@@ -22,14 +22,18 @@ class publication;
 // - not_registered: the handle is false.
 class ORC_API publisher {
  public:
+  // A false handle, for which send returns not_registered.
   publisher() noexcept;
+  // For ORC itself: broker::publisher makes handles.
   explicit publisher(std::shared_ptr<detail::publication> publication) noexcept;
+  // The topic stays registered when its handles are gone.
   ~publisher();
   publisher(const publisher&) noexcept;
   publisher(publisher&&) noexcept;
   publisher& operator=(const publisher&) noexcept;
   publisher& operator=(publisher&&) noexcept;
 
+  // True for the handle of a topic, also after the topic was unregistered.
   explicit operator bool() const noexcept { return publication_ != nullptr; }
 
   // Sends one sample to every subscriber and returns. Never waits for a subscriber, the broker or the network
@@ -49,6 +53,8 @@ class ORC_API publisher {
   // Returns memory for a sample of `size` bytes, to fill in place and send. False when there is no memory, and when
   // send would return closed, forked or not_registered.
   [[nodiscard]] orc::loan loan(std::size_t size) noexcept;
+  // Sends loaned memory. It belongs to ORC afterwards, unless the result is not_registered. An empty loan is a
+  // bad_argument. Otherwise the same as send of bytes.
   [[nodiscard]] result send(orc::loan&& filled) noexcept;
 
   // Returns how many links are up. A killed subscriber counts until its connection is seen to be gone. LCM

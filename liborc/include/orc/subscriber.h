@@ -18,7 +18,7 @@ class subscription;
 
 // The link between a subscription and its publication, as it is now.
 struct link_info {
-  bool connected = false;
+  bool connected = false;      // a link is up
   orc::transport transport{};  // valid while connected
   // For people; the wording may change. When connected: why this transport was chosen, and why no better one. Else each
   // way to the publisher with its address, its current state and the likely cause, as in "tcp 10.77.0.2:41901: no
@@ -32,14 +32,18 @@ struct link_info {
 // broker::release_topic or the end of the participant. After that every receive returns errc::closed.
 class ORC_API subscriber {
  public:
+  // A false handle, for which recv returns not_requested.
   subscriber() noexcept;
+  // For ORC itself: broker::subscriber makes handles.
   explicit subscriber(std::shared_ptr<detail::subscription> subscription) noexcept;
+  // The topic stays requested when its handles are gone.
   ~subscriber();
   subscriber(const subscriber&) noexcept;
   subscriber(subscriber&&) noexcept;
   subscriber& operator=(const subscriber&) noexcept;
   subscriber& operator=(subscriber&&) noexcept;
 
+  // True for the handle of a topic, also after the topic was released.
   explicit operator bool() const noexcept { return subscription_ != nullptr; }
 
   // Returns the newest sample that was not returned yet; with conflate = 0, the next one in order. Waits for it at most

@@ -1,11 +1,15 @@
-// The version of these headers, and of the linked library.
+// The version of these headers, and of the linked library. It is stated here only: the build and the Python package
+// read these lines.
 #pragma once
 
-// Stated here only: the build and the Python package read these lines.
+// Grows when programs have to change.
 #define ORC_VERSION_MAJOR 0
+// Grows with additions.
 #define ORC_VERSION_MINOR 1
+// Grows with corrections.
 #define ORC_VERSION_PATCH 0
 
+// Makes a name visible outside of liborc.so.
 #define ORC_API __attribute__((visibility("default")))
 
 namespace orc {
