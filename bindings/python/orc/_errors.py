@@ -9,7 +9,9 @@ class Error(Exception):
     """Base of all errors of ORC. `code` is the name of the C++ errc. The text says what was tried and what to do."""
 
     code: str = "system_error"
+    """Name of the C++ errc."""
     text: str = "a system call failed"
+    """What the error says when the call that raises it has nothing more to say."""
 
     def __init__(self, text: Optional[str] = None) -> None:
         super().__init__(text or type(self).text)

@@ -25,6 +25,7 @@ class LinkInfo:
     """The link between a subscription and its publication, as it is now (liborc/include/orc/subscriber.h)."""
 
     connected: bool
+    """A link is up."""
     transport: Optional[str]
     """"inproc", "ipc", "tcp", "shm" or "multicast" when connected, else None."""
     reason: str
