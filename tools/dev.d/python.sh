@@ -38,22 +38,34 @@ run_pytest() {
     --junitxml "$report" "$@" bindings/python/tests >&2
 }
 
-# python_test REMARKS: the wheel in an empty virtual environment, and the tests against it and the programs of
-# build/release; all that they say goes to stderr. Says "passed failed skipped"; why it skipped goes to REMARKS.
-python_test() {
-  local remarks=$1 venv=$ORC_ROOT/build/python-venv status=0
-  local report=$ORC_ROOT/build/python-tests.xml again=$ORC_ROOT/build/python-tests-again.xml
-  rm -f "$report" "$again"
+readonly no_pypi=2
+
+# python_package: the wheel, and what its tests need, in an empty virtual environment. Status no_pypi: without PyPI.
+python_package() {
+  local venv=$ORC_ROOT/build/python-venv
   if new_venv "$venv" --no-index pip && ! pypi_reachable "$venv"; then
     say "PyPI cannot be reached: the tests of the Python package are skipped"
-    echo "skipped PyPI cannot be reached: all tests of the Python package count as one" >>"$remarks"
-    echo 0 0 1
-    return
+    return "$no_pypi"
   fi
   if ! { build_wheel &&
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$ORC_ROOT"/build/wheel/*.whl \
       pytest numpy pyzmq flatbuffers mypy >&2; }; then
     say "bindings/python cannot be built or installed"
+    return 1
+  fi
+}
+
+# python_test REMARKS PACKAGE: the tests against the wheel and the programs of build/release; all that they say goes to
+# stderr. PACKAGE is the status of python_package. Says "passed failed skipped"; why it skipped goes to REMARKS.
+python_test() {
+  local remarks=$1 package=$2 status=0
+  local report=$ORC_ROOT/build/python-tests.xml again=$ORC_ROOT/build/python-tests-again.xml
+  rm -f "$report" "$again"
+  if [[ $package -eq $no_pypi ]]; then
+    echo "skipped PyPI cannot be reached: all tests of the Python package count as one" >>"$remarks"
+    echo 0 0 1
+    return
+  elif [[ $package -ne 0 ]]; then
     echo 0 1 0
     return
   fi

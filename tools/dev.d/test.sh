@@ -54,6 +54,10 @@ test_main() {
     local report=$ORC_ROOT/build/$preset/tests.xml again=$ORC_ROOT/build/$preset/tests-again.xml status=0
     local failures=build/$preset/Testing/Temporary/LastTestsFailed.log
     rm -f "$report" "$again" "$failures"
+    local package=0  # first: the tests of the documentation's Python blocks need it
+    if [[ $preset == release && $# -eq 0 ]]; then
+      python_package || package=$?
+    fi
     run_ctest "$preset" "$report" "$@" || status=$?
     # A deadline may pass on a loaded machine. Not under tsan: it would hide races.
     if [[ -s $failures && $preset != tsan ]]; then
@@ -69,7 +73,7 @@ test_main() {
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if [[ $preset == release && $# -eq 0 ]]; then
       p=0 f=1 s=0
-      read -r p f s < <(python_test "$remarks") || true
+      read -r p f s < <(python_test "$remarks" "$package") || true
       passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     fi
   done
