@@ -1,0 +1,28 @@
+// A camera of one picture; afterwards a viewer must get it by shared memory.
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "orc.h"
+
+namespace {
+
+constexpr std::size_t width = 64, height = 48;
+
+void render(void* image) { std::memset(image, 7, width * height); }
+
+int block(orc::broker& b) {
+  // block
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  orc::broker b;
+  if (block(b) != 0) return 1;
+  orc::broker viewer;
+  if (!viewer.request_topic("camera", {.connected_within_ms = 10000})) return 2;
+  if (viewer.subscriber("camera").link().transport != orc::transport::shm) return 3;
+  return viewer.recv_msg("camera", 10000).size() == width * height ? 0 : 4;
+}
