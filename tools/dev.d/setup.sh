@@ -11,11 +11,11 @@ readonly lcm_version=1.5.3
 
 setup_help() {
   cat <<'TEXT'
-usage: tools/dev setup [--lint] [--fuzz] [--model] [--plot]
+usage: tools/dev setup [--lint] [--fuzz] [--model] [--docs] [--plot]
 
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
 sudo. Says before what it installs and how large that is. Does nothing, and asks for nothing, when all are there. With
---lint, --fuzz or --model also what those verbs need; with --plot what benchmarks/plot needs.
+--lint, --fuzz, --model or --docs also what those verbs need; with --plot what benchmarks/plot needs.
 Also makes build/lcm-venv with lcm of PyPI, a peer in the tests; without access to PyPI these tests are skipped.
 TEXT
 }
@@ -44,6 +44,10 @@ packages_fuzz() {
   local v
   v=$(clang_version)
   echo "clang-$v libclang-rt-$v-dev"
+}
+
+packages_docs() {
+  echo "doxygen"
 }
 
 packages_model() {
@@ -113,7 +117,7 @@ install_packages() {
   fi
 }
 
-# What every other verb calls first. $@: lint, fuzz, model, plot
+# What every other verb calls first. $@: lint, fuzz, model, docs, plot
 ensure_setup() {
   local wanted extra
   wanted="$packages_build $packages_run"
@@ -146,6 +150,7 @@ setup_main() {
     --lint) extras+=(lint) ;;
     --fuzz) extras+=(fuzz) ;;
     --model) extras+=(model) ;;
+    --docs) extras+=(docs) ;;
     --plot) extras+=(plot) ;;
     *) die "setup: unknown argument $1" ;;
     esac
