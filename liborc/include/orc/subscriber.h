@@ -20,9 +20,9 @@ class subscription;
 struct link_info {
   bool connected = false;      // a link is up
   orc::transport transport{};  // valid while connected
-  // For people; the wording may change. When connected: why this transport was chosen, and why no better one. Else each
-  // way to the publisher with its address, its current state and the likely cause, as in "tcp 10.77.0.2:41901: no
-  // answer for 2.1 s: firewall, or the host is down?"; or "no publisher" (liborc/doc/guide/two-hosts.md).
+  // For people; the wording may change. When connected: why this transport was chosen, and why no better one. Otherwise
+  // "no publisher", or each way to the publisher with its address, its current state and the likely cause, as in
+  // "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?" (liborc/doc/guide/two-hosts.md).
   std::string reason;
   std::uint64_t stale = 0;  // samples dropped because they were older than request_options::max_age_ms
 };
