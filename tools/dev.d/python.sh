@@ -7,7 +7,7 @@ build_wheel() {
   is=$({
     echo "$ORC_ROOT"
     "$(python_of_system)" --version
-    find CMakeLists.txt liborc schemas bindings/python -type f | grep -vE '/(__pycache__|\.[a-z_]+|tests|examples)/' |
+    find CMakeLists.txt liborc schemas bindings/python -type f | grep -vE '/(__pycache__|\.[a-z_]+|tests|examples|doc)/' |
       sort | xargs sha256sum
   } | sha256sum | cut -c1-40)
   [[ ! -e $wheels/is || $(<"$wheels/is") != "$is" ]] || return 0
