@@ -87,9 +87,9 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
                                           "Round trips per transport and size (the paper: 1000000); default: what "
                                           "fits into --seconds")
                               ->check(between(std::uint64_t{1}, std::uint64_t{100'000'000}));
-  CLI::Option* warm_up =
-      rtt->add_option("--warmup", args->warm_up, "Round trips before that, not counted; default: up to 1000, 0.25 s")
-          ->check(between(std::uint64_t{0}, std::uint64_t{100'000'000}));
+  CLI::Option* warm_up = rtt->add_option("--warmup", args->warm_up,
+                                         "Round trips before the measurement, not counted; default: up to 1000, 0.25 s")
+                             ->check(between(std::uint64_t{0}, std::uint64_t{100'000'000}));
   rtt->add_option("--seconds", args->options.seconds, "Time per transport and size without --messages")
       ->excludes(messages)
       ->check(between(0.01, 3600.0))
@@ -104,7 +104,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
       rtt->add_flag("--move", args->move,
                     "Both ends hand the received message on (send_msg(topic, message&&)) instead of sending its bytes");
   rtt->add_flag("--loan", args->loan,
-                "Both ends send on loan and write the first 8 bytes only: what samples cost that are made in place")
+                "Both ends fill loans and write only the first 8 bytes: the cost of samples made in place")
       ->excludes(move);
   rtt->add_option("--json", args->options.json, "Write JSON to FILE, - is stdout")->type_name("FILE|-");
   rtt->add_option("--csv", args->options.csv, "Write CSV to FILE, - is stdout")->type_name("FILE|-");

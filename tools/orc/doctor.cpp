@@ -30,7 +30,7 @@ struct doctor_options {
 };
 
 constexpr const char* footer =
-    "One line for each check: ok; note: works, with the limits that it tells; FAIL: something will not work. Commands\n"
+    "One line for each check: ok; note: works, within limits; FAIL: something will not work. Commands\n"
     "that fix it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
     "Between two hosts: 'orc doctor --answer' on one of them, 'orc doctor --to HOST' on the other.\n\n"
     "Exit codes: 0 no FAIL, 1 at least one FAIL, 2 usage, 130 Ctrl-C.";

@@ -12,11 +12,11 @@ inline constexpr int interrupted = 130;  // 128 + SIGINT, as shells have it
 
 inline constexpr const char* help =
     "Exit codes:\n"
-    "  0    done (also: ended by Ctrl-C where nothing else ends it, or the reader of the pipe left)\n"
+    "  0    done; also Ctrl-C for a command that has no other end, and a closed pipe\n"
     "  1    error: no broker, topic taken by another publisher, ...\n"
     "  2    usage\n"
     "  3    no such topic, or no publisher of it\n"
     "  4    timed out\n"
-    "  130  Ctrl-C before what was asked for (-n, --once) was complete";
+    "  130  Ctrl-C before -n or --once was complete";
 
 }  // namespace orc::cli::exit_code

@@ -213,7 +213,7 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
       ->check(between(1, 65536));
   command
       ->add_option("--max-age", options->max_age_ms,
-                   "Drop samples that are older than MS milliseconds, as by the clock of the host that sent them")
+                   "Drop samples older than MS milliseconds; between hosts, this compares their clocks")
       ->type_name("MS")
       ->check(between(1, 1'000'000'000));
   add_common_options(*command, options->common, "One JSON object per line, with the whole payload");

@@ -80,8 +80,8 @@ void add_topic_list(CLI::App& topic, int& exit_code) {
   auto options = std::make_shared<list_options>();
   CLI::App* command = topic.add_subcommand("list", "Names of the topics that are published or asked for, one per line");
   command->add_flag("-v,--verbose", options->verbose,
-                    "Also who publishes (program and pid, on another host @host), on which transports, and each "
-                    "subscriber with the transport it uses");
+                    "Also each publisher (program and pid; @host when on another host), its transports, and each "
+                    "subscriber with the transport that it uses");
   add_common_options(*command, options->common, "Everything the broker knows, as one JSON document");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -203,8 +203,7 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
       "command ends: leave it running with -r for readers that come later.");
   add_topic_argument(*command, options->topic);
   auto* data = command->add_option("data", options->data, "The sample")->type_name("");
-  command
-      ->add_option("-r,--rate", options->rate_hz, "Samples per second; with DATA: again and again, until Ctrl-C or -n")
+  command->add_option("-r,--rate", options->rate_hz, "Samples per second; repeats DATA until Ctrl-C or -n")
       ->type_name("HZ")
       ->check(between(1e-6, 1e6));
   command->add_option("-n,--count", options->count, "End after N samples; with DATA and no --rate: one a second")
@@ -221,17 +220,16 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
                              "lines: each line of stdin is a sample (default without DATA); whole: all of it is one"),
          {"lines", "whole"})
       ->excludes(data);
-  auto* wait =
-      add_seconds(*command, "--wait", options->wait_s,
-                  "Wait up to SEC for a reader before the first sample (default 1). Given explicitly, no reader "
-                  "in that time makes the exit code 4; the samples are sent all the same");
+  auto* wait = add_seconds(*command, "--wait", options->wait_s,
+                           "Wait up to SEC for a reader before the first sample (default 1). When given, the exit "
+                           "code is 4 if no reader came in that time; the samples are sent all the same");
   add_seconds(*command, "--linger", options->linger_s,
               "Stay for SEC after the last sample so that it arrives (default 0.2)");
   command->add_option("--type", options->type_name, "Name of the type, shown by `orc topic info`")->type_name("NAME");
   command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")
       ->type_name("NAME");
   command->add_flag("--no-keep-last", options->no_keep_last,
-                    "For commands: only readers that are there when a sample is sent get it, none that joins later");
+                    "For commands: a sample reaches only the readers connected when it is sent");
   one_of(command->add_option("--priority", options->priority, "In the network (tcp, multicast)"),
          {"bulk", "normal", "control"})
       ->capture_default_str();
