@@ -60,6 +60,8 @@ class object {
   static std::string json(const publication_info& p);
   static std::string json(const subscription_info& s);
   static std::string json(const topic_state& s);
+  static std::string json(const participant_info& p);
+  static std::string json(const std::string& text) { return quoted(text); }
   friend std::string fields(const topic_state& s);
 
   std::string text_;
@@ -103,6 +105,17 @@ std::string object::json(const publication_info& p) {
       .add("counters", p.counters)
       .add("received_ago_ms", p.received_ago_ms)
       .add("keep_last", p.keep_last)
+      .text();
+}
+
+std::string object::json(const participant_info& p) {
+  return object()
+      .add("participant", p.participant)
+      .add("gone", p.gone)
+      .add("name", p.name)
+      .add("host", p.host)
+      .add("pid", p.pid)
+      .add("library", p.library)
       .text();
 }
 
@@ -173,6 +186,27 @@ std::string fields(const welcome& m) {
       .add("version", m.version)
       .text();
 }
+std::string fields(const watch& m) {
+  return object()
+      .add("topics", m.topics)
+      .add("participants", m.participants)
+      .add("epoch", m.position.epoch)
+      .add("snapshot", m.position.snapshot)
+      .add("until", m.position.until)
+      .add("wait_ms", m.wait_ms)
+      .text();
+}
+std::string fields(const changes& m) {
+  return object()
+      .add("epoch", m.position.epoch)
+      .add("snapshot", m.position.snapshot)
+      .add("until", m.position.until)
+      .add("reset", m.reset)
+      .add("more", m.more)
+      .add("topics", m.topics)
+      .add("participants", m.participants)
+      .text();
+}
 std::string fields(const error& m) { return object().add("code", m.code).add("text", m.text).text(); }
 std::string fields(const topic_list& m) {
   return object()
@@ -189,10 +223,10 @@ std::string fields(const Empty&) {
   return "{}";
 }
 
-constexpr const char* kinds[] = {"Hello",        "RegisterTopic", "UnregisterTopic", "RequestTopic",
-                                 "ReleaseTopic", "Heartbeat",     "Goodbye",         "Alive",
-                                 "ListTopics",   "DescribeTopic", "Welcome",         "Ack",
-                                 "Error",        "TopicState",    "TopicList",       "Probe"};
+constexpr const char* kinds[] = {"Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic",
+                                 "Heartbeat", "Goodbye",       "Alive",           "ListTopics",   "DescribeTopic",
+                                 "Welcome",   "Ack",           "Error",           "TopicState",   "TopicList",
+                                 "Probe",     "Watch",         "Changes"};
 
 }  // namespace
 

@@ -85,6 +85,16 @@ inline std::vector<vector> messages() {
       {"topic_state_gone", {0, topic_state{"robot/position", {}, {}, 2}}},
       {"topic_list", {12, topic_list{{state(), {"robot/wanted", {}, {}, 0}}, true, 3, 0xfedcba9876543210, 60'000, 4}}},
       {"probe", {11, probe{}}},
+      {"watch", {14, watch{{"robot/*", "**"}, true, {0xfedcba9876543210, 17, 40}, 1'000}}},
+      {"watch_minimal", {15, watch{}}},
+      {"changes",
+       {14,
+        changes{{0xfedcba9876543210, 17, 44},
+                true,
+                true,
+                {{"robot/position", pushed, {}, 2}, {"robot/gone", {}, {}, 0}},
+                {{identity(1), false, "robot_node", host, 4711, "liborc 0.1.0"}, {identity(4), true, "", "", 0, ""}}}}},
+      {"changes_none", {15, changes{{0xfedcba9876543210, 17, 44}, false, false, {}, {}}}},
   };
 }
 

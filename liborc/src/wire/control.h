@@ -22,6 +22,7 @@ inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names th
 inline constexpr std::size_t max_endpoints = 16;
 inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of one host
 inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; a participant with more sends several
+inline constexpr std::size_t max_patterns = 16;      // per Watch
 
 // Random 128-bit identity. All zero: none.
 struct id {
@@ -139,6 +140,20 @@ struct describe_topic {
   id after = {};  // the last subscription of the previous page; none: the first page
   bool operator==(const describe_topic&) const = default;
 };
+// How far the broker has reported to a watcher, copied from its last answer. All 0: nothing yet.
+struct watch_position {
+  std::uint64_t epoch = 0;
+  std::uint64_t snapshot = 0;  // revision at which the full report began
+  std::uint64_t until = 0;     // revision up to which it reported
+  bool operator==(const watch_position&) const = default;
+};
+struct watch {
+  std::vector<std::string> topics;  // patterns: name_pattern.h
+  bool participants = false;
+  watch_position position;
+  std::uint32_t wait_ms = 0;
+  bool operator==(const watch&) const = default;
+};
 
 struct welcome {
   std::uint64_t epoch = 0;
@@ -201,10 +216,28 @@ struct topic_list {
 struct probe {
   bool operator==(const probe&) const = default;
 };
+struct participant_info {
+  id participant;
+  bool gone = false;
+  std::string name;
+  std::string host;
+  std::uint32_t pid = 0;
+  std::string library;
+  bool operator==(const participant_info&) const = default;
+};
+struct changes {
+  watch_position position;
+  bool reset = false;
+  bool more = false;
+  std::vector<topic_state> topics;
+  std::vector<participant_info> participants;
+  bool operator==(const changes&) const = default;
+};
 
 // Same order as union Body of the schema.
-using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
-                          alive, list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe>;
+using body =
+    std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye, alive,
+                 list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe, watch, changes>;
 
 struct envelope {
   std::uint64_t request = 0;
@@ -214,6 +247,12 @@ struct envelope {
 
 // Returns the bytes of one frame. Never fails for contents within the limits above.
 [[nodiscard]] std::string encode(const envelope& message);
+
+// The most bytes that a state takes in a `changes` frame. encode() leaves none out while their sum stays within
+// room_for_changes.
+[[nodiscard]] std::size_t largest_size(const topic_state& of) noexcept;
+[[nodiscard]] std::size_t largest_size(const participant_info& of) noexcept;
+inline constexpr std::size_t room_for_changes = max_control_bytes - 1024;
 
 // The problem of a frame, as a sentence for the peer or the log.
 struct malformed {

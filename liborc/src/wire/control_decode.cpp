@@ -5,6 +5,7 @@
 
 #include "orc_protocol_generated.h"
 #include "wire/control.h"
+#include "wire/name_pattern.h"
 
 namespace orc::wire {
 namespace {
@@ -80,6 +81,17 @@ class reader {
     optional(from.after(), to.after);
   }
 
+  void read(const fb::Watch& from, watch& to) {
+    to.participants = from.participants();
+    to.position = {from.epoch(), from.snapshot(), from.until()};
+    to.wait_ms = from.wait_ms();
+    if (from.topics() == nullptr || too_many(from.topics(), max_patterns, "patterns")) return;
+    for (const flatbuffers::String* one : *from.topics()) {
+      read(one, to.topics.emplace_back(), "pattern");
+      if (auto wrong = name_pattern_problem(to.topics.back()); !wrong.empty()) fail(std::move(wrong));
+    }
+  }
+
   void read(const fb::Welcome& from, welcome& to) {
     to.epoch = from.epoch();
     to.lease_ms = from.lease_ms();
@@ -110,7 +122,24 @@ class reader {
     to.rejected = from.rejected();
   }
 
+  void read(const fb::Changes& from, changes& to) {
+    to.position = {from.epoch(), from.snapshot(), from.until()};
+    to.reset = from.reset();
+    to.more = from.more();
+    all(from.topics(), to.topics);
+    all(from.participants(), to.participants);
+  }
+
  private:
+  void read(const fb::Participant& from, participant_info& to) {
+    read(from.participant(), to.participant, "participant");
+    to.gone = from.gone();
+    read(from.name(), to.name, "name");
+    read(from.host(), to.host, "host");
+    to.pid = from.pid();
+    read(from.library(), to.library, "library");
+  }
+
   void read(const fb::Endpoint& from, endpoint& to) {
     range(from.transport(), fb::Transport::MAX, to.transport, "transport");
     if (to.transport == transport::none) fail("an endpoint has no transport");
@@ -275,6 +304,8 @@ std::optional<body> content_of(reader& in, const fb::Envelope& message) {
     case fb::Body::TopicState: return converted<fb::TopicState, topic_state>(in, message);
     case fb::Body::TopicList: return converted<fb::TopicList, topic_list>(in, message);
     case fb::Body::Probe: return converted<fb::Probe, probe>(in, message);
+    case fb::Body::Watch: return converted<fb::Watch, watch>(in, message);
+    case fb::Body::Changes: return converted<fb::Changes, changes>(in, message);
     case fb::Body::NONE: break;
   }
   return std::nullopt;  // a kind that this version does not know: the verifier lets it pass

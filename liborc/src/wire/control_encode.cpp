@@ -192,6 +192,28 @@ class writer {
                                   from.received_ago_ms, from.max_age_ms);
   }
 
+  Offset<flatbuffers::String> put(const std::string& from) { return exact(from); }
+
+  Offset<fb::Watch> put(const watch& from) {
+    const auto& [epoch, snapshot, until] = from.position;
+    return fb::CreateWatch(out_, all(from.topics), from.participants, epoch, snapshot, until, from.wait_ms);
+  }
+
+  Offset<fb::Participant> put(const participant_info& from) {
+    const auto participant = put(from.participant);
+    const auto name = text(from.name);
+    const auto host = text(from.host);
+    const auto library = text(from.library);
+    return fb::CreateParticipant(out_, &participant, from.gone, name, host, from.pid, library);
+  }
+
+  Offset<fb::Changes> put(const changes& from) {
+    const auto topics = all(from.topics);
+    const auto participants = all(from.participants);
+    const auto& [epoch, snapshot, until] = from.position;
+    return fb::CreateChanges(out_, epoch, snapshot, until, from.reset, from.more, topics, participants);
+  }
+
   [[nodiscard]] std::size_t room() const {
     const std::size_t used = out_.GetSize() + overhead;
     return used < max_control_bytes ? max_control_bytes - used : 0;
@@ -233,6 +255,19 @@ class writer {
 };
 
 }  // namespace
+
+static_assert(room_for_changes + overhead == max_control_bytes);
+constexpr std::size_t in_vector = sizeof(flatbuffers::uoffset_t);
+
+std::size_t largest_size(const topic_state& of) noexcept {
+  std::size_t bytes = in_vector + bound_without_subscriptions(of);
+  for (const auto& each : of.subscriptions) bytes += bound(each);
+  return bytes;
+}
+
+std::size_t largest_size(const participant_info& of) noexcept {
+  return in_vector + 64 + bound(of.name) + bound(of.host) + bound(of.library);
+}
 
 std::string encode(const envelope& message) {
   // 256 subscriptions with a full reason each exceed a frame. Counters matter more than reasons.

@@ -44,6 +44,8 @@ class Body(object):
     TopicState = 14
     TopicList = 15
     Probe = 16
+    Watch = 17
+    Changes = 18
 
 
 class Id(object):
@@ -914,6 +916,94 @@ def DescribeTopicAddAfter(builder, after): builder.PrependStructSlot(1, flatbuff
 def DescribeTopicEnd(builder): return builder.EndObject()
 
 
+class Watch(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Watch()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsWatch(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def WatchBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # Watch
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Watch
+    def Topics(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.String(a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return ""
+
+    # Watch
+    def TopicsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Watch
+    def TopicsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        return o == 0
+
+    # Watch
+    def Participants(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Watch
+    def Epoch(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Watch
+    def Snapshot(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Watch
+    def Until(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Watch
+    def WaitMs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def WatchStart(builder): builder.StartObject(6)
+def WatchAddTopics(builder, topics): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topics), 0)
+def WatchStartTopicsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def WatchAddParticipants(builder, participants): builder.PrependBoolSlot(1, participants, 0)
+def WatchAddEpoch(builder, epoch): builder.PrependUint64Slot(2, epoch, 0)
+def WatchAddSnapshot(builder, snapshot): builder.PrependUint64Slot(3, snapshot, 0)
+def WatchAddUntil(builder, until): builder.PrependUint64Slot(4, until, 0)
+def WatchAddWaitMs(builder, waitMs): builder.PrependUint32Slot(5, waitMs, 0)
+def WatchEnd(builder): return builder.EndObject()
+
+
 class Welcome(object):
     __slots__ = ['_tab']
 
@@ -1460,6 +1550,201 @@ def TopicListAddEpoch(builder, epoch): builder.PrependUint64Slot(3, epoch, 0)
 def TopicListAddUptimeMs(builder, uptimeMs): builder.PrependUint64Slot(4, uptimeMs, 0)
 def TopicListAddRejected(builder, rejected): builder.PrependUint64Slot(5, rejected, 0)
 def TopicListEnd(builder): return builder.EndObject()
+
+
+class Participant(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Participant()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsParticipant(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ParticipantBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # Participant
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Participant
+    def Participant(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Participant
+    def Gone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Participant
+    def Name(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Participant
+    def Host(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Participant
+    def Pid(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Participant
+    def Library(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+def ParticipantStart(builder): builder.StartObject(6)
+def ParticipantAddParticipant(builder, participant): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
+def ParticipantAddGone(builder, gone): builder.PrependBoolSlot(1, gone, 0)
+def ParticipantAddName(builder, name): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
+def ParticipantAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(host), 0)
+def ParticipantAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
+def ParticipantAddLibrary(builder, library): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(library), 0)
+def ParticipantEnd(builder): return builder.EndObject()
+
+
+class Changes(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Changes()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsChanges(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ChangesBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # Changes
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Changes
+    def Epoch(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Changes
+    def Snapshot(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Changes
+    def Until(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Changes
+    def Reset(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Changes
+    def More(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Changes
+    def Topics(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = TopicState()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Changes
+    def TopicsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Changes
+    def TopicsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        return o == 0
+
+    # Changes
+    def Participants(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Participant()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Changes
+    def ParticipantsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Changes
+    def ParticipantsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        return o == 0
+
+def ChangesStart(builder): builder.StartObject(7)
+def ChangesAddEpoch(builder, epoch): builder.PrependUint64Slot(0, epoch, 0)
+def ChangesAddSnapshot(builder, snapshot): builder.PrependUint64Slot(1, snapshot, 0)
+def ChangesAddUntil(builder, until): builder.PrependUint64Slot(2, until, 0)
+def ChangesAddReset(builder, reset): builder.PrependBoolSlot(3, reset, 0)
+def ChangesAddMore(builder, more): builder.PrependBoolSlot(4, more, 0)
+def ChangesAddTopics(builder, topics): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(topics), 0)
+def ChangesStartTopicsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ChangesAddParticipants(builder, participants): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(participants), 0)
+def ChangesStartParticipantsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ChangesEnd(builder): return builder.EndObject()
 
 
 class Probe(object):

@@ -183,6 +183,37 @@ class Probe:
     pass
 
 
+@dataclass(frozen=True)
+class Watch:
+    topics: List[str]
+    participants: bool = False
+    epoch: int = 0
+    snapshot: int = 0
+    until: int = 0
+    wait_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Participant:
+    participant: Id
+    gone: bool
+    name: str
+    host: str
+    pid: int
+    library: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    epoch: int
+    snapshot: int
+    until: int
+    reset: bool
+    more: bool
+    topics: List[TopicState]
+    participants: List[Participant]
+
+
 Body = Union[
     Hello,
     RegisterTopic,
@@ -200,6 +231,8 @@ Body = Union[
     TopicState,
     TopicList,
     Probe,
+    Watch,
+    Changes,
 ]
 
 

@@ -22,6 +22,7 @@ LONGEST_ERROR = 1_023
 LONGEST_SCHEMA = 32_768
 MOST_ENDPOINTS = 16
 MOST_TOPICS = 512
+MOST_PATTERNS = 16
 _IDENTIFIER = b"ORC1"
 
 
@@ -36,7 +37,7 @@ class WrongVersion(Malformed):
 class _Field(NamedTuple):
     name: str  # as in messages.py
     pascal: str  # as in the generated code
-    kind: str  # id, text, bytes, number, table, tables
+    kind: str  # id, text, texts, bytes, number, table, tables
     table: str  # for the kinds table and tables
 
 
@@ -53,6 +54,8 @@ def _fields(message: Any) -> List[_Field]:
             described.append(_Field(name, pascal, "text", ""))
         elif hint is bytes:
             described.append(_Field(name, pascal, "bytes", ""))
+        elif inner is str:
+            described.append(_Field(name, pascal, "texts", ""))
         elif inner is None:
             described.append(_Field(name, pascal, "number", ""))
         else:
@@ -74,10 +77,11 @@ _TABLES: Dict[str, List[_Field]] = {
         messages.SubscriptionCounters,
         messages.Publication,
         messages.Subscription,
+        messages.Participant,
     )
 }
 _REQUIRED = {"topic", "address", "host", "text"}
-_HOST_OPTIONAL = {"Publication", "Subscription"}
+_HOST_OPTIONAL = {"Publication", "Subscription", "Participant"}
 _ID_OPTIONAL = {"secret", "after"}
 
 
@@ -113,14 +117,12 @@ def _build(builder: Any, message: Any) -> int:
             )
         elif field.kind == "bytes" and value:
             parts[field.name] = builder.CreateByteVector(value)
+        elif field.kind == "texts" and value:
+            parts[field.name] = _vector(builder, [builder.CreateString(shorten(item)) for item in value])
         elif field.kind == "table" and value is not None:
             parts[field.name] = _build(builder, value)
         elif field.kind == "tables" and value:
-            made = [_build(builder, item) for item in value]
-            builder.StartVector(4, len(made), 4)
-            for offset in reversed(made):
-                builder.PrependUOffsetTRelative(offset)
-            parts[field.name] = builder.EndVector()
+            parts[field.name] = _vector(builder, [_build(builder, item) for item in value])
     _generated(table, "Start")(builder)
     for field in _TABLES[table]:
         add = _generated(table, "Add" + field.pascal)
@@ -133,6 +135,13 @@ def _build(builder: Any, message: Any) -> int:
         elif field.name in parts:
             add(builder, parts[field.name])
     return int(_generated(table, "End")(builder))
+
+
+def _vector(builder: Any, offsets: List[int]) -> int:
+    builder.StartVector(4, len(offsets), 4)
+    for offset in reversed(offsets):
+        builder.PrependUOffsetTRelative(offset)
+    return int(builder.EndVector())
 
 
 def _generated(table: str, what: str) -> Any:
@@ -186,6 +195,11 @@ class _Decoder:
             return self._text(read(), required, LONGEST_ERROR if kind == "Error" else LONGEST_TEXT)
         if field.kind == "bytes":
             return self._bytes(read, getattr(table, field.pascal + "Length")())
+        if field.kind == "texts":
+            count = getattr(table, field.pascal + "Length")()
+            if count > MOST_PATTERNS:
+                raise Malformed(f"{count} of {field.name}")
+            return [self._text(read(index), True, LONGEST_TEXT) for index in range(count)]
         if field.kind == "table":
             inner = read()
             return None if inner is None else self._message(field.table, inner)
