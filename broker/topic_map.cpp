@@ -55,7 +55,7 @@ std::string hash_text(std::uint64_t hash) { return wire::id{hash, 0}.hex().subst
 
 // Numbers of participants start at random, so that an id of an earlier broker is not mistaken for one of this broker.
 topic_map::topic_map(duration lease, topic_map_limits limits)
-    : lease_(lease), limits_(limits), last_number_(wire::id::random().hi >> 1) {}
+    : lease_(lease), limits_(limits), changes_(limits.gone), last_number_(wire::id::random().hi >> 1) {}
 
 topic_map::~topic_map() {
   while (leaving_) leaving_ = std::move(leaving_->next);  // a loop, because recursion might be too deep
@@ -80,6 +80,7 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     if (self.route && self.route != from) by_route_.erase(*self.route);
     self.route = from;
     self.hello = std::move(introduced);
+    changes_.changed(self.change);
     touch(self, now);
     return std::nullopt;
   }
@@ -100,10 +101,14 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     made->expires = now + lease_;
     std::list<participant*> age{made.get()};
     const auto route = by_route_.try_emplace(from, made.get()).first;
+    std::optional<change_log::place> change;
     try {
+      change = changes_.add({.participant = &made->hello, .shown = {made->number, 0}});
       made->age = age.begin();
+      made->change = *change;
       participants_.emplace(who.participant, std::move(made));
     } catch (...) {
+      if (change) changes_.forget(*change);
       by_route_.erase(route);
       throw;
     }
@@ -184,6 +189,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   auto& slot = at->second.publisher;
   const bool same = before != nullptr && before->id == what.publication;
   const bool moved = !same || before->endpoints != what.endpoints;
+  const bool differs = moved || before->keep_last != fresh.keep_last || before->type != fresh.type;
   if (same) fresh.counters = std::move(slot->counters);
   if (slot) {
     release(*slot);
@@ -192,6 +198,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   slot = std::move(fresh);
   text_bytes_ += slot->text_bytes;
   self->by->description_bytes += slot->text_bytes;
+  if (differs) changes_.changed(at->second.change);
   unlinked(at);  // the replaced one may have been the owner's
   if (moved) notify(at, now);
   return state_of(at);
@@ -242,6 +249,7 @@ topic_map::requested topic_map::request_topic(routing from, const wire::request_
   ++self->last_subscription;
   ++self->by->subscriptions;
   ++subscription_count_;
+  changes_.changed(at->second.change);
   return state_of(at);
 }
 
@@ -317,6 +325,7 @@ void topic_map::retire(participant& session) noexcept {
   if (session.route) by_route_.erase(*session.route);
   session.route.reset();
   session.leaving = true;
+  changes_.gone(session.change, {});
   by_age_.erase(session.age);
   const auto known = participants_.find(session.hello.participant);
   auto leaving = std::move(known->second);
@@ -405,15 +414,16 @@ topic_map::done topic_map::check_description(const wire::register_topic& what, s
 
 topic_map::topic_table::iterator topic_map::entry(const std::string& name, participant& owner) {
   const auto at = topics_.try_emplace(name).first;
+  // A queue of its own for a moment, which is the only way to get a node.
+  event_queue made;
   try {
-    // A queue of its own for a moment, which is the only way to get a node.
-    event_queue made;
     made.emplace(time{}, &at->first);
-    at->second.idle = made.extract(made.begin());
+    at->second.change = changes_.add({.topic = &at->first});
   } catch (...) {
     topics_.erase(at);
     throw;
   }
+  at->second.idle = made.extract(made.begin());
   at->second.owner = &owner;
   ++owner.owned_topics;
   ++owner.by->topics;
@@ -429,7 +439,8 @@ void topic_map::unlinked(topic_table::iterator at) noexcept {
   --of.owner->by->topics;
   if (unused) {
     if (of.idle.empty()) dequeue(at);
-    topics_.erase(at);
+    const auto change = of.change;
+    changes_.gone(change, std::move(topics_.extract(at).key()));
     return;
   }
   of.owner = of.publisher ? of.publisher->holder : of.subscriptions.begin()->second.holder;
@@ -460,6 +471,7 @@ void topic_map::drop_publication(topic_table::iterator at) noexcept {
   release(*slot);
   slot->holder->publications.erase(slot->id);
   slot.reset();
+  changes_.changed(at->second.change);
 }
 
 void topic_map::drop_subscription(participant& of, requested_table::iterator which) noexcept {
@@ -468,6 +480,7 @@ void topic_map::drop_subscription(participant& of, requested_table::iterator whi
   of.subscriptions.erase(which);
   --of.by->subscriptions;
   --subscription_count_;
+  changes_.changed(at->second.change);
   unlinked(at);
 }
 

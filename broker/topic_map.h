@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "change_log.h"
 #include "client_table.h"
 #include "peer.h"
 #include "schema_store.h"
@@ -36,6 +37,8 @@ struct topic_map_limits {
   // Of one participant.
   std::size_t topics_each = 16'384;
   std::size_t subscriptions_each = 65'536;
+  // Topics and participants that are gone and that the broker still reports to watchers.
+  std::size_t gone = 16'384;
 };
 
 class topic_map {
@@ -115,6 +118,12 @@ class topic_map {
   static constexpr std::size_t described_subscriptions = 256;
   [[nodiscard]] requested describe(const wire::describe_topic& what, time now) const;
 
+  // For watchers: returns the states of what changed since `what.position`, with neither counters nor subscriptions, as
+  // far as they fit into a frame. Begins anew when there is no position, or none that can be continued. Takes about
+  // `steps` of work and subtracts what it took, but looks at one change at least. The caller sets position.epoch.
+  [[nodiscard]] wire::changes changes_since(const wire::watch& what, std::size_t& steps) const;
+  [[nodiscard]] change_log::revision newest_change() const noexcept { return changes_.newest(); }
+
   struct participant_view {
     wire::id id;
     const wire::hello& hello;
@@ -170,6 +179,7 @@ class topic_map {
     std::uint64_t pushed_to = 0;  // participants with smaller numbers have the queued event already
     bool changed_on_the_way = false;
     time paid_until{};  // for the limit of moves: each one takes 1 / moves_per_second
+    change_log::place change;
   };
 
   struct requested_topic {
@@ -186,6 +196,7 @@ class topic_map {
     std::optional<routing> route;
     time expires{};
     std::list<participant*>::iterator age;
+    change_log::place change;
     std::map<wire::id, topic_table::iterator> publications;
     requested_table subscriptions;
     std::uint64_t last_subscription = 0;
@@ -231,6 +242,7 @@ class topic_map {
   client_table clients_;
   schema_store schemas_;
   event_queue events_;
+  change_log changes_;
   std::uint64_t last_number_;
   std::size_t subscription_count_ = 0;
   std::size_t text_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "topic_map.h"
+#include "wire/name_pattern.h"
 
 namespace orc {
 namespace {
@@ -17,6 +18,14 @@ std::size_t least_bytes(const wire::topic_state& of) {
   std::size_t bytes = of.topic.size() + 32;
   if (of.publication) bytes += 64 + of.publication->endpoints.size() * 24;
   return bytes + of.subscriptions.size() * 96;
+}
+
+// The cost of copying and encoding a state, in steps of matching a name.
+constexpr std::size_t steps_of_a_state = 500;
+
+bool is_wanted(const wire::watch& by, const std::string& name, std::size_t& steps) {
+  return std::any_of(by.topics.begin(), by.topics.end(),
+                     [&](const std::string& pattern) { return wire::matches(pattern, name, steps); });
 }
 
 }  // namespace
@@ -72,10 +81,56 @@ wire::topic_list topic_map::list(std::string_view after, std::size_t limit, time
   return page;
 }
 
+wire::changes topic_map::changes_since(const wire::watch& what, std::size_t& steps) const {
+  wire::changes page;
+  page.position = what.position;
+  auto& [epoch, snapshot, until] = page.position;
+  if (until == 0 || until > changes_.newest() || std::max(snapshot, until) < changes_.complete_after()) {
+    page.reset = true;
+    snapshot = changes_.newest();
+    until = 0;
+  }
+  std::size_t room = wire::room_for_changes;
+  const auto add = [&](auto& to, auto&& state) {
+    const auto size = wire::largest_size(state);
+    if (size > room || to.size() == page_limit) return false;
+    room -= size;
+    to.push_back(std::forward<decltype(state)>(state));
+    return true;
+  };
+  std::size_t taken = 0;
+  change_log::walk at(changes_, until);
+  for (; !at.at_end() && (taken == 0 || taken < steps); at.next()) {
+    const auto& [revision, change] = at.here();
+    ++taken;
+    bool fits = true;
+    if (change.gone() && revision <= snapshot) {  // this watcher never knew it
+    } else if (change.shown) {
+      taken += what.participants ? steps_of_a_state : 0;
+      const auto* const who = change.participant;
+      if (what.participants && who == nullptr)
+        fits = add(page.participants, wire::participant_info{change.shown, true, {}, {}, 0, {}});
+      if (what.participants && who != nullptr)
+        fits = add(page.participants,
+                   wire::participant_info{change.shown, false, who->name, who->host, who->pid, who->library});
+    } else if (const auto& name = change.topic == nullptr ? change.name : *change.topic; is_wanted(what, name, taken)) {
+      taken += steps_of_a_state;
+      fits = add(page.topics, change.gone() ? wire::topic_state{name, {}, {}, 0} : state_of(topics_.find(name)));
+    }
+    if (!fits) break;
+    until = revision;
+  }
+  page.more = !at.at_end();
+  if (!page.more) until = changes_.newest();
+  steps -= std::min(steps, taken);
+  return page;
+}
+
 topic_map::requested topic_map::describe(const wire::describe_topic& what, time now) const {
   const auto at = topics_.find(what.topic);
   if (at == topics_.end()) {
-    return wire::error{wire::error_code::unknown_topic, "nobody publishes or requested topic \"" + what.topic + "\""};
+    return wire::error{wire::error_code::unknown_topic,
+                       "no participant publishes or requested topic \"" + what.topic + "\""};
   }
   auto state = full_state(at, what.after, described_subscriptions, now);
   if (!what.after && state.publication && state.publication->type) {
