@@ -18,9 +18,12 @@ constexpr std::size_t schema_bytes_per_turn = 64 * 1024;  // and their schemas
 constexpr std::size_t overdue_per_turn = 8;               // holders of topics
 constexpr std::size_t checks_per_turn = 512;              // of processes
 constexpr std::size_t leases_per_turn = 128;
+constexpr std::size_t watch_steps = 400'000;  // of looking through changes
 constexpr int lines_per_period = 32;
 
 std::uint64_t random_epoch() { return wire::id::random().lo; }
+
+bool has_news(const wire::changes& page) { return page.reset || !page.topics.empty() || !page.participants.empty(); }
 
 // Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text) {
@@ -48,6 +51,7 @@ void broker_service::opened(routing from, const peer& who) {
 
 void broker_service::closed(routing from, time) {
   connections_.erase(from);
+  watchers_.remove(from);
   map_.closed(from);
 }
 
@@ -158,7 +162,28 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::des
              map_.describe(what, now));
 }
 
-// Welcome, Ack, Error, TopicState, TopicList, Probe: only the broker sends these.
+void broker_service::handle(routing from, std::uint64_t request, wire::watch& what, time now) {
+  if (what.position.epoch != epoch_) what.position = {};
+  const auto wait = std::min(std::chrono::milliseconds(what.wait_ms), watchers::longest_wait);
+  std::size_t steps = watch_steps;
+  auto page = news_for(what, steps);
+  if (wait.count() == 0 || page.more || has_news(page)) {
+    watchers_.remove(from);
+    reply(from, request, std::move(page));
+  } else if (auto full = watchers_.add({from, request, connections_.at(from).client, std::move(what), now + wait})) {
+    reply(from, request, std::move(*full));
+  }
+}
+
+// Advances the watcher's position too, so that the next call looks at later changes only.
+wire::changes broker_service::news_for(wire::watch& what, std::size_t& steps) const {
+  auto page = map_.changes_since(what, steps);
+  page.position.epoch = epoch_;
+  what.position = page.position;
+  return page;
+}
+
+// Welcome, Ack, Error, TopicState, TopicList, Probe, Changes: only the broker sends these.
 template <class NotARequest>
 void broker_service::handle(routing from, std::uint64_t request, const NotARequest&, time) {
   reject("a message that only the broker sends");
@@ -241,6 +266,26 @@ void broker_service::turn(time now) {
   }
   check_processes();
   work(now);
+  serve_watchers(now);
+}
+
+void broker_service::serve_watchers(time now) {
+  std::size_t steps = watch_steps;
+  while (steps > 0) {
+    auto* const next = watchers_.next_behind(map_.newest_change());
+    if (next == nullptr) break;
+    auto page = news_for(next->what, steps);
+    if (has_news(page)) {
+      reply(next->from, next->request, std::move(page));
+      watchers_.remove(next->from);
+    } else if (!page.more) {
+      watchers_.pass();
+    }
+  }
+  while (auto* const late = watchers_.next_overdue(now)) {
+    reply(late->from, late->request, wire::changes{late->what.position, false, false, {}, {}});
+    watchers_.remove(late->from);
+  }
 }
 
 void broker_service::work(time now) {
@@ -256,10 +301,14 @@ void broker_service::work(time now) {
 }
 
 std::optional<broker_service::time> broker_service::next_deadline() const {
-  if (!map_.clean() || waiting_.any_settled() || leases_to_end_ || checked_) return started_;
-  const auto probe = waiting_.next_deadline();
-  const auto event = map_.next_event_time();
-  return probe && event ? std::min(*probe, *event) : probe ? probe : event;
+  if (!map_.clean() || waiting_.any_settled() || leases_to_end_ || checked_ ||
+      watchers_.any_behind(map_.newest_change()))
+    return started_;
+  std::optional<time> next;
+  for (const auto& each : {waiting_.next_deadline(), map_.next_event_time(), watchers_.next_deadline()}) {
+    if (each && (!next || *each < *next)) next = each;
+  }
+  return next;
 }
 
 void broker_service::tick(time now) {

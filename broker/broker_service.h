@@ -19,6 +19,7 @@
 #include "peer.h"
 #include "topic_map.h"
 #include "waiting_registrations.h"
+#include "watchers.h"
 #include "wire/control.h"
 
 namespace orc {
@@ -100,6 +101,7 @@ class broker_service {
   void handle(routing from, std::uint64_t request, const wire::alive& what, time now);
   void handle(routing from, std::uint64_t request, const wire::list_topics& what, time now);
   void handle(routing from, std::uint64_t request, const wire::describe_topic& what, time now);
+  void handle(routing from, std::uint64_t request, wire::watch& what, time now);
   template <class NotARequest>
   void handle(routing from, std::uint64_t request, const NotARequest& what, time now);
 
@@ -112,6 +114,8 @@ class broker_service {
   void work(time now);
   void check_processes();
   void push_events(time now);
+  [[nodiscard]] wire::changes news_for(wire::watch& what, std::size_t& steps) const;
+  void serve_watchers(time now);
 
   [[nodiscard]] wire::welcome welcome() const;
   void greet(routing to, std::uint64_t request);
@@ -128,6 +132,7 @@ class broker_service {
   endpoint_rules rules_;
   std::unordered_map<routing, connection> connections_;  // open ones
   waiting_registrations waiting_;
+  watchers watchers_;
   counters counters_;
   std::optional<wire::id> checked_;  // the last participant whose process was checked in this period
   bool leases_to_end_ = false;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "broker/broker_service.h"
+#include "broker/watchers.h"
 #include "support/catch.h"
 
 using namespace orc;
@@ -117,6 +118,19 @@ TEST_CASE("broker cost: full tables", "[.cost]") {
   f.measure("DescribeTopic of 65,000 subscriptions, first page", 20,
             [&](int) { f.ask(9, wire::describe_topic{"t/1"}); });
   f.measure("ListTopics", 20, [&](int i) { f.ask(9, wire::list_topics{"t/" + std::to_string(i * 1'000), 0}); });
+  std::string pattern = "t/";
+  while (pattern.size() < wire::max_topic_name - 3) pattern += "**1";
+  const std::vector<std::string> slow(wire::max_patterns, pattern);
+  f.measure("Watch of everything, from the beginning", 20, [&](int) { f.ask(9, wire::watch{{"**"}, true, {}, 0}); });
+  f.measure("Watch by slow patterns", 20, [&](int) { f.ask(9, wire::watch{slow, false, {}, 0}); });
+  f.ask(9, wire::watch{{"none"}, false, {}, 0});
+  wire::watch_position now_there;
+  do {
+    f.ask(9, wire::watch{{"none"}, false, now_there, 0});
+    const auto decoded = wire::decode(std::as_bytes(std::span(f.last.data(), f.last.size())));
+    now_there = std::get<wire::changes>(std::get<wire::envelope>(decoded).content).position;
+  } while (now_there.until < f.service.map().newest_change());
+  for (std::uint64_t n = 1; n <= watchers::most / 2; ++n) f.ask(n, wire::watch{slow, true, now_there, 10'000});
   f.now += 1min;
   f.measure("RegisterTopic that moves a topic of 4,096 participants", 5, [&](int i) {
     f.now += 1s;
