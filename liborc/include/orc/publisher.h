@@ -60,6 +60,12 @@ class ORC_API publisher {
   // Returns how many links are up. A killed subscriber counts until its connection is seen to be gone. LCM
   // programs do not count. Returns 0 after fork() and for a false handle.
   [[nodiscard]] std::size_t readers() const noexcept;
+  // Waits until readers() is at least `count`, for at most timeout_ms milliseconds. 0 returns at once, -1 waits for
+  // ever. Signals do not end the wait.
+  // - timed_out: fewer links were up.
+  // - bad_argument: timeout_ms is below -1.
+  // - closed, forked and not_registered as above.
+  [[nodiscard]] result wait_readers(std::size_t count, int timeout_ms) noexcept;
 
  private:
   std::shared_ptr<detail::publication> publication_;

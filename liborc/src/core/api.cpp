@@ -100,6 +100,9 @@ result publisher::send(orc::loan&& filled) noexcept {
   return publication_ ? publication_->send(std::move(filled)) : errc::not_registered;
 }
 std::size_t publisher::readers() const noexcept { return publication_ ? publication_->readers() : 0; }
+result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
+  return publication_ ? publication_->wait_readers(count, timeout_ms) : errc::not_registered;
+}
 
 // ---- subscriber ----
 

@@ -149,9 +149,25 @@ std::size_t publication::readers() const noexcept {
   return sum(links_, &publisher_link::readers);
 }
 
+result publication::wait_readers(std::size_t count, int timeout_ms) noexcept {
+  if (timeout_ms < -1) return errc::bad_argument;
+  const deadline until(timeout_ms);
+  for (;;) {
+    const auto ticket = joined_->ticket();
+    if (generation_ != fork_generation()) return errc::forked;
+    if (closed_) return errc::closed;
+    if (readers() >= count) return {};
+    if (until.passed()) return errc::timed_out;
+    joined_->wait(ticket, until);
+  }
+}
+
 void publication::end() noexcept {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  joined_->ring();
 }
 
 bool publication::farewell() noexcept { return serve_links().behind; }
@@ -159,15 +175,19 @@ bool publication::farewell() noexcept { return serve_links().behind; }
 publication::served publication::serve_links() noexcept {
   served now;
   std::shared_ptr<upkeep> work;
+  bool more = false;
   {
     const std::lock_guard lock(mutex_);
+    const auto before = sum(links_, &publisher_link::readers);
     for (const auto& link : links_) {
       link->service(last());
       now.behind = link->behind() || now.behind;
       now.rest = std::max(now.rest, link->rest());
       if (!work) work = link->work();
     }
+    more = sum(links_, &publisher_link::readers) > before;
   }
+  if (more) joined_->ring();
   if (work) work->step();
   return now;
 }
@@ -180,6 +200,7 @@ void publication::close() noexcept {
   keeper_ = nullptr;
   links.swap(links_);
   last = std::move(last_);
+  joined_->ring();
 }
 
 void publication::end_all(const std::vector<std::shared_ptr<publication>>& leaving) noexcept {
@@ -224,6 +245,7 @@ publication_spec publication::spec_at(const network_place& place) const {
           .alone = place.alone,
           .keep_last = options_.keep_last,
           .lacking = lacking_,
+          .joined = joined_,
           .priority = options_.priority,
           .ports = place.ports};
 }
@@ -259,6 +281,7 @@ result publication::open(const network_place& place) {
   }
   opened_ = true;
   left_out_ = std::move(left_out);
+  joined_->ring();  // a new link may have readers
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/doorbell.h"
 #include "core/announcement.h"
 #include "orc/message.h"
 #include "orc/options.h"
@@ -44,6 +45,7 @@ class publication {
   [[nodiscard]] result send(loan&& filled) noexcept;
   [[nodiscard]] orc::loan lend(std::size_t size) noexcept;
   [[nodiscard]] std::size_t readers() const noexcept;
+  [[nodiscard]] result wait_readers(std::size_t count, int timeout_ms) noexcept;
 
   // ---- participant ----
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
@@ -117,6 +119,7 @@ class publication {
 
   mutable std::mutex mutex_;  // guards the links and the last sample
   const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
+  const std::shared_ptr<doorbell> joined_ = std::make_shared<doorbell>();  // rung when there may be more readers
   std::vector<std::unique_ptr<publisher_link>> links_;
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;

@@ -50,6 +50,7 @@ struct publication_spec {
   bool alone = false;                            // no broker announces it
   bool keep_last = true;                         // readers that join receive the last sample
   std::shared_ptr<sample_backlog> lacking = {};  // samples kept for in-order readers that lag
+  std::shared_ptr<doorbell> joined = {};         // rung when a reader joins outside of service()
   orc::priority priority = orc::priority::normal;
   port_range ports = {};  // ports it may listen on
 };

@@ -10,7 +10,7 @@ namespace orc::detail {
 // The readers of one publication inside its process. Any thread.
 class inproc_hub {
  public:
-  explicit inproc_hub(bool keep_last) : keep_last_(keep_last) {}
+  inproc_hub(bool keep_last, std::shared_ptr<doorbell> joined) : keep_last_(keep_last), joined_(std::move(joined)) {}
 
   // Returns the sequence of the first sample that the queue gets: the newest so far, else the next one.
   std::uint64_t attach(const std::shared_ptr<inproc_queue>& queue) {
@@ -18,7 +18,8 @@ class inproc_hub {
     sample first = last_.buffer ? frame_of_its_own(last_) : sample();
     if (first.buffer) queue->put(std::move(first));
     queues_.push_back(queue);
-    readers_.store(queues_.size(), std::memory_order_relaxed);
+    readers_.store(queues_.size());  // before the bell is rung
+    if (joined_) joined_->ring();
     return keep_last_ ? last_.sequence : last_.sequence + 1;
   }
 
@@ -46,6 +47,7 @@ class inproc_hub {
   static sample frame_of_its_own(sample& s) noexcept { return {share_frame(s.buffer), s.sequence, s.stamp_ns}; }
 
   const bool keep_last_;
+  const std::shared_ptr<doorbell> joined_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<inproc_queue>> queues_;
   std::atomic<std::size_t> readers_{0};
@@ -60,7 +62,7 @@ class inproc_publisher_link final : public publisher_link {
       : local_publications_(std::move(local_publications)),
         id_(spec.id),
         where_{wire::transport::inproc, "inproc://" + spec.id.hex()},
-        hub_(std::make_shared<inproc_hub>(spec.keep_last)) {
+        hub_(std::make_shared<inproc_hub>(spec.keep_last, spec.joined)) {
     local_publications_->add(id_, hub_);
   }
   ~inproc_publisher_link() override { local_publications_->remove(id_); }
