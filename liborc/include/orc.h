@@ -1,8 +1,10 @@
 // Includes all of ORC: the participant (orc::broker) with the four calls register_topic, request_topic, send_msg and
-// recv_msg, and the handles and options behind them. Source: ORC paper, section III.A and Listing 1.
+// recv_msg, the handles and options behind them, and the directory of topics and participants. Source: ORC paper,
+// section III.A and Listing 1.
 #pragma once
 
 #include "orc/broker.h"
+#include "orc/directory.h"
 #include "orc/log.h"
 #include "orc/message.h"
 #include "orc/options.h"

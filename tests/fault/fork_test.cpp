@@ -67,6 +67,11 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
     scene s(kind);
     REQUIRE(s.well(1));
     auto kept = s.publisher.loan(10);
+    orc::directory directory({.broker = s.address_broker.endpoint()});
+    auto watch = directory.watch();
+    orc::directory_change change;
+    REQUIRE(watch.next_change(change, patience_ms));
+    std::vector<orc::topic_state> topics;
     const auto status = in_fork([&] {
       bool all = true;
       const auto forked = [&](orc::errc code) { all = all && code == orc::errc::forked; };
@@ -74,6 +79,9 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
       forked(s.subscriber.recv(0).status());
       forked(s.subscriber.recv(-1).status());
       forked(s.subscriber.wait_connected(-1).code());
+      forked(s.publisher.wait_readers(1, -1).code());
+      forked(directory.topics("**", topics).code());
+      forked(watch.next_change(change, -1).code());
       forked(s.sender->register_topic("u").code());
       forked(s.sender->request_topic("u").code());
       forked(s.sender->send_msg("t", "x", 1).code());
@@ -81,7 +89,7 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
       forked(s.sender->unregister_topic("t").code());
       forked(s.receiver->release_topic("t").code());
       forked(s.publisher.send(std::move(kept)).code());
-      all = all && !s.subscriber.connected() && s.publisher.readers() == 0;
+      all = all && !s.subscriber.connected() && s.publisher.readers() == 0 && watch.fd() == -1;
       static_cast<void>(s.subscriber.link());
       static_cast<void>(s.subscriber.fd());
       static_cast<void>(s.sender->broker_endpoint());
@@ -90,6 +98,7 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
     REQUIRE(status);
     CHECK(*status == 0);
     CHECK(s.well(2));
+    CHECK(directory.topics("**", topics));
   }
 }
 
@@ -101,6 +110,10 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
     REQUIRE(s.publisher.send("kept", 4));
     auto kept = std::make_optional(s.subscriber.recv(patience_ms));
     REQUIRE(*kept);
+    auto directory = std::make_optional<orc::directory>(orc::directory_options{.broker = s.address_broker.endpoint()});
+    auto watch = std::make_optional(directory->watch());
+    orc::directory_change change;
+    REQUIRE(watch->next_change(change, patience_ms));
     const auto status = in_fork([&] {
       const bool readable = kept->size() == 4 && std::memcmp(kept->data(), "kept", 4) == 0;
       kept.reset();
@@ -108,11 +121,18 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
       s.subscriber = {};
       s.sender.reset();
       s.receiver.reset();
+      watch.reset();
+      directory.reset();
       return readable;
     });
     REQUIRE(status);
     CHECK(*status == 0);
     for (std::uint64_t value = 3; value < 100; ++value) REQUIRE(s.well(value));
+    REQUIRE(s.sender->register_topic("after"));
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (change.topic.name != "after" && std::chrono::steady_clock::now() < end)
+      (void)watch->next_change(change, patience_ms);
+    CHECK(change.topic.name == "after");
   }
 }
 

@@ -15,9 +15,9 @@ constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 // Follows a map page by page, as a participant's directory does.
 struct follower {
-  explicit follower(std::vector<std::string> patterns, bool participants = false) {
+  explicit follower(std::vector<std::string> patterns, bool with_participants = false) {
     asks.topics = std::move(patterns);
-    asks.participants = participants;
+    asks.participants = with_participants;
   }
   // Asks for one page. `steps`: the work that the map may spend on it.
   wire::changes ask(const topic_map& map, std::size_t steps = any_number) {

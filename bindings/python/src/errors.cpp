@@ -29,6 +29,7 @@ namespace {
     case errc::closed: return "closed";
     case errc::forked: return "forked";
     case errc::too_many_messages: return "too_many_messages";
+    case errc::unknown_topic: return "unknown_topic";
   }
   return "ok";
 }

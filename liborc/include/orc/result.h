@@ -35,7 +35,9 @@ enum class errc : unsigned char {
   closed,          // unregistered, released or ended, also by another thread during the call
   forked,          // made before fork(): the child must make its own participant
   // Receive, over shm:
-  too_many_messages  // the program holds request_options::max_messages messages of this subscription: release one
+  too_many_messages,  // the program holds request_options::max_messages messages of this subscription: release one
+  // Directory:
+  unknown_topic  // no participant publishes or requested the topic
 };
 
 // Returns one plain sentence per code.

@@ -23,6 +23,7 @@ std::string_view describe(errc code) noexcept {
     case errc::forked: return "made before fork(): a child process must make its own participant";
     case errc::too_many_messages:
       return "the program holds as many messages of this subscription as it may: drop one, or raise max_messages";
+    case errc::unknown_topic: return "no participant publishes or requested the topic";
   }
   return "unknown code";
 }

@@ -26,15 +26,6 @@ namespace {
   return set;
 }
 
-[[nodiscard]] std::optional<error> problem_of_broker(const std::string& named) {
-  if (named == without_broker || !broker_is_named(named)) return std::nullopt;
-  for (const auto& each : broker_candidates(named)) {
-    if (const auto problem = wire::problem_of_broker_endpoint(each))
-      return error(errc::bad_argument, "the broker's endpoint " + problem->text);
-  }
-  return std::nullopt;
-}
-
 // Subscribers get a number, because only the owner of a name should wait for its lookup. Empty: unknown.
 [[nodiscard]] std::string number_of(const std::string& host) {
   const auto known = addresses_of_host(host);
@@ -42,6 +33,15 @@ namespace {
 }
 
 }  // namespace
+
+std::optional<error> problem_of_broker(const std::string& named) {
+  if (named == without_broker || !broker_is_named(named)) return std::nullopt;
+  for (const auto& each : broker_candidates(named)) {
+    if (const auto problem = wire::problem_of_broker_endpoint(each))
+      return error(errc::bad_argument, "the broker's endpoint " + problem->text);
+  }
+  return std::nullopt;
+}
 
 std::variant<participant_options, error> with_environment(participant_options options) {
   if (options.transports.empty()) {

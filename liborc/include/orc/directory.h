@@ -1,0 +1,237 @@
+// Lists, describes and watches the topics, participants and hosts that the address broker knows. It registers nothing.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orc/options.h"
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+namespace detail {
+class directory;
+class directory_watcher;
+}  // namespace detail
+
+// A program's session with ORC, as other programs see it.
+struct participant_state {
+  std::string id = {};    // 32 hexadecimal digits; the broker makes it up, and another one after it restarts
+  std::string name = {};  // for people
+  std::string host = {};  // equal for programs on the same host and in the same pid namespace
+  std::uint32_t pid = 0;
+  std::string library = {};  // "liborc 0.1.0"; empty in the states of topics
+
+  bool operator==(const participant_state&) const = default;
+};
+
+// A host on which participants run.
+struct host_state {
+  std::string id = {};  // participant_state::host
+  std::size_t participants = 0;
+
+  bool operator==(const host_state&) const = default;
+};
+
+// An address at which a publication listens.
+struct endpoint {
+  orc::transport transport = {};
+  std::string address = {};
+
+  bool operator==(const endpoint&) const = default;
+};
+
+// The counters of a publication since it was made. Participants report them once a second.
+struct publication_counters {
+  std::int64_t sampled_ns = 0;         // the publisher's monotonic clock when it reported
+  std::chrono::milliseconds age = {};  // time since the broker received the report
+  std::uint64_t sent = 0;              // samples
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;  // samples that a newer one replaced before a reader took them
+  std::uint32_t readers = 0;  // links up
+
+  bool operator==(const publication_counters&) const = default;
+};
+
+// The sending end of a topic.
+struct publication_state {
+  std::string id = {};
+  participant_state participant = {};
+  std::vector<endpoint> endpoints = {};
+  std::optional<type_info> type = {};  // with its schema from directory::describe only
+  bool keep_last = true;
+  std::optional<publication_counters> counters = {};
+
+  bool operator==(const publication_state&) const = default;
+};
+
+// The counters of a subscription since it was made.
+struct subscription_counters {
+  std::chrono::milliseconds age = {};  // time since the broker received the report
+  std::uint64_t received = 0;          // samples
+  std::uint64_t bytes = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t malformed = 0;
+  std::uint64_t stale = 0;                         // dropped because they were older than max_age_ms
+  std::optional<std::int64_t> sample_age_ns = {};  // of the newest sample when it arrived
+  std::optional<orc::transport> transport = {};    // of the link in use
+  std::string reason = {};                         // why this transport: link_info::reason
+
+  bool operator==(const subscription_counters&) const = default;
+};
+
+// A receiving end of a topic.
+struct subscription_state {
+  std::string id = {};
+  participant_state participant = {};
+  std::uint32_t max_age_ms = 0;
+  std::optional<subscription_counters> counters = {};
+
+  bool operator==(const subscription_state&) const = default;
+};
+
+// A topic that is published, requested, or both.
+struct topic_state {
+  std::string name = {};
+  std::optional<publication_state> publication = {};
+  std::size_t subscription_count = 0;
+  std::vector<subscription_state> subscriptions = {};  // from describe all, from topics at most 16, from a watch none
+
+  bool operator==(const topic_state&) const = default;
+};
+
+struct broker_state {
+  std::string endpoint = {};  // at which it answered, as a numeric address
+  std::string version = {};   // "orc-broker 0.1.0"
+  std::uint64_t epoch = 0;    // random per run of the broker
+  std::chrono::milliseconds uptime = {};
+  std::size_t participants = 0;
+  std::uint64_t rejected = 0;  // malformed messages dropped
+
+  bool operator==(const broker_state&) const = default;
+};
+
+struct directory_options {
+  // As participant_options::broker. "none" is a bad_argument, because only a broker has a directory.
+  std::string broker = {};
+  // How long a question waits for the broker's answer, in ms. -1 waits for ever.
+  int broker_timeout_ms = 2000;
+  // Waiting calls return errc::closed once this descriptor is readable (an eventfd, a signalfd). -1: none.
+  int stop_fd = -1;
+};
+
+// What a watch reports.
+struct watch_options {
+  // At most 16 patterns of topic names. `*` stands for any characters but `/`, `**` for any characters; both also stand
+  // for none. "arm/*" matches arm/position; "arm/**" also matches arm/left/position. Empty: no topics.
+  std::vector<std::string> topics = {"**"};
+  bool participants = false;
+  bool hosts = false;
+};
+
+// One change. It carries the new state, not a difference.
+struct directory_change {
+  enum class kind : std::uint8_t {
+    topic,             // came, or its publication, endpoints, type or number of subscriptions changed
+    topic_gone,        // no participant publishes or requests it any more; only topic.name is set
+    participant,       // came
+    participant_gone,  // ended, or its lease did
+    host,              // its first participant came, or the number of its participants changed
+    host_gone,         // its last participant is gone
+    complete,          // everything that exists has been reported; comes again each time the broker is back
+    broker_lost        // the broker does not answer; earlier changes may be out of date until `complete`
+  };
+  kind what = kind::complete;
+  topic_state topic = {};
+  participant_state participant = {};
+  host_state host = {};
+};
+
+// A stream of changes: first everything that exists, then `complete`, then each change.
+//
+// A watch always learns the last state, however slowly the program reads, and across restarts of the broker. What
+// changes several times between two reads is reported once, in its last state. What comes and goes between two reads
+// may be left out. The broker keeps no queue for a watch.
+//
+// Any thread may call; calls on one watch wait for each other.
+class ORC_API directory_watch {
+ public:
+  explicit directory_watch(std::unique_ptr<detail::directory_watcher> made) noexcept;
+  ~directory_watch();
+  directory_watch(const directory_watch&) = delete;
+  directory_watch& operator=(const directory_watch&) = delete;
+  directory_watch(directory_watch&&) noexcept;
+  directory_watch& operator=(directory_watch&&) noexcept;
+
+  // Returns the next change in `change`. Waits for it at most timeout_ms milliseconds; 0 polls, -1 waits for ever.
+  // Signals do not end the wait. `change` is untouched unless the result is ok.
+  // - nothing_new (timeout_ms 0), timed_out: no change. The message says so if no broker answers.
+  // - refused: the broker is too old to be watched, or too many programs watch it. The watch asks again within seconds.
+  // - bad_argument: the watch's or the directory's options, or timeout_ms below -1.
+  // - closed: directory_options::stop_fd is readable, or the watch was moved from.
+  // - forked, no_memory, no_descriptors.
+  [[nodiscard]] result next_change(directory_change& change, int timeout_ms);
+
+  // Returns a descriptor for poll, epoll or asyncio that is readable when next_change(0) may return a change. When it
+  // is, call next_change(0) until it returns nothing_new. It belongs to the watch: do not read, write or close it. -1:
+  // next_change has an error to return, or the watch was inherited by fork().
+  [[nodiscard]] int fd() const noexcept;
+
+ private:
+  std::unique_ptr<detail::directory_watcher> watcher_;
+};
+
+// Asks the address broker. Any thread may call; calls on one directory wait for each other. It is no participant, so
+// other programs do not see it. A child of fork() must make its own.
+//
+// Each call waits for the broker's answers, for each one at most broker_timeout_ms. It asks again when a broker
+// restarts meanwhile. `found` is untouched unless the result is ok.
+// - no_broker: no broker answered. The message names each endpoint that was tried.
+// - bad_argument: the options or the pattern.
+// - refused: by the broker; the message has its reason.
+// - closed: stop_fd is readable, or the directory was moved from.
+// - forked, no_memory, no_descriptors.
+class ORC_API directory {
+ public:
+  // Neither waits for a broker nor fails without one.
+  directory();
+  explicit directory(directory_options options);
+  ~directory();
+  directory(const directory&) = delete;
+  directory& operator=(const directory&) = delete;
+  directory(directory&&) noexcept;
+  directory& operator=(directory&&) noexcept;
+
+  // Returns the broker that answers.
+  [[nodiscard]] result broker(broker_state& found);
+
+  // Returns the topics whose names match `pattern` (as in watch_options::topics), in the order of their names.
+  [[nodiscard]] result topics(std::string_view pattern, std::vector<topic_state>& found);
+
+  // Returns one topic with its schema, counters and all subscriptions.
+  // - unknown_topic: no participant publishes or requested it.
+  // - bad_name: this cannot be the name of a topic.
+  [[nodiscard]] result describe(std::string_view topic, topic_state& found);
+
+  // Returns them in the order in which they came. refused: the broker is older than this call.
+  [[nodiscard]] result participants(std::vector<participant_state>& found);
+
+  // Returns them in the order of their ids. Fails as participants() does.
+  [[nodiscard]] result hosts(std::vector<host_state>& found);
+
+  // Returns a watch with a connection of its own, which may outlive the directory. Its first next_change() returns the
+  // problem of the options, if there is one.
+  [[nodiscard]] directory_watch watch(watch_options options = {}) const;
+
+ private:
+  std::unique_ptr<detail::directory> directory_;
+};
+
+}  // namespace orc

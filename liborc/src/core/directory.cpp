@@ -1,0 +1,162 @@
+#include "core/directory.h"
+
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/run_dir.h"
+#include "core/directory_state.h"
+#include "core/with_environment.h"
+#include "wire/name_pattern.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::chrono::milliseconds patience{1'000};  // for an answer, before it asks again
+
+}  // namespace
+
+std::variant<std::unique_ptr<broker_line>, error> line_for(const directory_options& options) {
+  if (options.broker_timeout_ms < -1) return error(errc::bad_argument, "broker_timeout_ms is -1 or more");
+  if (broker_candidates(options.broker).front() == without_broker)
+    return error(errc::bad_argument, "only a broker knows that, and \"none\" (ORC_BROKER) means to do without one");
+  if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
+  auto acquired = process::acquire();
+  if (auto* const failed = std::get_if<error>(&acquired)) return std::move(*failed);
+  auto line = std::make_unique<broker_line>(std::get<std::shared_ptr<process>>(std::move(acquired)), options.broker);
+  if (line->fd() < 0) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
+  return line;
+}
+
+result refusal(const wire::error& by_broker, const broker_line& line) {
+  if (by_broker.code == wire::error_code::unknown_topic) return {errc::unknown_topic, by_broker.text};
+  return {errc::refused, "the broker at " + line.endpoint() + " (" + line.version() + ") refused: " + by_broker.text};
+}
+
+directory::directory(directory_options options) : options_(std::move(options)), generation_(fork_generation()) {
+  auto made = line_for(options_);
+  if (const auto* const wrong = std::get_if<error>(&made))
+    ready_ = {wrong->code(), wrong->message()};
+  else
+    line_ = std::get<std::unique_ptr<broker_line>>(std::move(made));
+}
+
+std::variant<wire::body, result> directory::ask(wire::body question) {
+  if (!ready_) return ready_;
+  const deadline until(options_.broker_timeout_ms);
+  line_->ask(std::move(question), patience);
+  for (;;) {
+    if (auto answer = line_->step(monotonic::now())) {
+      if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *line_);
+      return *std::move(answer);
+    }
+    switch (const errc waited = line_->wait(until, options_.stop_fd)) {
+      case errc::ok: break;
+      case errc::timed_out: return result(errc::no_broker, line_->why_silent());
+      default: return result(waited);
+    }
+  }
+}
+
+template <class Answer>
+result directory::ask(wire::body question, Answer& answer) {
+  auto got = ask(std::move(question));
+  if (const auto* const why = std::get_if<result>(&got)) return *why;
+  auto* const wanted = std::get_if<Answer>(&std::get<wire::body>(got));
+  if (wanted == nullptr) return {errc::refused, "the broker at " + line_->endpoint() + " sent another kind of answer"};
+  answer = std::move(*wanted);
+  return {};
+}
+
+result directory::broker(broker_state& found) {
+  if (forked()) return errc::forked;
+  const std::lock_guard lock(mutex_);
+  wire::topic_list page;
+  if (auto ok = ask(wire::list_topics{{}, 1}, page); !ok) return ok;
+  found = {line_->endpoint(), line_->version(), page.epoch, std::chrono::milliseconds(page.uptime_ms),
+           page.participants, page.rejected};
+  return {};
+}
+
+result directory::topics(std::string_view pattern, std::vector<topic_state>& found) {
+  if (forked()) return errc::forked;
+  if (auto wrong = wire::name_pattern_problem(pattern); !wrong.empty()) return {errc::bad_argument, std::move(wrong)};
+  const std::lock_guard lock(mutex_);
+  std::vector<topic_state> all;
+  wire::list_topics question;
+  for (;;) {
+    wire::topic_list page;
+    if (auto ok = ask(question, page); !ok) return ok;
+    const std::string last = page.topics.empty() ? std::string() : page.topics.back().topic;
+    for (auto& each : page.topics) {
+      if (wire::matches(pattern, each.topic)) all.push_back(state_of(std::move(each)));
+    }
+    // Names must grow, or a broken broker would keep us asking for ever.
+    if (!page.more || last <= question.after) break;
+    question.after = last;
+  }
+  found = std::move(all);
+  return {};
+}
+
+result directory::describe(std::string_view topic, topic_state& found) {
+  if (forked()) return errc::forked;
+  if (auto wrong = wire::topic_name_problem(topic); !wrong.empty()) return {errc::bad_name, std::move(wrong)};
+  const std::lock_guard lock(mutex_);
+  wire::describe_topic question{std::string(topic)};
+  std::optional<wire::topic_state> all;
+  for (;;) {
+    wire::topic_state page;
+    if (auto ok = ask(question, page); !ok) return ok;
+    const auto last = page.subscriptions.empty() ? wire::id{} : page.subscriptions.back().subscription;
+    const bool more = page.more;
+    if (!all) {
+      all = std::move(page);  // with the type's schema
+    } else {
+      std::move(page.subscriptions.begin(), page.subscriptions.end(), std::back_inserter(all->subscriptions));
+      all->subscription_count = page.subscription_count;
+    }
+    if (!more || last <= question.after) break;
+    question.after = last;
+  }
+  found = state_of(*std::move(all));
+  return {};
+}
+
+result directory::participants(std::vector<participant_state>& found) {
+  if (forked()) return errc::forked;
+  const std::lock_guard lock(mutex_);
+  std::map<wire::id, participant_state> all;  // their ids are numbers, in the order in which they came
+  wire::watch question;
+  question.participants = true;
+  for (;;) {
+    wire::changes page;
+    if (auto ok = ask(question, page); !ok) return ok;
+    if (page.reset) all.clear();
+    for (auto& each : page.participants) {
+      const auto id = each.participant;
+      if (each.gone)
+        all.erase(id);
+      else
+        all.insert_or_assign(id, state_of(std::move(each)));
+    }
+    if (!page.more || page.position == question.position) break;
+    question.position = page.position;
+  }
+  found.clear();
+  for (auto& [id, each] : all) found.push_back(std::move(each));
+  return {};
+}
+
+result directory::hosts(std::vector<host_state>& found) {
+  std::vector<participant_state> all;
+  if (auto ok = participants(all); !ok) return ok;
+  std::map<std::string, std::size_t> count;
+  for (const auto& each : all) ++count[each.host];
+  found.clear();
+  for (const auto& [host, number] : count) found.push_back({host, number});
+  return {};
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,50 @@
+// Asks the address broker and waits for its answers; behind orc::directory.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/broker_line.h"
+#include "orc/directory.h"
+
+namespace orc::detail {
+
+// Returns a line for these options, or their problem.
+[[nodiscard]] std::variant<std::unique_ptr<broker_line>, error> line_for(const directory_options& options);
+
+// The result of a question that the broker refused.
+[[nodiscard]] result refusal(const wire::error& by_broker, const broker_line& line);
+
+// Any thread may call.
+class directory {
+ public:
+  explicit directory(directory_options options);
+
+  [[nodiscard]] result broker(broker_state& found);
+  [[nodiscard]] result topics(std::string_view pattern, std::vector<topic_state>& found);
+  [[nodiscard]] result describe(std::string_view topic, topic_state& found);
+  [[nodiscard]] result participants(std::vector<participant_state>& found);
+  [[nodiscard]] result hosts(std::vector<host_state>& found);
+
+  [[nodiscard]] const directory_options& options() const noexcept { return options_; }
+  [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
+
+ private:
+  // Waits for an answer of the expected kind.
+  template <class Answer>
+  [[nodiscard]] result ask(wire::body question, Answer& answer);
+  [[nodiscard]] std::variant<wire::body, result> ask(wire::body question);
+
+  const directory_options options_;
+  const unsigned generation_;
+  std::mutex mutex_;
+  result ready_;
+  std::unique_ptr<broker_line> line_;
+};
+
+}  // namespace orc::detail

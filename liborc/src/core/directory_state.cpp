@@ -1,0 +1,70 @@
+#include "core/directory_state.h"
+
+#include <utility>
+
+namespace orc::detail {
+
+namespace {
+
+[[nodiscard]] publication_counters state_of(const wire::publication_counters& from, std::uint32_t ago_ms) {
+  return {static_cast<std::int64_t>(from.sampled_ns),
+          std::chrono::milliseconds(ago_ms),
+          from.sent,
+          from.bytes,
+          from.dropped,
+          from.readers};
+}
+
+[[nodiscard]] subscription_counters state_of(wire::subscription_counters from, std::uint32_t ago_ms) {
+  subscription_counters to{std::chrono::milliseconds(ago_ms),
+                           from.received,
+                           from.bytes,
+                           from.missed,
+                           from.malformed,
+                           from.stale,
+                           {},
+                           {},
+                           std::move(from.reason)};
+  if (from.age_ns >= 0) to.sample_age_ns = from.age_ns;
+  if (from.transport != wire::transport::none) to.transport = static_cast<transport>(from.transport);
+  return to;
+}
+
+[[nodiscard]] publication_state state_of(wire::publication_info from) {
+  publication_state to{from.publication.hex(),
+                       {from.participant.hex(), std::move(from.participant_name), std::move(from.host), from.pid},
+                       {},
+                       {},
+                       from.keep_last,
+                       {}};
+  for (auto& each : from.endpoints)
+    to.endpoints.push_back({static_cast<transport>(each.transport), std::move(each.address)});
+  if (auto& type = from.type)
+    to.type = type_info{std::move(type->name), std::move(type->encoding), type->hash, std::move(type->schema)};
+  if (from.counters) to.counters = state_of(*from.counters, from.received_ago_ms);
+  return to;
+}
+
+[[nodiscard]] subscription_state state_of(wire::subscription_info from) {
+  subscription_state to{from.subscription.hex(),
+                        {from.participant.hex(), std::move(from.participant_name), std::move(from.host), from.pid},
+                        from.max_age_ms,
+                        {}};
+  if (from.counters) to.counters = state_of(*std::move(from.counters), from.received_ago_ms);
+  return to;
+}
+
+}  // namespace
+
+topic_state state_of(wire::topic_state from) {
+  topic_state to{std::move(from.topic), {}, from.subscription_count, {}};
+  if (from.publication) to.publication = state_of(*std::move(from.publication));
+  for (auto& each : from.subscriptions) to.subscriptions.push_back(state_of(std::move(each)));
+  return to;
+}
+
+participant_state state_of(wire::participant_info from) {
+  return {from.participant.hex(), std::move(from.name), std::move(from.host), from.pid, std::move(from.library)};
+}
+
+}  // namespace orc::detail
