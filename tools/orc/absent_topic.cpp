@@ -6,12 +6,12 @@
 
 namespace orc::cli {
 
-std::string absence_text(const std::string& topic, broker_query& broker) {
+std::string absence_text(const std::string& topic, directory& from) {
   std::vector<std::string> published;
-  const auto answer = broker.list();
-  if (const auto* const all = std::get_if<wire::topic_list>(&answer)) {
-    for (const wire::topic_state& each : all->topics)
-      if (each.publication && each.topic != topic) published.push_back(each.topic);
+  std::vector<topic_state> all;
+  if (from.topics("**", all)) {
+    for (const topic_state& each : all)
+      if (each.publication && each.name != topic) published.push_back(each.name);
   }
   return "no publisher of '" + topic + "'" + did_you_mean(topic, published);
 }

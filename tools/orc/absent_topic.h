@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "broker_query.h"
+#include "orc/directory.h"
 
 namespace orc::cli {
 
 // "no publisher of 'robot_positon': did you mean robot_position?" Asks the broker for the topics that are published;
 // the question is left out when none has a near name.
-[[nodiscard]] std::string absence_text(const std::string& topic, broker_query& broker);
+[[nodiscard]] std::string absence_text(const std::string& topic, directory& from);
 
 }  // namespace orc::cli

@@ -2,14 +2,14 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <variant>
+#include <optional>
 
 #include "base/endpoint_check.h"
 #include "base/fd_limit.h"
 #include "base/run_dir.h"
-#include "broker_query.h"
 #include "doctor.h"
 #include "endpoint_check.h"
+#include "look.h"
 #include "orc/version.h"
 #include "text.h"
 #include "wire/broker_endpoint.h"
@@ -39,13 +39,12 @@ struct answer {
 
 // None: somebody listens, but this is no broker.
 std::optional<answer> ask(const std::string& endpoint, const detail::stop_signal& stop) {
-  broker_query broker(endpoint, stop);
-  const auto first = broker.greet();  // connects
+  auto directory = look(endpoint, stop);
+  broker_state broker;
+  if (!directory.broker(broker)) return std::nullopt;  // connects
   const auto before = clock::now();
-  if (!std::holds_alternative<wire::welcome>(first) || !std::holds_alternative<wire::welcome>(broker.greet()))
-    return std::nullopt;
-  return answer{std::get<wire::welcome>(first).version,
-                std::chrono::duration<double, std::milli>(clock::now() - before).count()};
+  if (!directory.broker(broker)) return std::nullopt;
+  return answer{broker.version, std::chrono::duration<double, std::milli>(clock::now() - before).count()};
 }
 
 void add_answer(const examine& add, const std::string& findings, const answer& from) {

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
-
 namespace orc::cli {
 
 // The endpoints to try, in this order: each name of a host once for each of its addresses, in numbers. A name that no
@@ -15,10 +13,6 @@ namespace orc::cli {
 // Empty when something listens at the ZeroMQ endpoint, or when that cannot be told; otherwise why not: "nothing there",
 // "connection refused: ...", "no such host" for a name. Takes at most 200 ms.
 [[nodiscard]] std::string why_silent(const std::string& endpoint);
-
-// Why no broker answers at these, each with its finding: "tcp://robot:5570 (the host name robot is not known here)".
-// Takes as long as the resolver does and 0.75 s for each endpoint, at most 5 s, and ends when `stop` is raised.
-[[nodiscard]] std::string why_none_answers(const std::vector<std::string>& endpoints, const detail::stop_signal& stop);
 
 // For endpoints that were found by searching: why participants ignore this one, because another user could have made
 // it. Empty: they do not.

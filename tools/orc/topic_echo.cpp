@@ -5,10 +5,10 @@
 #include <regex>
 
 #include "absent_topic.h"
-#include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "look.h"
 #include "orc.h"
 #include "sample_text.h"
 #include "text.h"
@@ -116,11 +116,10 @@ class echo_command {
 
   // What a person at the terminal waits for, when that changes.
   void hint(const subscriber& from) {
-    broker_query broker(options_.common.broker, stop_);
-    const auto answer = broker.describe(options_.topic);
-    const auto* const state = std::get_if<wire::topic_state>(&answer);
+    topic_state state;
+    const auto asked = look(options_.common.broker, stop_).describe(options_.topic, state);
     std::string text = "waiting for a publisher of '" + options_.topic + "'";
-    if (state != nullptr && state->publication) text = no_link() + " yet: " + escaped(from.link().reason);
+    if (asked && state.publication) text = no_link() + " yet: " + escaped(from.link().reason);
     // Seconds that grow are no news.
     static const std::regex seconds("[0-9]+\\.[0-9] s");
     std::string news = std::regex_replace(text, seconds, "");
@@ -131,10 +130,10 @@ class echo_command {
   // Once: the name may be mistyped, and nothing else would say so. Without an answer of the broker there is no news.
   void note_absence() {
     absence_due_ = clock::time_point::max();
-    broker_query broker(options_.common.broker, stop_);
-    const auto answer = broker.describe(options_.topic);
-    const auto* const state = std::get_if<wire::topic_state>(&answer);
-    if (state != nullptr && !state->publication) out_.note("waiting; " + absence_text(options_.topic, broker));
+    auto directory = look(options_.common.broker, stop_);
+    topic_state state;
+    const auto asked = directory.describe(options_.topic, state);
+    if (asked && !state.publication) out_.note("waiting; " + absence_text(options_.topic, directory));
   }
 
   // Silence for --timeout. Says whether that is for want of a publisher, of a link, or of samples.
@@ -145,19 +144,18 @@ class echo_command {
       out_.note("no sample of '" + options_.topic + "'" + waited);
       return exit_code::timed_out;
     }
-    broker_query broker(options_.common.broker, stop_);
-    const auto answer = broker.describe(options_.topic);
-    const auto* state = std::get_if<wire::topic_state>(&answer);
-    if (state != nullptr && state->publication) {
+    auto directory = look(options_.common.broker, stop_);
+    topic_state state;
+    const auto asked = directory.describe(options_.topic, state);
+    if (asked && state.publication) {
       out_.note(no_link() + waited + ": " + escaped(from.link().reason));
       return exit_code::timed_out;
     }
-    const auto* failure = std::get_if<query_failure>(&answer);
-    if (failure != nullptr && failure->exit_code == exit_code::failed) {
-      out_.note(failure->text);
+    if (!asked && exit_code_of(asked) == exit_code::failed) {
+      out_.note(text_of(asked));
       return exit_code::failed;
     }
-    out_.note("waited " + fixed(options_.timeout_s, 1) + " s; " + absence_text(options_.topic, broker));
+    out_.note("waited " + fixed(options_.timeout_s, 1) + " s; " + absence_text(options_.topic, directory));
     return exit_code::no_topic;
   }
 

@@ -2,12 +2,14 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absent_topic.h"
-#include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "look.h"
 #include "text.h"
 #include "tools/command_line/help.h"
 #include "topic.h"
@@ -33,12 +35,11 @@ struct rate {
   double interval_s;
   std::uint64_t samples;
   std::uint64_t bytes;
-  wire::publication_counters now;
+  publication_counters now;
 };
 
-std::optional<rate> difference(const wire::publication_counters& before, const wire::publication_counters& now) {
-  if (before.publication != now.publication || now.sampled_ns <= before.sampled_ns || now.sent < before.sent ||
-      now.bytes < before.bytes) {
+std::optional<rate> difference(const publication_counters& before, const publication_counters& now) {
+  if (now.sampled_ns <= before.sampled_ns || now.sent < before.sent || now.bytes < before.bytes) {
     return std::nullopt;
   }
   return rate{static_cast<double>(now.sampled_ns - before.sampled_ns) / 1e9, now.sent - before.sent,
@@ -67,24 +68,26 @@ std::string json_line(const std::string& topic, const rate& r) {
 
 class hz_command {
  public:
-  explicit hz_command(const hz_options& options) : options_(options), broker_(options.common.broker, stop_) {}
+  explicit hz_command(const hz_options& options) : options_(options), directory_(look(options.common.broker, stop_)) {}
 
   int run() {
     std::uint64_t printed = 0;
     while (true) {
-      const auto answer = broker_.describe(options_.topic);
+      topic_state state;
+      const auto asked = directory_.describe(options_.topic, state);
       if (stop_.raised()) break;
-      if (const auto* failure = std::get_if<query_failure>(&answer)) {
+      if (!asked) {
         if (!measured_) {
-          out_.note(failure->exit_code == exit_code::no_topic ? absence_text(options_.topic, broker_) : failure->text);
-          return failure->exit_code;
+          const int code = exit_code_of(asked);
+          out_.note(code == exit_code::no_topic ? absence_text(options_.topic, directory_) : text_of(asked));
+          return code;
         }
-        pause(failure->text);
-      } else if (const auto found = look(std::get<wire::topic_state>(answer))) {
+        pause(text_of(asked));
+      } else if (const auto found = rate_of(state)) {
         if (!out_.line(options_.common.json ? json_line(options_.topic, *found) : text_line(*found))) break;
         if (++printed == options_.count) return exit_code::ok;
       } else if (!measured_) {
-        out_.note(absence_text(options_.topic, broker_));
+        out_.note(absence_text(options_.topic, directory_));
         return exit_code::no_topic;
       }
       if (out_.reader_gone() || stop_.wait_until(detail::stop_signal::clock::now() + query_period)) break;
@@ -100,7 +103,7 @@ class hz_command {
     paused_ = true;
   }
 
-  std::optional<rate> look(const wire::topic_state& state) {
+  std::optional<rate> rate_of(const topic_state& state) {
     if (!state.publication) {
       if (measured_) pause("no publisher of '" + options_.topic + "' now");
       return std::nullopt;
@@ -109,7 +112,8 @@ class hz_command {
     paused_ = false;
     const auto& counters = state.publication->counters;
     if (!counters) return std::nullopt;
-    auto found = last_ ? difference(*last_, *counters) : std::nullopt;
+    const bool same = std::exchange(publication_, state.publication->id) == state.publication->id;
+    auto found = last_ && same ? difference(*last_, *counters) : std::nullopt;
     last_ = counters;
     return found;
   }
@@ -117,8 +121,9 @@ class hz_command {
   const hz_options& options_;
   console out_;
   const detail::stop_signal stop_;
-  broker_query broker_;
-  std::optional<wire::publication_counters> last_;
+  directory directory_;
+  std::string publication_;  // that last_ is of
+  std::optional<publication_counters> last_;
   bool measured_ = false;  // there was a publication
   bool paused_ = false;
 };

@@ -1,11 +1,12 @@
 // orc topic info
+#include <chrono>
 #include <memory>
 
 #include "absent_topic.h"
-#include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "look.h"
 #include "text.h"
 #include "topic.h"
 #include "topic_text.h"
@@ -22,16 +23,16 @@ struct info_options {
 
 using rows = std::vector<std::vector<std::string>>;
 
-std::string ago_text(std::uint32_t ago_ms) { return " (" + duration_text(std::int64_t{ago_ms} * 1'000'000) + " ago)"; }
+std::string ago_text(std::chrono::nanoseconds age) { return " (" + duration_text(age.count()) + " ago)"; }
 
-void describe(rows& lines, const wire::publication_info& from, bool verbose) {
-  lines.push_back({"publisher", participant_text(from.participant_name, from.pid, from.host)});
+void describe(rows& lines, const publication_state& from, bool verbose) {
+  lines.push_back({"publisher", participant_text(from.participant)});
   if (verbose) {
-    lines.push_back({"host", escaped(from.host)});
-    lines.push_back({"publication", from.publication.hex()});
+    lines.push_back({"host", escaped(from.participant.host)});
+    lines.push_back({"publication", from.id});
   }
-  for (const wire::endpoint& endpoint : from.endpoints) {
-    lines.push_back({"endpoint", std::string(wire::name_of(endpoint.transport)) + " " + escaped(endpoint.address)});
+  for (const endpoint& each : from.endpoints) {
+    lines.push_back({"endpoint", std::string(to_string(each.transport)) + " " + escaped(each.address)});
   }
   lines.push_back({"type", type_text(from)});
   if (verbose && from.type && !from.type->schema.empty()) {
@@ -42,17 +43,17 @@ void describe(rows& lines, const wire::publication_info& from, bool verbose) {
   if (const auto& counters = from.counters) {
     lines.push_back({"sent", std::to_string(counters->sent) + " samples, " + std::to_string(counters->bytes) +
                                  " bytes, " + std::to_string(counters->dropped) + " dropped, " +
-                                 std::to_string(counters->readers) + " readers" + ago_text(from.received_ago_ms)});
+                                 std::to_string(counters->readers) + " readers" + ago_text(counters->age)});
   } else {
     lines.push_back({"sent", "not told yet"});
   }
 }
 
-void describe(rows& lines, const wire::subscription_info& to, bool verbose) {
-  lines.push_back({"subscriber", participant_text(to.participant_name, to.pid, to.host)});
+void describe(rows& lines, const subscription_state& to, bool verbose) {
+  lines.push_back({"subscriber", participant_text(to.participant)});
   if (verbose) {
-    lines.push_back({"  host", escaped(to.host)});
-    lines.push_back({"  subscription", to.subscription.hex()});
+    lines.push_back({"  host", escaped(to.participant.host)});
+    lines.push_back({"  subscription", to.id});
   }
   const auto& counters = to.counters;
   const std::string reason = counters && !counters->reason.empty() ? " (" + escaped(counters->reason) + ")" : "";
@@ -67,33 +68,32 @@ void describe(rows& lines, const wire::subscription_info& to, bool verbose) {
   }
   lines.push_back({"  received", std::to_string(counters->received) + " samples, " + std::to_string(counters->bytes) +
                                      " bytes, " + std::to_string(counters->missed) + " missed, " +
-                                     std::to_string(counters->malformed) + " malformed" +
-                                     ago_text(to.received_ago_ms)});
-  lines.push_back({"  age", counters->age_ns < 0 ? "no sample yet" : duration_text(counters->age_ns)});
+                                     std::to_string(counters->malformed) + " malformed" + ago_text(counters->age)});
+  lines.push_back({"  age", counters->sample_age_ns ? duration_text(*counters->sample_age_ns) : "no sample yet"});
 }
 
-std::string text_document(const wire::topic_state& state, bool verbose) {
-  rows lines = {{"topic", state.topic}};
+std::string text_document(const topic_state& state, bool verbose) {
+  rows lines = {{"topic", state.name}};
   if (state.publication) {
     describe(lines, *state.publication, verbose);
   } else {
     lines.push_back({"publisher", "none"});
   }
   lines.push_back({"subscribers", std::to_string(state.subscription_count)});
-  for (const wire::subscription_info& each : state.subscriptions) describe(lines, each, verbose);
+  for (const subscription_state& each : state.subscriptions) describe(lines, each, verbose);
   return table(lines);
 }
 
 int run(const info_options& options) {
   console out;
   const detail::stop_signal stop;
-  broker_query broker(options.common.broker, stop);
-  const auto answer = broker.describe(options.topic);
-  if (const auto* failure = std::get_if<query_failure>(&answer)) {
-    out.note(failure->exit_code == exit_code::no_topic ? absence_text(options.topic, broker) : failure->text);
-    return failure->exit_code;
+  auto directory = look(options.common.broker, stop);
+  topic_state state;
+  if (const auto asked = directory.describe(options.topic, state); !asked) {
+    const int code = exit_code_of(asked);
+    out.note(code == exit_code::no_topic ? absence_text(options.topic, directory) : text_of(asked));
+    return code;
   }
-  const auto& state = std::get<wire::topic_state>(answer);
   if (options.common.json) {
     out.line(to_text(json_of(state)));
   } else {
@@ -101,7 +101,7 @@ int run(const info_options& options) {
   }
   if (out.failed()) return exit_code::failed;
   if (state.publication) return exit_code::ok;
-  out.hint(absence_text(options.topic, broker));
+  out.hint(absence_text(options.topic, directory));
   return exit_code::no_topic;
 }
 

@@ -1,10 +1,10 @@
 // orc topic list
 #include <memory>
 
-#include "broker_query.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "look.h"
 #include "text.h"
 #include "topic.h"
 #include "topic_text.h"
@@ -18,11 +18,11 @@ struct list_options {
   bool verbose = false;
 };
 
-std::string subscribers_text(const wire::topic_state& state) {
+std::string subscribers_text(const topic_state& state) {
   std::string text = std::to_string(state.subscription_count);
   const char* separator = ": ";
-  for (const wire::subscription_info& each : state.subscriptions) {
-    text += separator + participant_text(each.participant_name, each.pid, each.host) + " " + link_text(each);
+  for (const subscription_state& each : state.subscriptions) {
+    text += separator + participant_text(each.participant) + " " + link_text(each);
     separator = ", ";
   }
   // The broker's answer is limited in size; the count is not.
@@ -30,45 +30,47 @@ std::string subscribers_text(const wire::topic_state& state) {
   return text;
 }
 
-std::string verbose_table(const std::vector<wire::topic_state>& topics) {
+std::string verbose_table(const std::vector<topic_state>& topics) {
   std::vector<std::vector<std::string>> rows = {{"TOPIC", "PUBLISHER", "TRANSPORTS", "SUBSCRIBERS"}};
-  for (const wire::topic_state& state : topics) {
+  for (const topic_state& state : topics) {
     const auto& from = state.publication;
-    rows.push_back({state.topic, from ? participant_text(from->participant_name, from->pid, from->host) : "-",
-                    from ? transports_text(*from) : "-", subscribers_text(state)});
+    rows.push_back({state.name, from ? participant_text(from->participant) : "-", from ? transports_text(*from) : "-",
+                    subscribers_text(state)});
   }
   return table(rows);
 }
 
-std::string json_document(const wire::topic_list& list, const std::string& endpoint) {
-  json_value topics = json_value::array();
-  for (const wire::topic_state& state : list.topics) topics.push_back(json_of(state));
-  const json_value broker = {{"endpoint", endpoint},
-                             {"uptime_ms", list.uptime_ms},
-                             {"participants", list.participants},
-                             {"rejected", list.rejected}};
-  return to_text({{"broker", broker}, {"topics", std::move(topics)}}) + "\n";
+std::string json_document(const broker_state& broker, const std::vector<topic_state>& topics) {
+  json_value listed = json_value::array();
+  for (const topic_state& state : topics) listed.push_back(json_of(state));
+  const json_value from = {{"endpoint", broker.endpoint},
+                           {"uptime_ms", broker.uptime.count()},
+                           {"participants", broker.participants},
+                           {"rejected", broker.rejected}};
+  return to_text({{"broker", from}, {"topics", std::move(listed)}}) + "\n";
 }
 
 int run(const list_options& options) {
   console out;
   const detail::stop_signal stop;
-  broker_query broker(options.common.broker, stop);
-  const auto answer = broker.list();
-  if (const auto* failure = std::get_if<query_failure>(&answer)) {
-    out.note(failure->text);
-    return failure->exit_code;
+  auto directory = look(options.common.broker, stop);
+  std::vector<topic_state> topics;
+  broker_state broker;
+  auto asked = directory.topics("**", topics);
+  if (asked) asked = directory.broker(broker);
+  if (!asked) {
+    out.note(text_of(asked));
+    return exit_code_of(asked);
   }
-  const auto& list = std::get<wire::topic_list>(answer);
   if (options.common.json) {
-    out.write(json_document(list, broker.endpoint()));
-  } else if (list.topics.empty()) {
-    out.hint("no topics at " + broker.endpoint());
+    out.write(json_document(broker, topics));
+  } else if (topics.empty()) {
+    out.hint("no topics at " + broker.endpoint);
   } else if (options.verbose) {
-    out.write(verbose_table(list.topics));
+    out.write(verbose_table(topics));
   } else {
     std::string names;
-    for (const wire::topic_state& state : list.topics) names += state.topic + "\n";
+    for (const topic_state& state : topics) names += state.name + "\n";
     out.write(names);
   }
   return out.failed() ? exit_code::failed : exit_code::ok;

@@ -25,6 +25,9 @@ namespace {
 
 using clock = detail::stop_signal::clock;
 
+// Longest time from Ctrl-C to the end of the wait for a reader.
+constexpr int slice_ms = 20;
+
 struct pub_options {
   common_options common;
   std::string topic;
@@ -94,10 +97,9 @@ class pub_command {
   // A link comes up some milliseconds after both ends exist; a sample sent before would reach a reader only as the
   // last value, and not at all once we are gone.
   bool wait_for_reader() {
-    using namespace std::chrono_literals;
     const auto until = clock::now() + seconds(options_.wait_s);
-    while (to_.readers() == 0 && clock::now() < until) {
-      if (stop_.wait_until(clock::now() + 2ms)) return false;
+    while (clock::now() < until && !to_.wait_readers(1, slice_ms)) {
+      if (stop_.raised()) return false;
     }
     if (to_.readers() != 0) return true;
     if (options_.wait_s > 0 && (options_.wait_given || !is_endless())) {

@@ -16,96 +16,99 @@ std::string hash_text(std::uint64_t hash) {
   return text;
 }
 
-json_value json_of(const wire::publication_counters& counters, std::uint32_t ago_ms) {
-  return {{"sent", counters.sent},       {"bytes", counters.bytes},           {"dropped", counters.dropped},
-          {"readers", counters.readers}, {"sampled_ns", counters.sampled_ns}, {"received_ago_ms", ago_ms}};
-}
-
-json_value json_of(const wire::subscription_counters& counters, std::uint32_t ago_ms) {
+json_value json_of(const publication_counters& counters) {
   return {
-      {"received", counters.received}, {"bytes", counters.bytes},
-      {"missed", counters.missed},     {"malformed", counters.malformed},
-      {"stale", counters.stale},       {"age_ns", counters.age_ns >= 0 ? json_value(counters.age_ns) : json_value()},
-      {"received_ago_ms", ago_ms}};
+      {"sent", counters.sent},       {"bytes", counters.bytes},           {"dropped", counters.dropped},
+      {"readers", counters.readers}, {"sampled_ns", counters.sampled_ns}, {"received_ago_ms", counters.age.count()}};
 }
 
-json_value json_of(const wire::type_description& type) {
+json_value json_of(const subscription_counters& counters) {
+  const auto& age = counters.sample_age_ns;
+  return {{"received", counters.received},
+          {"bytes", counters.bytes},
+          {"missed", counters.missed},
+          {"malformed", counters.malformed},
+          {"stale", counters.stale},
+          {"age_ns", age ? json_value(*age) : json_value()},
+          {"received_ago_ms", counters.age.count()}};
+}
+
+json_value json_of(const type_info& type) {
   json_value json = {{"name", type.name}, {"encoding", type.encoding}, {"hash", hash_text(type.hash)}};
   // The broker tells the schema only where it was asked for one topic.
   if (const auto size = type.schema.size(); size != 0) json["schema_bytes"] = size;
   return json;
 }
 
-json_value json_of(const wire::publication_info& publication) {
+json_value json_of(const publication_state& publication) {
   json_value endpoints = json_value::array();
-  for (const wire::endpoint& endpoint : publication.endpoints)
-    endpoints.push_back({{"transport", wire::name_of(endpoint.transport)}, {"address", endpoint.address}});
-  const auto& counters = publication.counters;
-  return {{"id", publication.publication.hex()},
-          {"program", publication.participant_name},
-          {"pid", publication.pid},
-          {"host", publication.host},
+  for (const endpoint& each : publication.endpoints)
+    endpoints.push_back({{"transport", to_string(each.transport)}, {"address", each.address}});
+  return {{"id", publication.id},
+          {"program", publication.participant.name},
+          {"pid", publication.participant.pid},
+          {"host", publication.participant.host},
           {"keep_last", publication.keep_last},
           {"endpoints", std::move(endpoints)},
           {"type", publication.type ? json_of(*publication.type) : json_value()},
-          {"counters", counters ? json_of(*counters, publication.received_ago_ms) : json_value()}};
+          {"counters", publication.counters ? json_of(*publication.counters) : json_value()}};
 }
 
-json_value json_of(const wire::subscription_info& subscription) {
+json_value json_of(const subscription_state& subscription) {
   const auto& counters = subscription.counters;
-  const bool linked = counters && counters->transport != wire::transport::none;
-  return {{"id", subscription.subscription.hex()},
-          {"program", subscription.participant_name},
-          {"pid", subscription.pid},
-          {"host", subscription.host},
+  const bool linked = counters && counters->transport;
+  return {{"id", subscription.id},
+          {"program", subscription.participant.name},
+          {"pid", subscription.participant.pid},
+          {"host", subscription.participant.host},
           {"max_age_ms", subscription.max_age_ms},
-          {"transport", linked ? json_value(wire::name_of(counters->transport)) : json_value()},
+          {"transport", linked ? json_value(to_string(*counters->transport)) : json_value()},
           {"reason", counters ? json_value(counters->reason) : json_value()},
-          {"counters", counters ? json_of(*counters, subscription.received_ago_ms) : json_value()}};
+          {"counters", counters ? json_of(*counters) : json_value()}};
 }
 
 }  // namespace
 
 std::string short_host(const std::string& host) { return escaped(host.substr(0, 8)); }
 
-std::string participant_text(const std::string& name, std::uint32_t pid, const std::string& host) {
+std::string participant_text(const participant_state& who) {
   static const std::string here = detail::host_identity();
-  std::string text = (name.empty() ? "?" : escaped(name)) + " (" + std::to_string(pid);
-  if (host.empty() || host != here) text += "@" + short_host(host);
+  std::string text = (who.name.empty() ? "?" : escaped(who.name)) + " (" + std::to_string(who.pid);
+  if (who.host.empty() || who.host != here) text += "@" + short_host(who.host);
   return text + ")";
 }
 
-std::string transports_text(const wire::publication_info& publication) {
+std::string transports_text(const publication_state& publication) {
   std::string text;
-  wire::transport last = wire::transport::none;
-  for (const wire::endpoint& endpoint : publication.endpoints) {
-    if (endpoint.transport == last) continue;
-    last = endpoint.transport;
+  std::optional<transport> last;
+  for (const endpoint& each : publication.endpoints) {
+    if (each.transport == last) continue;
+    last = each.transport;
     if (!text.empty()) text += ',';
-    text += wire::name_of(endpoint.transport);
+    text += to_string(each.transport);
   }
   return text.empty() ? "-" : text;
 }
 
-std::string link_text(const wire::subscription_info& subscription) {
+std::string link_text(const subscription_state& subscription) {
   if (!subscription.counters) return "?";
-  const wire::transport used = subscription.counters->transport;
-  return used == wire::transport::none ? "no link" : std::string(wire::name_of(used));
+  const auto used = subscription.counters->transport;
+  return used ? std::string(to_string(*used)) : "no link";
 }
 
-std::string type_text(const wire::publication_info& publication) {
+std::string type_text(const publication_state& publication) {
   if (!publication.type) return "not described";
-  const wire::type_description& type = *publication.type;
+  const type_info& type = *publication.type;
   std::string text = type.name.empty() ? "unnamed" : escaped(type.name);
   text += " (" + (type.encoding.empty() ? "unknown encoding" : escaped(type.encoding));
   if (type.hash != 0) text += ", hash " + hash_text(type.hash);
   return text + ")";
 }
 
-json_value json_of(const wire::topic_state& state) {
+json_value json_of(const topic_state& state) {
   json_value subscribers = json_value::array();
-  for (const wire::subscription_info& subscription : state.subscriptions) subscribers.push_back(json_of(subscription));
-  return {{"topic", state.topic},
+  for (const subscription_state& subscription : state.subscriptions) subscribers.push_back(json_of(subscription));
+  return {{"topic", state.name},
           {"publisher", state.publication ? json_of(*state.publication) : json_value()},
           {"subscriber_count", state.subscription_count},
           {"subscribers", std::move(subscribers)}};

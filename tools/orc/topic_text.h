@@ -3,27 +3,27 @@
 
 #include <string>
 
+#include "orc/directory.h"
 #include "tools/support/json.h"
-#include "wire/control.h"
 
 namespace orc::cli {
 
 // "robot (1234)", on another host or in another pid namespace "robot (1234@3f2a91c0)".
-[[nodiscard]] std::string participant_text(const std::string& name, std::uint32_t pid, const std::string& host);
+[[nodiscard]] std::string participant_text(const participant_state& who);
 
 // Enough of a host identity to tell hosts apart: the boot id's first 8 digits.
 [[nodiscard]] std::string short_host(const std::string& host);
 
 // "ipc,tcp": each transport that is offered, once.
-[[nodiscard]] std::string transports_text(const wire::publication_info& publication);
+[[nodiscard]] std::string transports_text(const publication_state& publication);
 
 // "ipc", "no link", or "?" before the first heartbeat told.
-[[nodiscard]] std::string link_text(const wire::subscription_info& subscription);
+[[nodiscard]] std::string link_text(const subscription_state& subscription);
 
 // "not described", or "geometry.Pose (flatbuffers, hash 0x...)".
-[[nodiscard]] std::string type_text(const wire::publication_info& publication);
+[[nodiscard]] std::string type_text(const publication_state& publication);
 
 // The whole state as one object.
-[[nodiscard]] json_value json_of(const wire::topic_state& state);
+[[nodiscard]] json_value json_of(const topic_state& state);
 
 }  // namespace orc::cli
