@@ -18,6 +18,18 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from orc._directory_types import (
+    BrokerState,
+    Change,
+    Endpoint,
+    HostState,
+    ParticipantState,
+    PublicationCounters,
+    PublicationState,
+    SubscriptionCounters,
+    SubscriptionState,
+    TopicState,
+)
 from orc._errors import (
     BadArgument,
     BadName,
@@ -35,6 +47,7 @@ from orc._errors import (
     SystemFailure,
     TimedOut,
     TooManyMessages,
+    UnknownTopic,
 )
 from orc._types import LinkInfo, TypeInfo
 from orc._waiting import Callback
@@ -42,10 +55,11 @@ from orc._waiting import Callback
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
 if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
     from orc._broker import Broker, Message, Publisher, Subscriber
+    from orc._directory import Directory, Watch
 
     backend = "native"
 else:
-    from orc.pure import Broker, Message, Publisher, Subscriber
+    from orc.pure import Broker, Directory, Message, Publisher, Subscriber, Watch
 
     backend = "pure"
 
@@ -62,10 +76,15 @@ __all__ = [
     "BadArgument",
     "BadName",
     "Broker",
+    "BrokerState",
     "Callback",
+    "Change",
     "Closed",
+    "Directory",
+    "Endpoint",
     "Error",
     "Forked",
+    "HostState",
     "LinkInfo",
     "Message",
     "NameTaken",
@@ -75,12 +94,20 @@ __all__ = [
     "NoPermission",
     "NotRegistered",
     "NotRequested",
+    "ParticipantState",
+    "PublicationCounters",
+    "PublicationState",
     "Publisher",
     "Refused",
     "Subscriber",
+    "SubscriptionCounters",
+    "SubscriptionState",
     "SystemFailure",
     "TimedOut",
     "TooManyMessages",
+    "TopicState",
     "TypeInfo",
+    "UnknownTopic",
+    "Watch",
     "backend",
 ]

@@ -115,6 +115,13 @@ class TooManyMessages(Error):
     text = "the program holds as many messages of this subscription as it may: drop one, or raise max_messages"
 
 
+class UnknownTopic(Error, LookupError):
+    """Directory: no participant publishes or requested the topic."""
+
+    code = "unknown_topic"
+    text = "no participant publishes or requested the topic"
+
+
 class TimedOut(Error, TimeoutError):
     """The time that the caller allowed has passed."""
 

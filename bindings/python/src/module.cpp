@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "broker.h"
+#include "directory.h"
 #include "interpreter.h"
 #include "message.h"
 #include "orc.h"
@@ -35,4 +36,5 @@ NB_MODULE(_native, m) {
   orc::python::bind_publisher(m);
   orc::python::bind_subscriber(m);
   orc::python::bind_broker(m);
+  orc::python::bind_directory(m);
 }

@@ -55,6 +55,18 @@ void publisher_handle::send_msg(nb::handle data) {
   if (code != errc::ok) fail(code);
 }
 
+bool publisher_handle::wait_readers(std::size_t count, int timeout_ms) {
+  patience left(timeout_ms);
+  for (;;) {
+    const int slice = left.slice();
+    const errc code = without_gil([&]() noexcept { return end.wait_readers(count, slice).code(); });
+    if (code == errc::ok) return true;
+    if (code != errc::timed_out) fail_to_wait(code);
+    raise_signals();
+    if (!left.goes_on()) return false;
+  }
+}
+
 void bind_publisher(nb::module_& m) {
   bind_loan(m);
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<publisher_handle>)}, {0, nullptr}};
@@ -75,6 +87,14 @@ void bind_publisher(nb::module_& m) {
           "readers",
           [](const publisher_handle& self) { return without_gil([&]() noexcept { return self.end.readers(); }); },
           "How many links are up.")
+      .def(
+          "wait_readers",
+          [](publisher_handle& self, std::size_t count, nb::handle timeout_ms) {
+            return self.wait_readers(count, to_int(timeout_ms, "timeout_ms"));
+          },
+          nb::arg("count"), nb::arg("timeout_ms"),
+          "Waits until at least `count` links are up, at most timeout_ms (-1: for ever). Returns False when fewer came "
+          "up. Raises Closed, Forked, BadArgument (timeout_ms below -1).")
       .def("__repr__", [](const publisher_handle& self) {
         const auto readers = without_gil([&]() noexcept { return self.end.readers(); });
         return "<orc.Publisher '" + self.topic + "', " + std::to_string(readers) +

@@ -19,6 +19,7 @@ struct publisher_handle {
   std::string topic;
 
   void send_msg(nanobind::handle data);
+  [[nodiscard]] bool wait_readers(std::size_t count, int timeout_ms);
 };
 
 // A loan as a context manager: entering gives a writable memoryview, leaving sends.

@@ -36,6 +36,20 @@ def control(broker: orc.Broker) -> None:
         place[0] = 1
     with state.on_message(lambda m: print(m.sequence)) as callback:
         callback.stop()
+    if not command.wait_readers(1, 100):
+        return
+
+
+def look(directory: orc.Directory) -> None:
+    topic: orc.TopicState = directory.describe("arm/state")
+    if topic.publication is not None and topic.publication.counters is not None:
+        print(topic.publication.participant.name, topic.publication.counters.sent)
+    print([each.pid for each in directory.participants()], directory.broker().uptime_ms)
+    with directory.watch(["arm/*", "leg/**"], participants=True) as watch:
+        for change in watch:
+            print(change.kind, change.topic.name if change.topic else "")
+        polled: Optional[orc.Change] = watch.next_change(0)
+        print(polled)
 
 
 async def monitor(state: orc.Subscriber) -> None:
@@ -43,6 +57,8 @@ async def monitor(state: orc.Subscriber) -> None:
     print(first.sequence)
     async for message in state:
         print(message.age_ns)
+    async for change in orc.Directory().watch():
+        print(change.kind)
 
 
 try:
@@ -59,13 +75,14 @@ WRONG = {
     "broker.request_topic('t').recv_msg(5).sequence": "union-attr",
     "broker.register_topic('t', expected_sice=5)": "call-arg",
     "for m in [broker.recv_msg('t', 0)]: assert m; m.array()": "call-arg",
+    "orc.Directory().describe('t').publication.id": "union-attr",
 }
 
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on.
 NANOBIND = (
-    *("Broker", "Loan", "Message", "Publisher", "Session", "Subscriber"),
-    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session")),
+    *("Broker", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
+    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",
 )
 

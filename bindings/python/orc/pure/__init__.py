@@ -22,6 +22,18 @@ try:
 except ImportError as error:
     raise ImportError(f"orc.pure needs pyzmq and flatbuffers: pip install orc-middleware[pure] ({error})") from error
 
+from orc._directory_types import (
+    BrokerState,
+    Change,
+    Endpoint,
+    HostState,
+    ParticipantState,
+    PublicationCounters,
+    PublicationState,
+    SubscriptionCounters,
+    SubscriptionState,
+    TopicState,
+)
 from orc._errors import (
     BadArgument,
     BadName,
@@ -39,10 +51,12 @@ from orc._errors import (
     SystemFailure,
     TimedOut,
     TooManyMessages,
+    UnknownTopic,
 )
 from orc._types import LinkInfo, TypeInfo
 from orc._waiting import Callback
 from orc.pure.broker import Broker, Publisher, Subscriber
+from orc.pure.directory import Directory, Watch
 from orc.pure.message import Message
 
 backend = "pure"
@@ -51,10 +65,15 @@ __all__ = [
     "BadArgument",
     "BadName",
     "Broker",
+    "BrokerState",
     "Callback",
+    "Change",
     "Closed",
+    "Directory",
+    "Endpoint",
     "Error",
     "Forked",
+    "HostState",
     "LinkInfo",
     "Message",
     "NameTaken",
@@ -64,12 +83,20 @@ __all__ = [
     "NoPermission",
     "NotRegistered",
     "NotRequested",
+    "ParticipantState",
+    "PublicationCounters",
+    "PublicationState",
     "Publisher",
     "Refused",
     "Subscriber",
+    "SubscriptionCounters",
+    "SubscriptionState",
     "SystemFailure",
     "TimedOut",
     "TooManyMessages",
+    "TopicState",
     "TypeInfo",
+    "UnknownTopic",
+    "Watch",
     "backend",
 ]

@@ -15,6 +15,7 @@ from . import options, places
 from .message import Loan, Message
 from .options import Transports
 from .participant import Owner, Participant
+from .patience import wait_for
 from .publication import Publication
 from .subscription import Subscription
 
@@ -73,6 +74,21 @@ class Publisher:
     def readers(self) -> int:
         """How many links are up. A killed subscriber counts until its connection is seen to be gone."""
         return self._publication.readers
+
+    def wait_readers(self, count: int, timeout_ms: int) -> bool:
+        """Waits until at least `count` links are up, at most timeout_ms (-1: for ever). Returns False when fewer came
+        up. Raises Closed, Forked, BadArgument (timeout_ms below -1).
+        """
+        count = options.number("count", count, 0, 2**63 - 1)
+        timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
+        self._usable()
+        publication = self._publication
+        with publication.joined:
+            seconds = None if timeout_ms < 0 else timeout_ms / 1000
+            wait_for(publication.joined, lambda: publication.closed or publication.readers >= count, seconds)
+            if publication.closed:
+                raise errors.Closed()
+            return publication.readers >= count
 
     def __repr__(self) -> str:
         readers = self.readers

@@ -29,6 +29,16 @@ def topic_name(topic: str) -> str:
     return topic
 
 
+def name_pattern(pattern: str) -> re.Pattern[str]:
+    """Returns what the names of matching topics look like: `*` is any characters but `/`, `**` any characters."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"a pattern of topic names is a str, not {type(pattern).__name__}")
+    if not _NAME.match(pattern.replace("*", ".")):
+        raise BadArgument(f"{ascii(pattern)} is no pattern of topic names: 1 to 255 bytes of A-Z a-z 0-9 _ . / - *")
+    parts = re.split(r"(\*+)", pattern)
+    return re.compile("".join("[^/]*" if each == "*" else ".*" if "*" in each else re.escape(each) for each in parts))
+
+
 def text(name: str, value: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is a str, not {type(value).__name__}")

@@ -15,6 +15,7 @@ import collections
 import contextlib
 import os
 import random
+import threading
 import time
 from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
@@ -83,6 +84,7 @@ class Publication:
         self._dropped = 0
         self._called = False
         self.closed = False
+        self.joined = threading.Condition()  # notified when a reader joins, and by close()
         self._connections: Optional[Connections] = None
         self._bound: Dict[str, str] = {}
         self._files: List[str] = []
@@ -123,6 +125,8 @@ class Publication:
     def close(self) -> None:
         """From now on `publish` raises Closed. `part` does the rest."""
         self.closed = True
+        with self.joined:
+            self.joined.notify_all()
 
     # I/O thread.
 
@@ -328,6 +332,8 @@ class Publication:
         if self._keep_last and self._newest is not None and hello.newest < self._newest.sequence:
             reader.push(self._newest)
         self._readers[peer] = reader
+        with self.joined:
+            self.joined.notify_all()
 
     def _forget(self, peer: bytes) -> None:
         """Removes a reader and ends its connection: a connection without a reader belongs to a stranger."""

@@ -1,0 +1,141 @@
+"""The states that a directory returns, for both backends (liborc/include/orc/directory.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, Optional
+
+from orc._types import TypeInfo
+
+
+@dataclass(frozen=True)
+class ParticipantState:
+    """A program's session with ORC, as other programs see it."""
+
+    id: str
+    """32 hexadecimal digits. The broker makes it up, and another one after it restarts."""
+    name: str
+    """For people."""
+    host: str
+    """Equal for programs on the same host and in the same pid namespace."""
+    pid: int
+    library: str = ""
+    """As in "liborc 0.1.0"; empty in the states of topics."""
+
+
+@dataclass(frozen=True)
+class HostState:
+    """A host on which participants run."""
+
+    id: str
+    """ParticipantState.host"""
+    participants: int
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address at which a publication listens."""
+
+    transport: str
+    address: str
+
+
+@dataclass(frozen=True)
+class PublicationCounters:
+    """The counters of a publication since it was made. Participants report them once a second."""
+
+    sampled_ns: int
+    """The publisher's monotonic clock when it reported."""
+    age_ms: int
+    """Time since the broker received the report."""
+    sent: int
+    bytes: int
+    dropped: int
+    """Samples that a newer one replaced before a reader took them."""
+    readers: int
+
+
+@dataclass(frozen=True)
+class PublicationState:
+    """The sending end of a topic."""
+
+    id: str
+    participant: ParticipantState
+    endpoints: List[Endpoint]
+    type: Optional[TypeInfo]
+    """With its schema from Directory.describe only."""
+    keep_last: bool
+    counters: Optional[PublicationCounters]
+
+
+@dataclass(frozen=True)
+class SubscriptionCounters:
+    """The counters of a subscription since it was made."""
+
+    age_ms: int
+    """Time since the broker received the report."""
+    received: int
+    bytes: int
+    missed: int
+    malformed: int
+    stale: int
+    """Dropped because they were older than max_age_ms."""
+    sample_age_ns: Optional[int]
+    """Of the newest sample when it arrived."""
+    transport: Optional[str]
+    """Of the link in use."""
+    reason: str
+    """Why this transport."""
+
+
+@dataclass(frozen=True)
+class SubscriptionState:
+    """A receiving end of a topic."""
+
+    id: str
+    participant: ParticipantState
+    max_age_ms: int
+    counters: Optional[SubscriptionCounters]
+
+
+@dataclass(frozen=True)
+class TopicState:
+    """A topic that is published, requested, or both."""
+
+    name: str
+    publication: Optional[PublicationState]
+    subscription_count: int
+    subscriptions: List[SubscriptionState]
+    """From describe all, from topics at most 16, from a watch none."""
+
+
+@dataclass(frozen=True)
+class BrokerState:
+    endpoint: str
+    """At which it answered, as a numeric address."""
+    version: str
+    epoch: int
+    """Random per run of the broker."""
+    uptime_ms: int
+    participants: int
+    rejected: int
+    """Malformed messages dropped."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change. It carries the new state, not a difference.
+
+    kind:
+    "topic": came, or its publication, endpoints, type or number of subscriptions changed;
+    "topic_gone": no participant publishes or requests it any more; only its name is set;
+    "participant": came; "participant_gone": ended, or its lease did;
+    "host": its first participant came, or the number of its participants changed; "host_gone": its last one is gone;
+    "complete": everything that exists has been reported; comes again each time the broker is back;
+    "broker_lost": the broker does not answer; earlier changes may be out of date until "complete".
+    """
+
+    kind: str
+    topic: Optional[TopicState] = None
+    participant: Optional[ParticipantState] = None
+    host: Optional[HostState] = None
