@@ -2,6 +2,7 @@
 // memory, processor time at rest, and the time until everything is known again after it was killed and restarted.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "base/fd_limit.h"
 #include "benchmarks/broker_load_clients.h"
 #include "benchmarks/support/command_line.h"
+#include "orc/directory.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"
 #include "tools/support/scratch_dir.h"
@@ -103,20 +105,10 @@ void request_topics(const std::string& broker, const options& o, const fleet& al
 
 // Topics with a publication, as the broker lists them.
 std::size_t listed_topics(const std::string& broker) {
-  const zmq_context context;
-  control_client client(context, broker, "lister");
-  if (!client.meet(5000)) return 0;
-  std::size_t count = 0;
-  std::string after;
-  for (std::uint64_t request = 10;; ++request) {
-    client.send(request, wire::list_topics{after, 0});
-    const auto answer = client.answer_to(request, 5000);
-    const auto* list = answer ? std::get_if<wire::topic_list>(&answer->content) : nullptr;
-    if (list == nullptr || list->topics.empty()) return count;
-    for (const auto& each : list->topics) count += each.publication.has_value() ? std::size_t{1} : 0;
-    if (!list->more) return count;
-    after = list->topics.back().topic;
-  }
+  std::vector<topic_state> topics;
+  if (!directory({.broker = broker, .broker_timeout_ms = 5000}).topics("**", topics)) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(topics.begin(), topics.end(), [](const auto& each) { return each.publication.has_value(); }));
 }
 
 void measure_requests(const broker_process& broker, const options& o, fleet& all, results& r) {
