@@ -147,7 +147,7 @@ int run(options& o) {
 int main(int argc, char** argv) {
   orc::bench::options o;
   CLI::App app{"Costs of forward error correction, and what it delivers", "fec_cost"};
-  app.add_option("--size", o.size, "Bytes of a message")->capture_default_str();
+  orc::bench::add_size(app, "--size", o.size, "Bytes of a message");
   app.add_option("--shard", o.shard_bytes, "Most bytes of a shard")->capture_default_str();
   app.add_option("--percent", o.percent, "Parity")->capture_default_str();
   app.add_option("--loss", o.losses, "Percent of the datagrams, several with commas")->delimiter(',');
