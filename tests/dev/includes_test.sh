@@ -34,7 +34,7 @@ finds() {
 
 finds liborc/include/orc/log.h '#include "base/clock.h"'
 finds liborc/src/base/clock.h '#include "wire/zmtp.h"'
-finds liborc/src/base/fd_limit.cpp '#include "orc/result.h"'
+finds liborc/src/base/fd_limit.cpp '#include "core/process.h"'
 finds liborc/src/wire/zmtp.cpp '#include "transport/transport.h"'
 finds liborc/src/transport/acceptor.h '#include "base/clock.h"' '#include "core/process.h"'
 finds liborc/src/transport/acceptor.cpp '#include "transport/shm/shm_layout.h"'
@@ -42,7 +42,7 @@ finds liborc/src/transport/shm/shm_layout.h '#include "transport/stream/stream_s
 finds liborc/src/core/way.cpp '#include "transport/multicast/multicast_socket.h"'
 finds liborc/src/core/way.cpp '#include "orc_protocol_generated.h"'
 finds broker/topic_map.h '#include <core/process.h>'
-finds broker/main.cpp '#include "orc.h"'
+finds broker/main.cpp '#include "transport/transport.h"'
 finds tools/orc/main.cpp '#include "benchmarks/freshness.h"'
 finds tools/orc/doctor.cpp '  #  include "transport/multicast/multicast_socket.h"'
 finds bindings/python/src/gil.h '#include "wire/control.h"'
