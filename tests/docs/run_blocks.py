@@ -220,7 +220,7 @@ def run_program(block: Block, build: Path, python: str, stage: Stage) -> None:
     code = framed(block)
     stage.serve(block.code if not block.order else "")  # a frame has both ends
     if block.language == "cpp":
-        program = stage.start(compiled(block, code, build, stage))
+        program = stage.start("stdbuf", "-oL", compiled(block, code, build, stage))  # its output is a file
     else:
         source = stage.directory / "block.py"
         source.write_text(code, encoding="utf-8")
