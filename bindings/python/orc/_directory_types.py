@@ -19,6 +19,7 @@ class ParticipantState:
     host: str
     """Equal for programs on the same host and in the same pid namespace."""
     pid: int
+    """In its own pid namespace."""
     library: str = ""
     """As in "liborc 0.1.0"; empty in the states of topics."""
 
@@ -30,6 +31,7 @@ class HostState:
     id: str
     """ParticipantState.host"""
     participants: int
+    """That run on it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class Endpoint:
     """An address at which a publication listens."""
 
     transport: str
+    """That connects to it: "ipc", "tcp", …"""
     address: str
+    """As the publication registered it: tcp://10.0.0.2:40000, ipc:///run/…"""
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,13 @@ class PublicationCounters:
     age_ms: int
     """Time since the broker received the report."""
     sent: int
+    """Samples."""
     bytes: int
+    """Of these samples."""
     dropped: int
     """Samples that a newer one replaced before a reader took them."""
     readers: int
+    """Links up."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +67,17 @@ class PublicationState:
     """The sending end of a topic."""
 
     id: str
+    """32 hexadecimal digits; a new one each time the topic is registered."""
     participant: ParticipantState
+    """The publisher."""
     endpoints: List[Endpoint]
+    """Addresses at which subscribers reach it."""
     type: Optional[TypeInfo]
     """With its schema from Directory.describe only."""
     keep_last: bool
+    """As given to register_topic."""
     counters: Optional[PublicationCounters]
+    """None: not reported yet, or from a watch."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +87,13 @@ class SubscriptionCounters:
     age_ms: int
     """Time since the broker received the report."""
     received: int
+    """Samples."""
     bytes: int
+    """Of these samples."""
     missed: int
+    """Samples that it never received."""
     malformed: int
+    """Messages of the publisher that violate the protocol."""
     stale: int
     """Dropped because they were older than max_age_ms."""
     sample_age_ns: Optional[int]
@@ -93,9 +109,13 @@ class SubscriptionState:
     """A receiving end of a topic."""
 
     id: str
+    """32 hexadecimal digits."""
     participant: ParticipantState
+    """The subscriber."""
     max_age_ms: int
+    """As given to request_topic; 0: any age."""
     counters: Optional[SubscriptionCounters]
+    """None: not reported yet."""
 
 
 @dataclass(frozen=True)
@@ -103,21 +123,29 @@ class TopicState:
     """A topic that is published, requested, or both."""
 
     name: str
+    """Of the topic."""
     publication: Optional[PublicationState]
+    """None: no participant publishes it."""
     subscription_count: int
+    """All of them."""
     subscriptions: List[SubscriptionState]
     """From describe all, from topics at most 16, from a watch none."""
 
 
 @dataclass(frozen=True)
 class BrokerState:
+    """The address broker that answers."""
+
     endpoint: str
     """At which it answered, as a numeric address."""
     version: str
+    """As in "orc-broker 0.1.0"."""
     epoch: int
     """Random per run of the broker."""
     uptime_ms: int
+    """Since it started."""
     participants: int
+    """Connected now."""
     rejected: int
     """Malformed messages dropped."""
 
@@ -136,6 +164,10 @@ class Change:
     """
 
     kind: str
+    """See above."""
     topic: Optional[TopicState] = None
+    """For "topic" and "topic_gone"."""
     participant: Optional[ParticipantState] = None
+    """For "participant" and "participant_gone"."""
     host: Optional[HostState] = None
+    """For "host" and "host_gone"."""

@@ -23,28 +23,31 @@ class directory_watcher;
 
 // A program's session with ORC, as other programs see it.
 struct participant_state {
-  std::string id = {};    // 32 hexadecimal digits; the broker makes it up, and another one after it restarts
-  std::string name = {};  // for people
-  std::string host = {};  // equal for programs on the same host and in the same pid namespace
-  std::uint32_t pid = 0;
+  std::string id = {};       // 32 hexadecimal digits; the broker makes it up, and another one after it restarts
+  std::string name = {};     // for people
+  std::string host = {};     // equal for programs on the same host and in the same pid namespace
+  std::uint32_t pid = 0;     // in its own pid namespace
   std::string library = {};  // "liborc 0.1.0"; empty in the states of topics
 
+  // Whether all fields are equal.
   bool operator==(const participant_state&) const = default;
 };
 
 // A host on which participants run.
 struct host_state {
-  std::string id = {};  // participant_state::host
-  std::size_t participants = 0;
+  std::string id = {};           // participant_state::host
+  std::size_t participants = 0;  // that run on it
 
+  // Whether all fields are equal.
   bool operator==(const host_state&) const = default;
 };
 
 // An address at which a publication listens.
 struct endpoint {
-  orc::transport transport = {};
-  std::string address = {};
+  orc::transport transport = {};  // that connects to it
+  std::string address = {};       // as the publication registered it: tcp://10.0.0.2:40000, ipc:///run/…
 
+  // Whether all fields are equal.
   bool operator==(const endpoint&) const = default;
 };
 
@@ -53,71 +56,79 @@ struct publication_counters {
   std::int64_t sampled_ns = 0;         // the publisher's monotonic clock when it reported
   std::chrono::milliseconds age = {};  // time since the broker received the report
   std::uint64_t sent = 0;              // samples
-  std::uint64_t bytes = 0;
-  std::uint64_t dropped = 0;  // samples that a newer one replaced before a reader took them
-  std::uint32_t readers = 0;  // links up
+  std::uint64_t bytes = 0;             // of these samples
+  std::uint64_t dropped = 0;           // samples that a newer one replaced before a reader took them
+  std::uint32_t readers = 0;           // links up
 
+  // Whether all fields are equal.
   bool operator==(const publication_counters&) const = default;
 };
 
 // The sending end of a topic.
 struct publication_state {
-  std::string id = {};
-  participant_state participant = {};
-  std::vector<endpoint> endpoints = {};
-  std::optional<type_info> type = {};  // with its schema from directory::describe only
-  bool keep_last = true;
-  std::optional<publication_counters> counters = {};
+  std::string id = {};                   // 32 hexadecimal digits; a new one each time the topic is registered
+  participant_state participant = {};    // the publisher
+  std::vector<endpoint> endpoints = {};  // addresses at which subscribers reach it
+  std::optional<type_info> type = {};    // with its schema from directory::describe only
+  bool keep_last = true;                 // topic_options::keep_last
+  std::optional<publication_counters> counters = {};  // nothing: not reported yet, or from a watch
 
+  // Whether all fields are equal.
   bool operator==(const publication_state&) const = default;
 };
 
 // The counters of a subscription since it was made.
 struct subscription_counters {
-  std::chrono::milliseconds age = {};  // time since the broker received the report
-  std::uint64_t received = 0;          // samples
-  std::uint64_t bytes = 0;
-  std::uint64_t missed = 0;
-  std::uint64_t malformed = 0;
+  std::chrono::milliseconds age = {};              // time since the broker received the report
+  std::uint64_t received = 0;                      // samples
+  std::uint64_t bytes = 0;                         // of these samples
+  std::uint64_t missed = 0;                        // samples that it never received: subscriber::missed()
+  std::uint64_t malformed = 0;                     // messages of the publisher that violate the protocol
   std::uint64_t stale = 0;                         // dropped because they were older than max_age_ms
   std::optional<std::int64_t> sample_age_ns = {};  // of the newest sample when it arrived
   std::optional<orc::transport> transport = {};    // of the link in use
   std::string reason = {};                         // why this transport: link_info::reason
 
+  // Whether all fields are equal.
   bool operator==(const subscription_counters&) const = default;
 };
 
 // A receiving end of a topic.
 struct subscription_state {
-  std::string id = {};
-  participant_state participant = {};
-  std::uint32_t max_age_ms = 0;
-  std::optional<subscription_counters> counters = {};
+  std::string id = {};                                 // 32 hexadecimal digits
+  participant_state participant = {};                  // the subscriber
+  std::uint32_t max_age_ms = 0;                        // request_options::max_age_ms; 0: any age
+  std::optional<subscription_counters> counters = {};  // nothing: not reported yet
 
+  // Whether all fields are equal.
   bool operator==(const subscription_state&) const = default;
 };
 
 // A topic that is published, requested, or both.
 struct topic_state {
-  std::string name = {};
-  std::optional<publication_state> publication = {};
-  std::size_t subscription_count = 0;
+  std::string name = {};                               // of the topic
+  std::optional<publication_state> publication = {};   // nothing: no participant publishes it
+  std::size_t subscription_count = 0;                  // all of them
   std::vector<subscription_state> subscriptions = {};  // from describe all, from topics at most 16, from a watch none
 
+  // Whether all fields are equal.
   bool operator==(const topic_state&) const = default;
 };
 
+// The address broker that answers.
 struct broker_state {
-  std::string endpoint = {};  // at which it answered, as a numeric address
-  std::string version = {};   // "orc-broker 0.1.0"
-  std::uint64_t epoch = 0;    // random per run of the broker
-  std::chrono::milliseconds uptime = {};
-  std::size_t participants = 0;
-  std::uint64_t rejected = 0;  // malformed messages dropped
+  std::string endpoint = {};              // at which it answered, as a numeric address
+  std::string version = {};               // "orc-broker 0.1.0"
+  std::uint64_t epoch = 0;                // random per run of the broker
+  std::chrono::milliseconds uptime = {};  // since it started
+  std::size_t participants = 0;           // connected now
+  std::uint64_t rejected = 0;             // malformed messages dropped
 
+  // Whether all fields are equal.
   bool operator==(const broker_state&) const = default;
 };
 
+// How to reach the address broker.
 struct directory_options {
   // As participant_options::broker. "none" is a bad_argument, because only a broker has a directory.
   std::string broker = {};
@@ -132,12 +143,13 @@ struct watch_options {
   // At most 16 patterns of topic names. `*` stands for any characters but `/`, `**` for any characters; both also stand
   // for none. "arm/*" matches arm/position; "arm/**" also matches arm/left/position. Empty: no topics.
   std::vector<std::string> topics = {"**"};
-  bool participants = false;
-  bool hosts = false;
+  bool participants = false;  // reports participants that come and go
+  bool hosts = false;         // reports hosts that come, change and go
 };
 
 // One change. It carries the new state, not a difference.
 struct directory_change {
+  // What changed.
   enum class kind : std::uint8_t {
     topic,             // came, or its publication, endpoints, type or number of subscriptions changed
     topic_gone,        // no participant publishes or requests it any more; only topic.name is set
@@ -148,10 +160,10 @@ struct directory_change {
     complete,          // everything that exists has been reported; comes again each time the broker is back
     broker_lost        // the broker does not answer; earlier changes may be out of date until `complete`
   };
-  kind what = kind::complete;
-  topic_state topic = {};
-  participant_state participant = {};
-  host_state host = {};
+  kind what = kind::complete;          // decides which of the next three is set
+  topic_state topic = {};              // for topic and topic_gone
+  participant_state participant = {};  // for participant and participant_gone
+  host_state host = {};                // for host and host_gone
 };
 
 // A stream of changes: first everything that exists, then `complete`, then each change.
@@ -163,11 +175,14 @@ struct directory_change {
 // Any thread may call; calls on one watch wait for each other.
 class ORC_API directory_watch {
  public:
+  // For directory::watch().
   explicit directory_watch(std::unique_ptr<detail::directory_watcher> made) noexcept;
   ~directory_watch();
   directory_watch(const directory_watch&) = delete;
   directory_watch& operator=(const directory_watch&) = delete;
+  // Moves the watch; the old one returns errc::closed.
   directory_watch(directory_watch&&) noexcept;
+  // Ends this watch, and moves the other one here.
   directory_watch& operator=(directory_watch&&) noexcept;
 
   // Returns the next change in `change`. Waits for it at most timeout_ms milliseconds; 0 polls, -1 waits for ever.
@@ -206,7 +221,9 @@ class ORC_API directory {
   ~directory();
   directory(const directory&) = delete;
   directory& operator=(const directory&) = delete;
+  // Moves the connection; the old directory returns errc::closed.
   directory(directory&&) noexcept;
+  // Ends this directory, and moves the other one here.
   directory& operator=(directory&&) noexcept;
 
   // Returns the broker that answers.
