@@ -3,7 +3,7 @@
 # shellcheck source=tools/dev.d/python.sh
 source "$ORC_ROOT/tools/dev.d/python.sh"
 
-readonly docs_packages="sphinx==8.2.3 myst-parser==4.0.1 furo==2025.7.19 breathe==4.36.0"
+readonly docs_packages="sphinx==8.2.3 myst-parser==4.0.1 furo==2025.7.19 breathe==4.36.0 numpy typing-extensions"
 
 docs_help() {
   cat <<'TEXT'

@@ -110,6 +110,15 @@ def adopt_stub():
                 setattr(native, function.__name__, function)
 
 
+def adopt_errors():
+    """Errors name orc as their module, for tracebacks. Their docstrings are in the module that defines them."""
+    from orc import _errors
+
+    for each in filter(inspect.isclass, vars(_errors).values()):
+        if each.__module__ == "orc":
+            each.__module__ = _errors.__name__
+
+
 def find_missing(app, env):
     """Every name that the package exports is on its page. Every field has a docstring: autodoc does not
     call prepare_docstring for one that has none."""
@@ -127,6 +136,7 @@ def find_missing(app, env):
 
 def setup(app):
     adopt_stub()
+    adopt_errors()
     app.connect("source-read", add_contents)
     app.connect("autodoc-process-docstring", prepare_docstring)
     app.connect("env-check-consistency", find_missing)
