@@ -4,8 +4,8 @@
 
 namespace orc {
 
-change_log::place change_log::add(entry what) {
-  const auto made = there_.try_emplace(there_.end(), newest_ + 1, std::move(what));
+change_log::place change_log::add(const entry& what) {
+  const auto made = there_.try_emplace(there_.end(), newest_ + 1, what);
   ++newest_;
   return made;
 }

@@ -30,7 +30,7 @@ class change_log {
   explicit change_log(std::size_t most_gone) noexcept : most_gone_(most_gone) {}
 
   // Throws std::bad_alloc. The other calls need no memory, so they cannot fail.
-  [[nodiscard]] place add(entry what);
+  [[nodiscard]] place add(const entry& what);
   void changed(place& which) noexcept;
   // `name`: the name of a topic; of a participant, empty.
   void gone(place which, std::string&& name) noexcept;

@@ -53,7 +53,7 @@ std::string unknown_option(const command& at, const std::string& typed) {
     for (const auto& name : each->get_snames()) names.push_back(name);
   }
   const std::string option = typed.substr(0, typed.find('='));
-  const std::string text = "unknown option " + option;
+  std::string text = "unknown option " + option;
   const std::string nearest = nearest_name(without_dashes(option), names);
   if (nearest.empty()) return text;
   return text + ": did you mean " + (nearest.size() == 1 ? "-" : "--") + nearest + "?";

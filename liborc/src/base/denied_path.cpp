@@ -15,7 +15,7 @@ namespace {
 
 // From a file whose lines begin with name:password:number:
 [[nodiscard]] std::string name_in(const char* file, unsigned number) {
-  const std::string wanted = std::to_string(number);
+  std::string wanted = std::to_string(number);
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
     const auto password = line.find(':');

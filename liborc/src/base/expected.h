@@ -25,8 +25,7 @@ class [[nodiscard]] expected {
 
  public:
   // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return error;`
-  template <typename U>
-  requires std::is_convertible_v<U, T> expected(U&& value) : is_(std::in_place_index<0>, std::forward<U>(value)) {}
+  expected(T value) : is_(std::in_place_index<0>, std::move(value)) {}
   expected(E error) : is_(std::in_place_index<1>, std::move(error)) {}
   // NOLINTEND(google-explicit-constructor)
 
