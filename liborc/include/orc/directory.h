@@ -132,7 +132,7 @@ struct broker_state {
 struct directory_options {
   // As participant_options::broker. "none" is a bad_argument, because only a broker has a directory.
   std::string broker = {};
-  // How long a question waits for the broker's answer, in ms. -1 waits for ever.
+  // A question waits this long for the broker's answer, in ms; -1: for ever.
   int broker_timeout_ms = 2000;
   // Waiting calls return errc::closed once this descriptor is readable (an eventfd, a signalfd). -1: none.
   int stop_fd = -1;
@@ -185,7 +185,7 @@ class ORC_API directory_watch {
   // Ends this watch, and moves the other one here.
   directory_watch& operator=(directory_watch&&) noexcept;
 
-  // Returns the next change in `change`. Waits for it at most timeout_ms milliseconds; 0 polls, -1 waits for ever.
+  // Returns the next change in `change`. Waits for it at most timeout_ms milliseconds (0: not at all, -1: for ever).
   // Signals do not end the wait. `change` is untouched unless the result is ok.
   // - nothing_new (timeout_ms 0), timed_out: no change. The message says so if no broker answers.
   // - refused: the broker is too old to be watched, or too many programs watch it. The watch asks again within seconds.

@@ -31,7 +31,7 @@ class Directory:
     """Lists, describes and watches the topics, participants and hosts that the address broker knows.
 
     broker: its endpoint, or several, separated by commas; "": as for `Broker`.
-    broker_timeout_ms: how long a question waits for the broker's answer; -1 waits for ever.
+    broker_timeout_ms: a question waits this long for the broker's answer; -1: for ever.
 
     It is no participant and registers nothing. The constructor neither waits for a broker nor fails without one. Any
     thread may call. Questions raise NoBroker, BadArgument, Refused (by the broker), Closed, Forked.
@@ -180,7 +180,7 @@ class Watch(Watching):
         self._was_up = False
 
     def next_change(self, timeout_ms: int) -> Optional[Change]:
-        """Returns the next change, or None. Waits for it at most timeout_ms; 0 polls, -1 waits for ever.
+        """Returns the next change, or None. Waits for it at most timeout_ms (0: not at all, -1: for ever).
 
         Raises Refused (the broker is too old to be watched, or too many programs watch it; the watch asks again within
         seconds), BadArgument (the directory's or the watch's arguments, or timeout_ms below -1), Closed, Forked.
