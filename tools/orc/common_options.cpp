@@ -31,9 +31,8 @@ void add_topic_argument(CLI::App& command, std::string& topic) {
 CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help) {
   const auto take = [&layout](const std::string& text) {
     auto parsed = number_layout::parse(text);
-    if (const auto* const wrong = std::get_if<number_layout::problem>(&parsed))
-      throw CLI::ValidationError("--as", wrong->text);
-    layout = std::move(std::get<number_layout>(parsed));
+    if (!parsed) throw CLI::ValidationError("--as", parsed.error().message());
+    layout = *std::move(parsed);
   };
   return command.add_option_function<std::string>("--as", take, help)->type_name("LAYOUT");
 }

@@ -74,7 +74,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 }  // namespace
 
-std::variant<number_layout, number_layout::problem> number_layout::parse(std::string_view text) {
+detail::expected<number_layout> number_layout::parse(std::string_view text) {
   number_layout made;
   made.text_ = text;
   std::string_view rest = text;
@@ -86,11 +86,12 @@ std::variant<number_layout, number_layout::problem> number_layout::parse(std::st
     const bool repeats = group.size() > 3 && group[2] == 'x';
     const auto count = repeats ? number_of<std::size_t>(group.substr(3)) : std::optional(std::size_t{1});
     if (name == names.end() || (group.size() != 2 && !repeats) || !count || *count == 0)
-      return problem{quoted(group) +
-                     " is not i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8, or one of them with a count "
-                     "such as f8x7"};
+      return error(errc::bad_argument,
+                   quoted(group) +
+                       " is not i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8, or one of them with a count "
+                       "such as f8x7");
     if (*count > most_numbers - made.kinds_.size())
-      return problem{quoted(text) + " has more than " + std::to_string(most_numbers) + " numbers"};
+      return error(errc::bad_argument, quoted(text) + " has more than " + std::to_string(most_numbers) + " numbers");
     const auto what = static_cast<kind>(name - names.begin());
     made.kinds_.insert(made.kinds_.end(), *count, what);
     made.bytes_ += *count * size_of(what);
@@ -112,11 +113,12 @@ std::optional<std::vector<std::string>> number_layout::numbers(std::string_view 
   return all;
 }
 
-std::variant<std::string, number_layout::problem> number_layout::sample(std::string_view numbers) const {
+detail::expected<std::string> number_layout::sample(std::string_view numbers) const {
   const auto words = words_of(numbers);
   if (words.size() != kinds_.size())
-    return problem{quoted(numbers) + " has " + std::to_string(words.size()) +
-                   (words.size() == 1 ? " number; " : " numbers; ") + text_ + " has " + std::to_string(kinds_.size())};
+    return error(errc::bad_argument, quoted(numbers) + " has " + std::to_string(words.size()) +
+                                         (words.size() == 1 ? " number; " : " numbers; ") + text_ + " has " +
+                                         std::to_string(kinds_.size()));
   std::string bytes;
   bytes.reserve(bytes_);
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -128,8 +130,8 @@ std::variant<std::string, number_layout::problem> number_layout::sample(std::str
       return true;
     });
     if (!fits)
-      return problem{quoted(words[i]) + " is not a number that " +
-                     std::string(names[static_cast<std::size_t>(kinds_[i])]) + " can hold"};
+      return error(errc::bad_argument, quoted(words[i]) + " is not a number that " +
+                                           std::string(names[static_cast<std::size_t>(kinds_[i])]) + " can hold");
   }
   return bytes;
 }

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "base/expected.h"
 
 namespace orc::cli {
 
@@ -16,12 +17,8 @@ class number_layout {
  public:
   enum class kind { i1, u1, i2, u2, i4, u4, i8, u8, f4, f8 };
 
-  // What is wrong with it: "'f3' is no number: ..."
-  struct problem {
-    std::string text;
-  };
-
-  [[nodiscard]] static std::variant<number_layout, problem> parse(std::string_view text);
+  // The error quotes the group that is wrong.
+  [[nodiscard]] static detail::expected<number_layout> parse(std::string_view text);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }  // of a sample
@@ -29,8 +26,8 @@ class number_layout {
   // The numbers of a sample as decimal text, exact enough to be read back. Nothing: a sample of another size.
   [[nodiscard]] std::optional<std::vector<std::string>> numbers(std::string_view sample) const;
 
-  // The sample of as many numbers, separated by blanks or commas.
-  [[nodiscard]] std::variant<std::string, problem> sample(std::string_view numbers) const;
+  // The sample of as many numbers, separated by blanks or commas. The error says which number does not fit.
+  [[nodiscard]] detail::expected<std::string> sample(std::string_view numbers) const;
 
  private:
   std::string text_;

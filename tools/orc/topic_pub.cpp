@@ -156,8 +156,8 @@ class pub_command {
 
   std::optional<std::string> as_numbers(const std::string& input) {
     auto packed = options_.numbers->sample(input);
-    if (auto* const sample = std::get_if<std::string>(&packed)) return std::move(*sample);
-    out_.note(std::get<number_layout::problem>(packed).text);
+    if (packed) return *std::move(packed);
+    out_.note(packed.error().message());
     return std::nullopt;
   }
 
