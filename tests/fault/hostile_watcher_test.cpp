@@ -6,6 +6,7 @@
 
 #include "orc.h"
 #include "support/broker_process.h"
+#include "support/budget.h"
 #include "support/catch.h"
 #include "support/control_stranger.h"
 #include "support/proc_stats.h"
@@ -85,7 +86,8 @@ TEST_CASE("hostile watcher: one that reads no answers costs the broker little me
   }
   check_honest_watcher(broker, owner);
   // Each: a full answer in the broker, what the kernel holds, and what it read of the questions.
-  CHECK(stats_of(broker.process().pid()).own_kib < before + 50 * std::size_t{512});
+  // A sanitizer keeps much of what was freed.
+  if (!under_sanitizer) CHECK(stats_of(broker.process().pid()).own_kib < before + 50 * std::size_t{512});
 }
 
 TEST_CASE("hostile watcher: strange positions and patterns are answered or refused, and the connection lasts",
