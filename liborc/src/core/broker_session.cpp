@@ -179,7 +179,7 @@ network_place broker_session::place_beside_broker(bool remote) {
     place.directory_problem = std::get<error>(directory);
   place.remote = remote;
   place.ports = ports_of(options_);
-  place.offer_tcp = place.remote || search_.endpoint().starts_with("tcp://");
+  place.across_hosts = place.remote || search_.endpoint().starts_with("tcp://");
   return place;
 }
 

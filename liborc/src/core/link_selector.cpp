@@ -97,13 +97,12 @@ bool link_selector::start_next(monotonic::time_point now) {
   return false;
 }
 
-// Over a network the first hello may be lost, and be sent again much later than the path returns.
+// A new connection finds a restored path much sooner than one that waits to repeat its first message.
 void link_selector::ask_again(monotonic::time_point now) {
   std::vector<std::size_t> silent;
   for (const auto& each : candidates_) {
-    const auto can = ways_[each.way].kind->can();
     const bool known = std::find(silent.begin(), silent.end(), each.way) != silent.end();
-    if (can.cross_host && !can.lossy && each.link->state() == link_state::connecting && !known)
+    if (ways_[each.way].kind->can().repeats_late && each.link->state() == link_state::connecting && !known)
       silent.push_back(each.way);
   }
   for (const std::size_t which : silent) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/publication.h"
 #include "core/way.h"
 #include "orc/options.h"
 #include "transport/transport.h"

@@ -26,11 +26,6 @@ template <typename Links, typename Value>
 
 }  // namespace
 
-result without_multicast(const std::string& topic) {
-  return {errc::bad_argument,
-          "without a broker (none) there is only multicast, which topic " + topic + " does not name as a transport"};
-}
-
 publication::publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports)
     : topic_(std::move(topic)),
       options_(std::move(options)),
@@ -215,22 +210,11 @@ void publication::end_all(const std::vector<std::shared_ptr<publication>>& leavi
   for (const auto& each : leaving) each->close();
 }
 
-bool publication::offers(transport t) const noexcept {
-  return options_.transports.empty() || options_.transports.contains(t);
-}
-
-bool publication::offers_at(const network_place& place, transport t) const noexcept {
-  const bool named = options_.transports.contains(t);
-  if (place.alone) return t == transport::multicast && offers(t);
-  // tcp opens a port only for other hosts, or when it is named.
-  if (t == transport::tcp) return named || (place.offer_tcp && offers(t));
-  if (t == transport::shm || t == transport::multicast) return named;
-  return offers(t);
-}
-
-bool publication::has_link(wire::transport name) const noexcept {
+transport_set publication::open_transports() const noexcept {
   const std::lock_guard lock(mutex_);  // a user may be closing the publication
-  return std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link->where().transport == name; });
+  transport_set open;
+  for (const auto& link : links_) open.insert(static_cast<transport>(link->where().transport));
+  return open;
 }
 
 publication_spec publication::spec_at(const network_place& place) const {
@@ -251,21 +235,18 @@ publication_spec publication::spec_at(const network_place& place) const {
 }
 
 result publication::open(const network_place& place) {
-  if (place.alone && !offers(transport::multicast)) return without_multicast(topic_);
+  left_out_.clear();
+  const auto placed = transports_to_open(*transports_, options_.transports, open_transports(), place, topic_);
+  if (const auto* const none = std::get_if<error>(&placed)) return {none->code(), none->message()};
   std::vector<std::unique_ptr<publisher_link>> opened;
   std::string left_out;
-  left_out_.clear();
-  for (const auto& kind : *transports_) {
-    const auto name = static_cast<transport>(kind->name());
-    if (!offers_at(place, name) || has_link(kind->name())) continue;
-    if ((name == transport::ipc || name == transport::shm) && place.directory.empty())
-      return {place.directory_problem.code(), place.directory_problem.message()};
-    auto made = kind->advertise(spec_at(place));
+  const publication_spec spec = spec_at(place);
+  for (const transport_kind* const kind : std::get<std::vector<const transport_kind*>>(placed)) {
+    auto made = kind->advertise(spec);
     if (const auto* const failed = std::get_if<error>(&made)) {
-      const bool another = options_.transports != transport_set{name};
-      if (name != transport::shm || !another || failed->code() != errc::system_error)
-        return {failed->code(), failed->message()};
-      left_out = "topic " + topic_ + " is not offered over shm: " + failed->message();
+      if (!can_do_without(*kind, options_.transports, *failed)) return {failed->code(), failed->message()};
+      left_out = "topic " + topic_ + " is not offered over " + std::string(wire::name_of(kind->name())) + ": " +
+                 failed->message();
       continue;
     }
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
@@ -275,7 +256,6 @@ result publication::open(const network_place& place) {
   if (closed_) return errc::closed;
   for (auto& link : opened) {
     link->service(last());
-    if (link->where().transport == wire::transport::inproc && last() != nullptr) link->commit(last_);
     largest_ = std::min(largest_, link->largest_sample());
     links_.push_back(std::move(link));
   }

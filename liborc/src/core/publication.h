@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/doorbell.h"
 #include "core/announcement.h"
+#include "core/placement.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -18,22 +19,6 @@
 #include "transport/transport.h"
 
 namespace orc::detail {
-
-using transport_list = std::vector<std::unique_ptr<transport_kind>>;
-
-// Where a participant opens its endpoints. Known once a broker has answered.
-struct network_place {
-  std::string directory;               // of sockets
-  error directory_problem;             // why there is no directory
-  bool alone = false;                  // no broker is used; only multicast works
-  bool remote = false;                 // other hosts can reach the broker, so they may subscribe
-  bool offer_tcp = false;              // also to topics that name no transport
-  std::vector<std::string> addresses;  // addresses that other hosts connect to, best first
-  port_range ports;                    // ports to listen on
-};
-
-// Why a topic needs a broker.
-[[nodiscard]] result without_multicast(const std::string& topic);
 
 class publication {
  public:
@@ -85,9 +70,7 @@ class publication {
   void append_fds(std::vector<int>& to) const;
 
  private:
-  [[nodiscard]] bool offers(transport t) const noexcept;
-  [[nodiscard]] bool offers_at(const network_place& place, transport t) const noexcept;
-  [[nodiscard]] bool has_link(wire::transport name) const noexcept;
+  [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_place& place) const;
   [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
   [[nodiscard]] sample* last() noexcept;

@@ -25,11 +25,16 @@ namespace orc::detail {
 
 class sample_backlog;
 
+// What a transport is. The core decides by this (core/placement.h, core/link_selector.h), not by a transport's name.
 struct capabilities {
-  bool zero_copy = false;  // the subscriber reads the bytes where the publisher put them
-  bool cross_host = false;
-  bool lossy = false;                   // a sample may get lost while both ends stay
-  std::size_t max_borrowed = SIZE_MAX;  // messages of one subscription that may exist at a time
+  bool needs_broker = true;      // a subscription finds the publication through the broker only
+  bool leaves_host = false;      // other hosts can use it
+  bool by_default = false;       // also serves topics that name no transport
+  bool needs_directory = false;  // listens in publication_spec::directory
+  bool may_be_missing = false;   // some systems lack it: advertise() then returns errc::system_error
+  bool lends = false;            // try_loan and try_send of its publisher link may succeed
+  // A lost first message is repeated only after seconds, so the core repeats subscribe() meanwhile.
+  bool repeats_late = false;
 };
 
 // The order in which a subscription wants its samples.
@@ -263,5 +268,8 @@ class transport_kind {
   [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                                  const wire::endpoint& address) const = 0;
 };
+
+// Best first.
+using transport_list = std::vector<std::unique_ptr<transport_kind>>;
 
 }  // namespace orc::detail

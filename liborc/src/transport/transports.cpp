@@ -10,9 +10,8 @@ namespace orc::detail {
 
 std::shared_ptr<inproc_registry> make_inproc_registry() { return std::make_shared<inproc_registry>(); }
 
-std::vector<std::unique_ptr<transport_kind>> make_transports(
-    const std::shared_ptr<inproc_registry>& local_publications) {
-  std::vector<std::unique_ptr<transport_kind>> all;
+transport_list make_transports(const std::shared_ptr<inproc_registry>& local_publications) {
+  transport_list all;
   all.push_back(std::make_unique<inproc_transport>(local_publications));
   all.push_back(std::make_unique<shm_transport>());
   all.push_back(std::make_unique<ipc_transport>());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "transport/transport.h"
 
@@ -14,7 +13,6 @@ class inproc_registry;
 [[nodiscard]] std::shared_ptr<inproc_registry> make_inproc_registry();
 
 // Makes all transports, best first: a subscription tries them in this order. This is the only list of them.
-[[nodiscard]] std::vector<std::unique_ptr<transport_kind>> make_transports(
-    const std::shared_ptr<inproc_registry>& local_publications);
+[[nodiscard]] transport_list make_transports(const std::shared_ptr<inproc_registry>& local_publications);
 
 }  // namespace orc::detail

@@ -71,8 +71,14 @@ class inproc_publisher_link final : public publisher_link {
   [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
   // A reader that attaches later gets the last sample from here.
   [[nodiscard]] bool idle() const noexcept override { return false; }
-  void commit(sample& s) noexcept override { dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed); }
-  void service(sample*) noexcept override {}
+  void commit(sample& s) noexcept override {
+    newest_ = s.sequence;
+    dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed);
+  }
+  // The publication may have a sample from before it opened this link.
+  void service(sample* last) noexcept override {
+    if (last != nullptr && last->sequence > newest_) commit(*last);
+  }
   [[nodiscard]] int fd() const noexcept override { return -1; }
   [[nodiscard]] bool behind() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
@@ -83,6 +89,7 @@ class inproc_publisher_link final : public publisher_link {
   wire::id id_;
   wire::endpoint where_;
   std::shared_ptr<inproc_hub> hub_;
+  std::uint64_t newest_ = 0;  // sequence of the last sample that the hub got
   std::atomic<std::uint64_t> dropped_{0};
 };
 

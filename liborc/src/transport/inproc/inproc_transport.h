@@ -14,7 +14,7 @@ class inproc_transport final : public transport_kind {
   explicit inproc_transport(std::shared_ptr<inproc_registry> local_publications)
       : local_publications_(std::move(local_publications)) {}
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::inproc; }
-  [[nodiscard]] capabilities can() const noexcept override { return {.zero_copy = true}; }
+  [[nodiscard]] capabilities can() const noexcept override { return {.by_default = true}; }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
   [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                          const wire::endpoint& address) const override;

@@ -9,7 +9,7 @@ namespace orc::detail {
 class multicast_transport final : public transport_kind {
  public:
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::multicast; }
-  [[nodiscard]] capabilities can() const noexcept override { return {.cross_host = true, .lossy = true}; }
+  [[nodiscard]] capabilities can() const noexcept override { return {.needs_broker = false, .leaves_host = true}; }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
   [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                          const wire::endpoint& address) const override;

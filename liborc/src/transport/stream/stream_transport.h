@@ -8,7 +8,7 @@ namespace orc::detail {
 class ipc_transport final : public transport_kind {
  public:
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::ipc; }
-  [[nodiscard]] capabilities can() const noexcept override { return {}; }
+  [[nodiscard]] capabilities can() const noexcept override { return {.by_default = true, .needs_directory = true}; }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
   [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                          const wire::endpoint& address) const override;
@@ -17,7 +17,9 @@ class ipc_transport final : public transport_kind {
 class tcp_transport final : public transport_kind {
  public:
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::tcp; }
-  [[nodiscard]] capabilities can() const noexcept override { return {.cross_host = true}; }
+  [[nodiscard]] capabilities can() const noexcept override {
+    return {.leaves_host = true, .by_default = true, .repeats_late = true};
+  }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
   [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                          const wire::endpoint& address) const override;

@@ -1,0 +1,49 @@
+// Placement: the transports that a publication opens. It asks the transports what they are, and names none.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/port_range.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "transport/transport.h"
+
+namespace orc::detail {
+
+// Where a participant opens its endpoints. Known once a broker has answered.
+struct network_place {
+  std::string directory;               // of sockets
+  error directory_problem;             // why there is no directory
+  bool alone = false;                  // no broker is used
+  bool remote = false;                 // other hosts can reach the broker, so they may subscribe
+  bool across_hosts = false;           // topics that name no transport are also offered to other hosts
+  std::vector<std::string> addresses;  // addresses that other hosts connect to, best first
+  port_range ports;                    // ports to listen on
+};
+
+// Returns the transports to open, in the order of `all`.
+//
+//   the topic names   | with a broker                      | without one (place.alone)
+//   ------------------+------------------------------------+---------------------------
+//   this transport    | yes                                | if it needs no broker
+//   no transport      | if it is by_default, and stays on  | if it needs no broker
+//                     | the host or place.across_hosts     |
+//   others only       | no                                 | no
+//
+// `named`: the transports that the topic names. `open`: its transports that are open already. The error says why none
+// can be opened: the topic allows none that works without a broker, or there is no directory for sockets.
+[[nodiscard]] std::variant<std::vector<const transport_kind*>, error> transports_to_open(const transport_list& all,
+                                                                                         transport_set named,
+                                                                                         transport_set open,
+                                                                                         const network_place& place,
+                                                                                         const std::string& topic);
+
+// After advertise() failed: true when this system lacks the transport and the topic has others.
+[[nodiscard]] bool can_do_without(const transport_kind& kind, transport_set named, const error& failure);
+
+// Why a topic needs a broker.
+[[nodiscard]] result without_multicast(const std::string& topic);
+
+}  // namespace orc::detail
