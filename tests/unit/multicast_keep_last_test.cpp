@@ -18,9 +18,9 @@ class sending_end {
     publication_spec spec;
     spec.topic = "kept";
     spec.id = id;
-    spec.multicast = orc::test::test_group();
-    spec.keep_last = keep_last;
-    auto made = multicast_transport().advertise(spec);
+    spec.options.multicast = orc::test::test_group();
+    spec.options.keep_last = keep_last;
+    auto made = multicast_transport(orc::test::test_group()).advertise(spec);
     REQUIRE(std::holds_alternative<std::unique_ptr<publisher_link>>(made));
     link = std::move(std::get<std::unique_ptr<publisher_link>>(made));
   }
@@ -44,8 +44,7 @@ class receiving_end {
     spec.publication = from.id;
     spec.id = orc::wire::id::random();
     spec.delivery.depth = 16;
-    spec.multicast = orc::test::test_group();
-    auto made = multicast_transport().subscribe(spec, from.link->where());
+    auto made = multicast_transport(orc::test::test_group()).subscribe(spec, from.link->where());
     REQUIRE(std::holds_alternative<std::unique_ptr<subscriber_link>>(made));
     link = std::move(std::get<std::unique_ptr<subscriber_link>>(made));
   }

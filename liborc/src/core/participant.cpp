@@ -96,7 +96,7 @@ participant::participant(participant_options given) : generation_(fork_generatio
     return;
   }
   process_ = std::get<std::shared_ptr<process>>(std::move(acquired));
-  transports_ = std::make_shared<const transport_list>(make_transports(process_->local_publications()));
+  transports_ = std::make_shared<const transport_list>(make_transports(process_->local_publications(), options_));
   if (started_ = available(options_.transports); !started_) return;
   housekeeping_ = std::make_unique<housekeeping>(process_->context(), options_);
   started_ = housekeeping_->started();

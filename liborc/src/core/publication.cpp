@@ -220,18 +220,13 @@ transport_set publication::open_transports() const noexcept {
 publication_spec publication::spec_at(const network_place& place) const {
   return {.topic = topic_,
           .id = id_,
+          .options = options_,
           .directory = place.directory,
           .listen_remote = place.remote,
-          .expected_size = options_.expected_size,
-          .history = options_.history,
-          .memory = options_.memory,
-          .multicast = options_.multicast,
+          .ports = place.ports,
           .alone = place.alone,
-          .keep_last = options_.keep_last,
           .lacking = lacking_,
-          .joined = joined_,
-          .priority = options_.priority,
-          .ports = place.ports};
+          .joined = joined_};
 }
 
 result publication::open(const network_place& place) {

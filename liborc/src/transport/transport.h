@@ -46,18 +46,13 @@ struct delivery {
 struct publication_spec {
   std::string topic;
   wire::id id;
-  std::string directory;          // of its sockets; exists
-  bool listen_remote = false;     // tcp: listens on all interfaces, else on the loopback only
-  std::size_t expected_size = 0;  // shm, as are the next two: see orc::topic_options
-  std::size_t history = 1;
-  shared_memory_options memory = {};
-  std::string multicast = {};                    // URL
+  topic_options options;                         // complete; each transport reads the ones that it has
+  std::string directory;                         // of its sockets; exists for transports that need one
+  bool listen_remote = false;                    // other hosts may connect, else programs of this host only
+  port_range ports = {};                         // ports it may listen on
   bool alone = false;                            // no broker announces it
-  bool keep_last = true;                         // readers that join receive the last sample
   std::shared_ptr<sample_backlog> lacking = {};  // samples kept for in-order readers that lag
   std::shared_ptr<doorbell> joined = {};         // rung when a reader joins outside of service()
-  orc::priority priority = orc::priority::normal;
-  port_range ports = {};  // ports it may listen on
 };
 
 // The parts of a subscription that a transport needs.
@@ -67,8 +62,7 @@ struct subscription_spec {
   wire::id id;
   std::uint64_t secret = 0;  // for that publication: proves that two connections are the same subscription's
   orc::detail::delivery delivery;
-  std::size_t max_messages = 8;    // that the user may hold at a time, over shm
-  std::string multicast = {};      // URL of this program's own network
+  request_options options = {};    // each transport reads the ones that it has
   bool alone = false;              // no broker is used
   std::uint64_t newest = 0;        // sequence of this publication's newest sample that came over another link
   std::shared_ptr<doorbell> bell;  // for links without a descriptor: they ring it when samples arrive
@@ -123,7 +117,7 @@ class publisher_link {
   virtual void commit(sample& s) noexcept = 0;
 
   // Lets readers join and catch up. A reader that joins receives `last`, if it is not null and
-  // publication_spec::keep_last is true. Takes about 0.1 ms at most and leaves the rest for the next call. The
+  // topic_options::keep_last is true. Takes about 0.1 ms at most and leaves the rest for the next call. The
   // housekeeping thread calls it when fd() is readable, and about once a second.
   virtual void service(sample* last) noexcept = 0;
   // After service(): how long the caller should wait before the next one, so that senders get the publication's lock.
@@ -255,7 +249,7 @@ class subscriber_link {
 template <typename Link>
 using link_or_error = std::variant<std::unique_ptr<Link>, error>;
 
-// A transport. Stateless, except for the inproc_registry that inproc shares.
+// A transport of one participant. Constant, except for the inproc_registry that inproc shares.
 class transport_kind {
  public:
   virtual ~transport_kind() = default;

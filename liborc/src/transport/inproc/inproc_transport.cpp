@@ -62,7 +62,7 @@ class inproc_publisher_link final : public publisher_link {
       : local_publications_(std::move(local_publications)),
         id_(spec.id),
         where_{wire::transport::inproc, "inproc://" + spec.id.hex()},
-        hub_(std::make_shared<inproc_hub>(spec.keep_last, spec.joined)) {
+        hub_(std::make_shared<inproc_hub>(spec.options.keep_last, spec.joined)) {
     local_publications_->add(id_, hub_);
   }
   ~inproc_publisher_link() override { local_publications_->remove(id_); }

@@ -45,7 +45,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
   const source from = multicast::address_of(std::get<unique_fd>(out).get());
   auto reports = multicast::open_reports(from.address, url, reports_buffer, spec.ports);
   if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
-  for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.priority);
+  for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.options.priority);
   wire::multicast_url told = url;
   told.from = multicast::address_of(std::get<unique_fd>(reports).get());
   told.from->address.scope = 0;  // it has no meaning for others
@@ -63,7 +63,7 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
                                                    unique_fd out, unique_fd reports)
     : publication_(spec.id),
       registered_(!spec.alone),
-      keep_last_(spec.keep_last),
+      keep_last_(spec.options.keep_last),
       cookies_(wire::id::random()),
       url_(url),
       group_(std::move(out), spec.topic, url),

@@ -7,7 +7,7 @@
 namespace orc::detail {
 
 link_or_error<publisher_link> multicast_transport::advertise(const publication_spec& spec) const {
-  const auto url = wire::multicast_url::parse(spec.multicast);
+  const auto url = wire::multicast_url::parse(spec.options.multicast);
   if (!url) return url.error();
   return multicast_publisher_link::open(spec, *url);
 }
@@ -20,7 +20,7 @@ link_or_error<subscriber_link> multicast_transport::subscribe(const subscription
   const bool elsewhere = there.from && !multicast::is_of_this_host(there.from->address);
   if (elsewhere && there.ttl == 0) return error(errc::refused, "it does not leave its host (ttl=0)");
   // Interfaces have other names on other hosts, and memory is this program's own.
-  if (const auto own = wire::multicast_url::parse(spec.multicast)) {
+  if (const auto own = wire::multicast_url::parse(own_network_)) {
     if (elsewhere) there.interface = own->interface;
     if (elsewhere && there.is_of_one_interface() && there.interface.empty())
       return error(errc::refused, "each network has its group " + there.group.text() +

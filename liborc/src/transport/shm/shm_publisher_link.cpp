@@ -24,9 +24,9 @@ constexpr auto patience = std::chrono::seconds(30);  // for a subscriber that do
 shm_publisher_link::shm_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
     : door_(std::move(door)),
       publication_(spec.id),
-      keep_last_(spec.keep_last),
+      keep_last_(spec.options.keep_last),
       where_(std::move(where)),
-      memory_(spec.expected_size, static_cast<std::uint32_t>(spec.history), spec.memory) {}
+      memory_(spec.options.expected_size, static_cast<std::uint32_t>(spec.options.history), spec.options.memory) {}
 
 shm_publisher_link::~shm_publisher_link() {
   // For all subscribers, also when forked children hold copies of the descriptors.

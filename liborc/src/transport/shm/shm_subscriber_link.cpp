@@ -30,7 +30,7 @@ shm_subscriber_link::shm_subscriber_link(unique_fd socket, const subscription_sp
       publication_(spec.publication),
       subscription_(spec.id),
       depth_(spec.delivery.depth),
-      pins_(static_cast<std::uint32_t>(std::min<std::size_t>(spec.max_messages + own_pins, most_pins))),
+      pins_(static_cast<std::uint32_t>(std::min<std::size_t>(spec.options.max_messages + own_pins, most_pins))),
       seen_(spec.newest) {
   if (!say(packet_kind::hello)) lose(link_state::lost);
 }

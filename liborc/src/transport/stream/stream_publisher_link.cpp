@@ -28,11 +28,11 @@ stream_publisher_link::reader::reader(unique_fd fd)
 stream_publisher_link::stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
     : door_(std::move(door)),
       publication_(spec.id),
-      keep_last_(spec.keep_last),
+      keep_last_(spec.options.keep_last),
       lacking_(spec.lacking),
       where_(std::move(where)),
       everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote),
-      priority_(where_.transport == wire::transport::tcp ? spec.priority : priority::normal),
+      priority_(where_.transport == wire::transport::tcp ? spec.options.priority : priority::normal),
       paced_(priority_ == priority::bulk) {}
 
 void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
