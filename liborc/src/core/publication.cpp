@@ -24,6 +24,17 @@ template <typename Links, typename Value>
   return total;
 }
 
+// Null: none is, or several are.
+[[nodiscard]] publisher_link* only_busy(const std::vector<std::unique_ptr<publisher_link>>& links) noexcept {
+  publisher_link* only = nullptr;
+  for (const auto& link : links) {
+    if (link->idle()) continue;
+    if (only != nullptr) return nullptr;
+    only = link.get();
+  }
+  return only;
+}
+
 }  // namespace
 
 publication::publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports)
@@ -47,7 +58,7 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
 result publication::send(const void* data, std::size_t size) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
-  if (size <= copied_under_lock && send_directly(data, size)) return {};
+  if (size <= copied_under_lock && lends_.load(std::memory_order_relaxed)) return send_small(data, size);
   sample_buffer buffer = memory_for(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
@@ -73,22 +84,25 @@ orc::loan publication::lend(std::size_t size) noexcept {
   return orc::loan(memory_for(size));
 }
 
-// Sends a small sample without a buffer, when only one link has readers.
-bool publication::send_directly(const void* data, std::size_t size) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return false;
-  publisher_link* only = nullptr;
-  for (const auto& link : links_) {
-    if (link->idle()) continue;
-    if (only != nullptr) return false;
-    only = link.get();
+// Copies the sample while it has the lock, so that it needs the lock once: without a buffer when only one link has
+// readers, and takes it.
+result publication::send_small(const void* data, std::size_t size) noexcept {
+  std::unique_lock lock(mutex_);
+  if (closed_) return errc::closed;
+  publisher_link* const only = only_busy(links_);
+  if (only != nullptr && only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, realtime_ns()})) {
+    keeper_ = only;
+    if (last_.buffer) last_ = {};
+    count(size);
+    return {};
   }
-  if (only == nullptr || !only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, realtime_ns()}))
-    return false;
-  keeper_ = only;
-  if (last_.buffer) last_ = {};
-  count(size);
-  return true;
+  sample replaced;
+  sample_buffer buffer = small_memory(size);
+  if (!buffer) return errc::no_memory;
+  if (size != 0) std::memcpy(buffer.payload(), data, size);
+  const result done = commit(std::move(buffer), replaced);
+  lock.unlock();  // before `replaced` is freed
+  return done;
 }
 
 void publication::count(std::size_t size) noexcept {
@@ -101,22 +115,36 @@ sample* publication::last() noexcept {
   return last_.buffer ? &last_ : nullptr;
 }
 
+sample_buffer publication::lent(std::size_t size) noexcept {
+  for (const auto& link : links_) {
+    if (auto memory = link->try_loan(size)) return memory;
+  }
+  return {};
+}
+
+sample_buffer publication::small_memory(std::size_t size) noexcept {
+  if (auto memory = lent(size)) return memory;
+  return allocate_frame(size);
+}
+
 sample_buffer publication::memory_for(std::size_t size) noexcept {
-  {
+  if (lends_.load(std::memory_order_relaxed)) {
     const std::lock_guard lock(mutex_);
-    for (const auto& link : links_) {
-      if (auto memory = link->try_loan(size)) return memory;
-    }
+    if (auto memory = lent(size)) return memory;
   }
   return allocate_frame(size);
 }
 
 result publication::publish(sample_buffer&& buffer) noexcept {
   if (generation_ != fork_generation()) return errc::forked;
-  const std::size_t size = buffer.size();
   sample replaced;  // freed after the unlock
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
+  return commit(std::move(buffer), replaced);
+}
+
+result publication::commit(sample_buffer&& buffer, sample& replaced) noexcept {
+  const std::size_t size = buffer.size();
   if (size > largest_) return too_large(size);
   const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
   sample fresh{std::move(buffer), sequence, realtime_ns()};
@@ -235,6 +263,7 @@ result publication::open(const network_place& place) {
   if (const auto* const none = std::get_if<error>(&placed)) return {none->code(), none->message()};
   std::vector<std::unique_ptr<publisher_link>> opened;
   std::string left_out;
+  bool lends = false;
   const publication_spec spec = spec_at(place);
   for (const transport_kind* const kind : std::get<std::vector<const transport_kind*>>(placed)) {
     auto made = kind->advertise(spec);
@@ -244,6 +273,7 @@ result publication::open(const network_place& place) {
                  failed->message();
       continue;
     }
+    lends = lends || kind->can().lends;
     opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
   }
   addresses_ = place.addresses;
@@ -254,6 +284,7 @@ result publication::open(const network_place& place) {
     largest_ = std::min(largest_, link->largest_sample());
     links_.push_back(std::move(link));
   }
+  if (lends) lends_.store(true, std::memory_order_relaxed);
   opened_ = true;
   left_out_ = std::move(left_out);
   joined_->ring();  // a new link may have readers

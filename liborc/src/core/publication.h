@@ -72,17 +72,21 @@ class publication {
  private:
   [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_place& place) const;
-  [[nodiscard]] bool send_directly(const void* data, std::size_t size) noexcept;
-  [[nodiscard]] sample* last() noexcept;
+  [[nodiscard]] result send_small(const void* data, std::size_t size) noexcept;
+  [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
+  [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
   struct served {
     bool behind = false;         // a reader is behind
     monotonic::duration rest{};  // how long the links should be left alone
   };
   // Serves the links, and does one slice of a link's long work without the lock.
   served serve_links() noexcept;
+  // These need mutex_.
+  [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
+  [[nodiscard]] sample_buffer small_memory(std::size_t size) noexcept;
+  [[nodiscard]] result commit(sample_buffer&& buffer, sample& replaced) noexcept;
+  [[nodiscard]] sample* last() noexcept;
   void count(std::size_t size) noexcept;
-  [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
-  [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
   [[nodiscard]] result too_large(std::size_t size) const noexcept;
 
   const std::string topic_;
@@ -104,6 +108,7 @@ class publication {
   const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
   const std::shared_ptr<doorbell> joined_ = std::make_shared<doorbell>();  // rung when there may be more readers
   std::vector<std::unique_ptr<publisher_link>> links_;
+  std::atomic<bool> lends_{false};  // a link may lend memory (capabilities::lends); for a look without the lock
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
   publisher_link* keeper_ = nullptr;  // the link that keeps the last sample instead of last_
