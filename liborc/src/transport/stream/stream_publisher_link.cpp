@@ -26,14 +26,14 @@ stream_publisher_link::reader::reader(unique_fd fd)
     : line(std::move(fd), "ROUTER", largest_link_message, read_buffer) {}
 
 stream_publisher_link::stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
-    : door_(std::move(door)),
-      publication_(spec.id),
+    : publication_(spec.id),
       keep_last_(spec.options.keep_last),
       lacking_(spec.lacking),
       where_(std::move(where)),
       everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote),
       priority_(where_.transport == wire::transport::tcp ? spec.options.priority : priority::normal),
-      paced_(priority_ == priority::bulk) {}
+      paced_(priority_ == priority::bulk),
+      connections_(std::move(door)) {}
 
 void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
                                              const std::vector<std::string>& addresses) const {
@@ -54,7 +54,8 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
   sample* const ready = has_header(s) ? &s : lacking_->frame_of(s);
-  for (const auto& each : joined_) {
+  for (const auto& each : connections_) {
+    if (!each->is_reader()) continue;
     if (ready != nullptr)
       offer(*each, *ready);
     else
@@ -66,7 +67,7 @@ void stream_publisher_link::commit(sample& s) noexcept {
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
   // service() serves a reader that lacks more, so that a crowd of them does not delay the sender.
   const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= most_caught_up_in_send;
-  if (waits(to) && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
+  if (to.waits() && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
   if (to.gone) return;
   if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
   to.behind = false;
@@ -171,83 +172,44 @@ void stream_publisher_link::pace(reader& to) noexcept {
 }
 
 void stream_publisher_link::watch_for_room(reader& of) noexcept {
-  const bool wanted = waits(of);
+  const bool wanted = of.waits();
   if (of.gone || wanted == of.watched_for_room) return;
   of.watched_for_room = wanted;
-  door_.watch_for_room(of.line.fd(), &of, wanted);
+  connections_.door().watch_for_room(of.line.fd(), &of, wanted);
 }
 
 bool stream_publisher_link::behind() const noexcept {
-  return std::any_of(joined_.begin(), joined_.end(), [](const auto& each) { return !each->gone && waits(*each); });
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& each) { return each->is_reader() && each->waits(); });
 }
 
 // ---- receiving ----
 
 void stream_publisher_link::service(sample* last) noexcept {
   visit now_here;
-  door_.each_event(
+  connections_.serve(
       now_here,
-      [&](void* who, std::uint32_t events) {
-        reader& of = *static_cast<reader*>(who);
-        if (of.gone) return;  // it made room
+      [&](reader& of, std::uint32_t events) {
         if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) {
           now_here.heard();
           receive_some(of, last);
         }
-        if (waits(of)) catch_up(of, last, sample_backlog::no_end, &now_here);
+        if (of.waits()) catch_up(of, last, sample_backlog::no_end, &now_here);
       },
-      [&] { accept_some(now_here); });
-  if (const auto now = monotonic::now(); now >= next_sweep_) {
-    next_sweep_ = now + std::chrono::seconds(1);
-    sweep(now);
-  }
+      [&](unique_fd fd) { return make_reader(std::move(fd)); });
+  connections_.sweep([&](reader& each, monotonic::time_point) {
+    if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
+  });
   after_change();
   rest_ = now_here.rest();
 }
 
-void stream_publisher_link::accept_some(visit& now) noexcept {
-  now.heard();
-  for (int n = 0; n < visit::most_accepted && !now.over(); ++n) {
-    reader* const leaving = strangers_are_full() ? who_gives_way() : nullptr;
-    if (leaving == nullptr && strangers_are_full()) break;
-    unique_fd fd = door_.accept();
-    if (!fd) return;
-    if (leaving != nullptr) leave(*leaving);
-    few_descriptors_left_ = fds_are_scarce(fd.get());
-    try {
-      accept_one(std::move(fd));
-    } catch (const std::bad_alloc&) {
-      return door_.pause();
-    }
-  }
-  now.cut_short();
-}
-
-void stream_publisher_link::accept_one(unique_fd fd) {
+std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reader(unique_fd fd) const {
   prepare_stream(fd.get(), where_.transport);
   set_traffic_class(fd.get(), priority_);
   auto fresh = std::make_unique<reader>(std::move(fd));
   if (paced_) fresh->pace.begin(fresh->line.fd());
-  strangers_.push_back(std::move(fresh));
-  if (!door_.watch(strangers_.back()->line.fd(), strangers_.back().get())) strangers_.pop_back();
-}
-
-bool stream_publisher_link::strangers_are_full() const noexcept {
-  const auto count = std::count_if(strangers_.begin(), strangers_.end(),
-                                   [](const auto& each) { return !each->gone && !each->joined; });
-  return static_cast<std::size_t>(count) >=
-         (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
-}
-
-// Returns the oldest stranger, but first one that has not introduced itself. Null: all of them still have time.
-stream_publisher_link::reader* stream_publisher_link::who_gives_way() const noexcept {
-  reader* oldest = nullptr;
-  for (const auto& each : strangers_) {
-    if (each->gone || each->joined) continue;
-    if (oldest == nullptr || (oldest->line.ready() && !each->line.ready())) oldest = each.get();
-  }
-  if (oldest == nullptr || !oldest->guest.may_be_replaced(monotonic::now(), oldest->line.ready())) return nullptr;
-  return oldest;
+  return fresh;
 }
 
 void stream_publisher_link::receive_some(reader& from, sample* last) noexcept {
@@ -303,10 +265,12 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   if (from.joined) return;  // repeated on a silent link
   // The same subscription over an older connection: it came back before we noticed its end. Others may know its id, so
   // the id alone must not end its connection.
-  for (const auto& each : joined_) {
-    if (hello.secret != 0 && each->subscription == hello.subscription && each->secret == hello.secret) leave(*each);
+  for (const auto& each : connections_) {
+    if (!each->is_reader() || hello.secret == 0) continue;
+    if (each->subscription == hello.subscription && each->secret == hello.secret) leave(*each);
   }
-  from.joined = changed_ = true;
+  from.joined = true;
+  connections_.note_change();
   from.subscription = hello.subscription;
   from.secret = hello.secret;
   from.depth = std::min(hello.depth, max_depth);
@@ -318,59 +282,29 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
     from.lacks = last->sequence;  // in order: before all later samples
 }
 
-bool stream_publisher_link::has_place_for(reader& from) noexcept try {
-  if (joined_.size() >= max_readers) return false;
+bool stream_publisher_link::has_place_for(reader& from) const noexcept {
+  if (readers() >= max_readers) return false;
   from.peer = peer_of(from.line.fd(), where_.transport);
-  const auto same = std::count_if(joined_.begin(), joined_.end(),
-                                  [&](const auto& each) { return each->peer == from.peer && !each->gone; });
-  if (static_cast<std::size_t>(same) >= std::min(max_readers_of_peer, fd_limit() / 2)) return false;
-  if (joined_.capacity() < joined_.size() + strangers_.size())
-    joined_.reserve(std::max(joined_.size() + strangers_.size(), 2 * joined_.size()));
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-void stream_publisher_link::sweep(monotonic::time_point now) noexcept {
-  for (const auto& each : strangers_) {
-    if (!each->joined && each->guest.is_overdue(now)) leave(*each);
-  }
-  for (const auto& each : joined_) {
-    if (waits(*each) && peer_is_silent(each->line.fd(), where_.transport)) leave(*each);
-  }
-  door_.resume();
+  const auto same = std::count_if(connections_.begin(), connections_.end(),
+                                  [&](const auto& each) { return each->is_reader() && each->peer == from.peer; });
+  return static_cast<std::size_t>(same) < std::min(max_readers_of_peer, fd_limit() / 2);
 }
 
 void stream_publisher_link::after_change() noexcept {
   if (lacking_->has_abandoned()) leave_abandoned();
-  if (!changed_) return;
-  changed_ = false;
-  for (auto& each : strangers_) {
-    if (each->joined && !each->gone) joined_.push_back(std::move(each));  // has_place_for() reserved it
-  }
-  std::erase(strangers_, nullptr);
-  close_those_gone(strangers_);
-  close_those_gone(joined_);
-  readers_.store(joined_.size(), std::memory_order_relaxed);
+  connections_.close_gone([&](reader& each) {
+    if (each.lacks != 0) lacking_->stop(each.lacks);
+    if (each.begun != 0) lacking_->end(each.begun);
+  });
 }
 
 // Half a sample cannot be dropped, so this ends the connection. Its reader connects again.
 void stream_publisher_link::leave_abandoned() noexcept {
-  for (const auto& each : joined_) {
-    if (each->gone || each->begun == 0 || !lacking_->is_abandoned(each->begun)) continue;
+  for (const auto& each : connections_) {
+    if (!each->is_reader() || each->begun == 0 || !lacking_->is_abandoned(each->begun)) continue;
     dropped_.fetch_add(1, std::memory_order_relaxed);
     leave(*each);
   }
-}
-
-void stream_publisher_link::close_those_gone(readers_list& of) noexcept {
-  std::erase_if(of, [&](const auto& each) {
-    if (!each->gone) return false;
-    if (each->lacks != 0) lacking_->stop(each->lacks);
-    if (each->begun != 0) lacking_->end(each->begun);
-    door_.forget(each->line.fd());
-    return true;
-  });
 }
 
 }  // namespace orc::detail

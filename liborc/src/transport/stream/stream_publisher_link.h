@@ -8,16 +8,15 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/unique_fd.h"
 #include "transport/acceptor.h"
+#include "transport/connection_set.h"
 #include "transport/sample_backlog.h"
 #include "transport/stream/bulk_pace.h"
 #include "transport/stream/stream_socket.h"
 #include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
-#include "transport/visitor.h"
 #include "wire/link_message.h"
 
 namespace orc::detail {
@@ -33,11 +32,11 @@ class stream_publisher_link final : public publisher_link {
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const override;
   [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_stream_sample; }
-  [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] monotonic::duration rest() const noexcept override { return rest_; }
-  [[nodiscard]] int fd() const noexcept override { return door_.fd(); }
+  [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
@@ -45,6 +44,13 @@ class stream_publisher_link final : public publisher_link {
  private:
   struct reader {
     explicit reader(unique_fd fd);
+    [[nodiscard]] int fd() const noexcept { return line.fd(); }
+    [[nodiscard]] bool is_stranger() const noexcept { return !joined && !gone; }
+    [[nodiscard]] bool is_introduced() const noexcept { return line.ready(); }
+    [[nodiscard]] bool is_reader() const noexcept { return joined && !gone; }
+    // It has something to catch up on.
+    [[nodiscard]] bool waits() const noexcept { return line.pending() || behind || lacks != 0; }
+
     zmtp_connection line;
     visitor guest;
     wire::id subscription;
@@ -61,8 +67,6 @@ class stream_publisher_link final : public publisher_link {
     bulk_pace pace;                // with paced_
   };
 
-  using readers_list = std::vector<std::unique_ptr<reader>>;
-
   // Sending.
   void offer(reader& to, sample& s) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
@@ -73,40 +77,28 @@ class stream_publisher_link final : public publisher_link {
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
   void pace(reader& to) noexcept;
   void watch_for_room(reader& of) noexcept;
-  [[nodiscard]] static bool waits(const reader& r) noexcept { return r.line.pending() || r.behind || r.lacks != 0; }
 
   // Receiving.
-  void accept_some(visit& now) noexcept;
-  void accept_one(unique_fd fd);
-  [[nodiscard]] bool strangers_are_full() const noexcept;
-  [[nodiscard]] reader* who_gives_way() const noexcept;
+  [[nodiscard]] std::unique_ptr<reader> make_reader(unique_fd fd) const;
   void receive_some(reader& from, sample* last) noexcept;
   void receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept;
   void tell(reader& to, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
   void on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept;
-  [[nodiscard]] bool has_place_for(reader& from) noexcept;
+  [[nodiscard]] bool has_place_for(reader& from) const noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
-  void leave(reader& r) noexcept { r.gone = changed_ = true; }
-  void sweep(monotonic::time_point now) noexcept;
+  void leave(reader& r) noexcept { connections_.leave(r); }
   void after_change() noexcept;
   void leave_abandoned() noexcept;
-  void close_those_gone(readers_list& of) noexcept;
 
-  acceptor door_;
-  wire::id publication_;
+  const wire::id publication_;
   const bool keep_last_;
   const std::shared_ptr<sample_backlog> lacking_;
-  wire::endpoint where_;
+  const wire::endpoint where_;
   const bool everywhere_;  // listens at each address of this host
   const priority priority_;
   const bool paced_;  // bulk, over tcp
-  readers_list joined_;
-  readers_list strangers_;             // no hello yet; oldest first
-  bool few_descriptors_left_ = false;  // when the last connection came
-  bool changed_ = false;               // a connection joined or went
-  monotonic::time_point next_sweep_;
+  connection_set<reader> connections_;
   monotonic::duration rest_{};
-  std::atomic<std::size_t> readers_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
 };
