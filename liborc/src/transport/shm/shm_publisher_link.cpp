@@ -22,15 +22,15 @@ constexpr auto patience = std::chrono::seconds(30);  // for a subscriber that do
 }  // namespace
 
 shm_publisher_link::shm_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
-    : door_(std::move(door)),
-      publication_(spec.id),
+    : publication_(spec.id),
       keep_last_(spec.options.keep_last),
       where_(std::move(where)),
-      memory_(spec.options.expected_size, static_cast<std::uint32_t>(spec.options.history), spec.options.memory) {}
+      memory_(spec.options.expected_size, static_cast<std::uint32_t>(spec.options.history), spec.options.memory),
+      connections_(std::move(door)) {}
 
 shm_publisher_link::~shm_publisher_link() {
   // For all subscribers, also when forked children hold copies of the descriptors.
-  for (const auto& each : all_) ::shutdown(each->socket.get(), SHUT_RDWR);
+  for (const auto& each : connections_) ::shutdown(each->socket.get(), SHUT_RDWR);
 }
 
 // ---- sending ----
@@ -91,7 +91,7 @@ bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire
 void shm_publisher_link::publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept {
   memory_.current()->publish(slot, size, header);
   behind_ = false;
-  for (const auto& each : all_) alert(*each);
+  for (const auto& each : connections_) alert(*each);
   memory_.current()->stock(pins_);
 }
 
@@ -121,7 +121,7 @@ demand shm_publisher_link::demand_for(std::uint64_t size, std::optional<std::int
   demand d{.size = size};
   const auto& current = memory_.current();
   const bool moves = !current || size > current->form().capacity();
-  for (const auto& each : all_) {
+  for (const auto& each : connections_) {
     if (moves ? each->left : each->left_before(memory_.number())) continue;
     if (process && each->process != *process) continue;
     const bool joins = each->waits && !each->gone;
@@ -149,7 +149,7 @@ void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
   while (size <= generations::largest_sample && !memory_.acceptable(demand_for(size))) {
     reader* most = nullptr;
     std::size_t count = 0;
-    for (const auto& each : all_) {
+    for (const auto& each : connections_) {
       if (each->gone || each->left || each->is_stranger()) continue;
       ++count;
       if (most == nullptr || each->pins > most->pins) most = each.get();
@@ -162,10 +162,10 @@ void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
 void shm_publisher_link::hand_over() noexcept {
   const auto left = memory_.take_left();
   if (!left) return;
-  for (const auto& each : all_) tell_generation(*each);  // [M2]
+  for (const auto& each : connections_) tell_generation(*each);  // [M2]
   list_pins();
-  left->move_on();                             // [M3]
-  for (const auto& each : all_) alert(*each);  // [M4]
+  left->move_on();                                     // [M3]
+  for (const auto& each : connections_) alert(*each);  // [M4]
 }
 
 // Limits hand-overs under way, so that packets and descriptors in a socket that is not read are bounded.
@@ -179,7 +179,7 @@ void shm_publisher_link::tell_generation(reader& r) noexcept {
 }
 
 bool shm_publisher_link::behind() const noexcept {
-  return behind_ || std::any_of(all_.begin(), all_.end(), [this](const auto& each) {
+  return behind_ || std::any_of(connections_.begin(), connections_.end(), [this](const auto& each) {
            return !each->gone && !each->left && (each->waits || (each->joined() && each->told != memory_.number()));
          });
 }
@@ -190,22 +190,16 @@ void shm_publisher_link::service(sample* last) noexcept {
   visit now_here;
   size_of_last_ = last != nullptr ? last->buffer.size() : 0;
   sequence_of_last_ = last != nullptr ? last->sequence : 0;
-  door_.each_event(
+  connections_.serve(
       now_here,
-      [&](void* who, std::uint32_t events) {
-        if (who == &turn_) return;
+      [&](reader& from, std::uint32_t events) {
         now_here.heard();
-        reader& from = *static_cast<reader*>(who);
-        if (from.gone) return;  // it made room
         if (!from.left) return receive_some(from);
         if ((events & (EPOLLHUP | EPOLLERR)) != 0) drop(from);
       },
-      [&] { accept_some(now_here); });
+      [&](unique_fd socket) { return make_reader(std::move(socket)); });
   if (behind_ && last != nullptr) commit(*last);
-  if (const auto now = monotonic::now(); now >= next_sweep_) {
-    next_sweep_ = now + std::chrono::seconds(1);
-    sweep(now);
-  }
+  connections_.sweep([&](reader& each, monotonic::time_point now) { look_at(each, now); });
   const bool more = admit(last);
   memory_.tidy();
   want_turn(more || memory_.work() != nullptr);
@@ -213,46 +207,17 @@ void shm_publisher_link::service(sample* last) noexcept {
   rest_ = now_here.rest();
 }
 
-void shm_publisher_link::accept_some(visit& now) noexcept {
-  now.heard();
-  for (int n = 0; n < visit::most_accepted && !now.over(); ++n) {
-    reader* const leaving = strangers_are_full() ? who_gives_way() : nullptr;
-    if (leaving == nullptr && strangers_are_full()) break;
-    auto fresh = std::unique_ptr<reader>(new (std::nothrow) reader);
-    if (!fresh) return door_.pause();
-    fresh->socket = door_.accept();
-    if (!fresh->socket) return;
-    if (leaving != nullptr) drop(*leaving);
-    few_descriptors_left_ = fds_are_scarce(fresh->socket.get());
-    fresh->process = process_of(fresh->socket.get());
-    const auto same = std::count_if(all_.begin(), all_.end(),
-                                    [&](const auto& each) { return each->process == fresh->process && !each->gone; });
-    const bool a_crowd = fresh->process != 0 && same >= static_cast<std::ptrdiff_t>(max_connections_of_process);
-    try {
-      if (a_crowd || !may_share_memory(fresh->socket.get(), where_.address)) {
-        refuse(*fresh);
-        continue;
-      }
-      all_.push_back(std::move(fresh));
-    } catch (const std::bad_alloc&) {
-      return door_.pause();
-    }
-    if (!door_.watch(all_.back()->socket.get(), all_.back().get())) all_.pop_back();
-  }
-  now.cut_short();
-}
-
-bool shm_publisher_link::strangers_are_full() const noexcept {
-  const auto count = std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
-  return static_cast<std::size_t>(count) >=
-         (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
-}
-
-// Returns the oldest stranger. Null: all of them still have time.
-shm_publisher_link::reader* shm_publisher_link::who_gives_way() const noexcept {
-  const auto oldest = std::find_if(all_.begin(), all_.end(), [](const auto& each) { return each->is_stranger(); });
-  if (oldest == all_.end() || !(*oldest)->guest.may_be_replaced(monotonic::now(), false)) return nullptr;
-  return oldest->get();
+// Null: refused.
+std::unique_ptr<shm_publisher_link::reader> shm_publisher_link::make_reader(unique_fd socket) {
+  auto fresh = std::make_unique<reader>();
+  fresh->socket = std::move(socket);
+  fresh->process = process_of(fresh->fd());
+  const auto same = std::count_if(connections_.begin(), connections_.end(),
+                                  [&](const auto& each) { return each->process == fresh->process && !each->gone; });
+  const bool a_crowd = fresh->process != 0 && same >= static_cast<std::ptrdiff_t>(max_connections_of_process);
+  if (!a_crowd && may_share_memory(fresh->fd(), where_.address)) return fresh;
+  (void)tell(*fresh, packet_kind::refused);
+  return nullptr;
 }
 
 void shm_publisher_link::receive_some(reader& from) noexcept {
@@ -275,9 +240,10 @@ void shm_publisher_link::receive_some(reader& from) noexcept {
 // reused until it closes the socket.
 void shm_publisher_link::part_with(reader& r) noexcept {
   if (!r.joined()) return drop(r);
-  r.left = changed_ = true;
+  r.left = true;
+  connections_.note_change();
   ::shutdown(r.socket.get(), SHUT_WR);
-  door_.mute(r.socket.get(), &r);
+  connections_.door().mute(r.socket.get(), &r);
 }
 
 void shm_publisher_link::handle(reader& from, const packet& p) noexcept {
@@ -319,7 +285,7 @@ bool shm_publisher_link::admit(sample* last) noexcept {
   }
   const auto outcome = memory_.prepare(d, keep_last_ ? last : nullptr, pins_);
   hand_over();
-  for (const auto& each : all_) {
+  for (const auto& each : connections_) {
     if (!each->waits || each->gone) continue;
     if (outcome == generations::progress::failed) {
       refuse(*each);
@@ -341,14 +307,14 @@ void shm_publisher_link::welcome(reader& to) {
   to.waits = false;
   auto page = make_shared_memory(page_size, others::read_and_write);
   if (std::holds_alternative<error>(page)) return refuse(to);
-  pins_.reserve(all_.size());
+  pins_.reserve(connections_.size());
   to.unacknowledged.reserve(max_unacknowledged);
   to.page = std::get<shared_memory>(std::move(page));
   pins_.push_back({&to.shared(), to.pins});
   to.told = memory_.number();
   to.told_at = monotonic::now();
   to.unacknowledged.push_back(to.told);
-  changed_ = true;
+  connections_.note_change();
   to.first = sequence_of_last_ + 1;
   if (tell(to, packet_kind::welcome, {memory_.current()->fd(), to.page.fd.get()}) != delivered::yes) return drop(to);
   to.page.fd.reset();
@@ -385,40 +351,26 @@ void shm_publisher_link::refuse(reader& from) noexcept {
   drop(from);
 }
 
-void shm_publisher_link::sweep(monotonic::time_point now) noexcept {
-  for (const auto& each : all_) {
-    if (each->gone || each->left) continue;
-    if (!each->joined()) {
-      if (each->waits)
-        (void)tell(*each, packet_kind::preparing);
-      else if (each->guest.is_overdue(now))
-        drop(*each);
-    } else if (!each->unacknowledged.empty() && now - each->told_at >= patience) {
-      part_with(*each);
-    } else {
-      tell_generation(*each);
-      if (each->wants_alert) give_alert(*each);
-    }
+// Once a second.
+void shm_publisher_link::look_at(reader& r, monotonic::time_point now) noexcept {
+  if (r.left) return;
+  if (r.waits) {
+    (void)tell(r, packet_kind::preparing);
+  } else if (!r.unacknowledged.empty() && now - r.told_at >= patience) {
+    part_with(r);
+  } else if (r.joined()) {
+    tell_generation(r);
+    if (r.wants_alert) give_alert(r);
   }
-  door_.resume();
 }
 
 void shm_publisher_link::after_change() noexcept {
-  if (!changed_) return;
-  changed_ = false;
-  std::erase_if(all_, [&](const auto& each) {
-    if (each->gone) door_.forget(each->socket.get());
-    return each->gone;
-  });
-  list_pins();
-  const auto count =
-      std::count_if(all_.begin(), all_.end(), [](const auto& each) { return each->joined() && !each->left; });
-  readers_.store(static_cast<std::size_t>(count), std::memory_order_relaxed);
+  if (connections_.close_gone([](const reader&) {})) list_pins();
 }
 
 void shm_publisher_link::list_pins() noexcept {
   pins_.clear();  // keeps its memory
-  for (const auto& each : all_) {
+  for (const auto& each : connections_) {
     if (each->joined() && !each->left_before(memory_.number())) pins_.push_back({&each->shared(), each->pins});
   }
 }
@@ -427,12 +379,12 @@ void shm_publisher_link::list_pins() noexcept {
 void shm_publisher_link::want_turn(bool wanted) noexcept {
   if (wanted == static_cast<bool>(turn_)) return;
   if (!wanted) {
-    door_.forget(turn_.get());
+    connections_.door().forget(turn_.get());
     turn_.reset();
     return;
   }
   unique_fd fresh(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (fresh && !among_the_last_fds(fresh.get()) && door_.watch(fresh.get(), &turn_)) turn_ = std::move(fresh);
+  if (fresh && !among_the_last_fds(fresh.get()) && connections_.wake_with(fresh.get())) turn_ = std::move(fresh);
 }
 
 }  // namespace orc::detail::shm

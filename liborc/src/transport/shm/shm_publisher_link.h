@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "transport/acceptor.h"
+#include "transport/connection_set.h"
 #include "transport/shm/generations.h"
 #include "transport/shm/shm_packet.h"
 #include "transport/transport.h"
-#include "transport/visitor.h"
 
 namespace orc::detail::shm {
 
@@ -30,7 +30,7 @@ class shm_publisher_link final : public publisher_link {
   [[nodiscard]] result reserve() { return memory_.reserve(); }
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
-  [[nodiscard]] std::size_t readers() const noexcept override { return readers_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
   [[nodiscard]] bool idle() const noexcept override { return readers() == 0 && !memory_.expects_readers(); }
   [[nodiscard]] sample_buffer try_loan(std::size_t payload_size) noexcept override;
   void commit(sample& s) noexcept override;
@@ -38,7 +38,7 @@ class shm_publisher_link final : public publisher_link {
   [[nodiscard]] bool newest(sample& out) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] monotonic::duration rest() const noexcept override { return rest_; }
-  [[nodiscard]] int fd() const noexcept override { return door_.fd(); }
+  [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
   [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::shared_ptr<upkeep> work() noexcept override { return memory_.work(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
@@ -66,10 +66,13 @@ class shm_publisher_link final : public publisher_link {
     bool wants_alert = false;                   // and has none yet
     bool left = false;                          // it gets no more samples, but its messages keep their slots
 
+    [[nodiscard]] int fd() const noexcept { return socket.get(); }
     [[nodiscard]] bool joined() const noexcept { return static_cast<bool>(page.memory); }
     // True: its pins are not in this generation, because it left before.
     [[nodiscard]] bool left_before(std::uint32_t generation) const noexcept { return left && told != generation; }
     [[nodiscard]] bool is_stranger() const noexcept { return !gone && !joined() && !waits; }
+    [[nodiscard]] bool is_introduced() const noexcept { return false; }  // its first packet is its hello
+    [[nodiscard]] bool is_reader() const noexcept { return !gone && joined() && !left; }
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }
   };
 
@@ -84,9 +87,7 @@ class shm_publisher_link final : public publisher_link {
   void tell_generation(reader& r) noexcept;
 
   // Receiving.
-  void accept_some(visit& now) noexcept;
-  [[nodiscard]] bool strangers_are_full() const noexcept;
-  [[nodiscard]] reader* who_gives_way() const noexcept;
+  [[nodiscard]] std::unique_ptr<reader> make_reader(unique_fd socket);
   void receive_some(reader& from) noexcept;
   void handle(reader& from, const packet& p) noexcept;
   void hear_hello(reader& from, const packet& hello) noexcept;
@@ -95,15 +96,14 @@ class shm_publisher_link final : public publisher_link {
   void give_alert(reader& to) noexcept;
   delivered tell(reader& to, packet_kind kind, std::initializer_list<int> fds = {}) noexcept;
   void refuse(reader& from) noexcept;
-  void sweep(monotonic::time_point now) noexcept;
+  void look_at(reader& r, monotonic::time_point now) noexcept;
   void after_change() noexcept;
   void list_pins() noexcept;
   void want_turn(bool wanted) noexcept;
-  void drop(reader& r) noexcept { r.gone = changed_ = true; }
+  void drop(reader& r) noexcept { connections_.leave(r); }
   void part_with(reader& r) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
-  acceptor door_;
   const wire::id publication_;
   const bool keep_last_;
   const wire::endpoint where_;
@@ -111,15 +111,11 @@ class shm_publisher_link final : public publisher_link {
   generations memory_;
   std::uint64_t size_of_last_ = 0;  // at this visit, as is the next one
   std::uint64_t sequence_of_last_ = 0;
-  unique_fd turn_;  // always readable; in the door while there is work
-  std::vector<std::unique_ptr<reader>> all_;
+  unique_fd turn_;  // always readable; among the connections while there is work
+  connection_set<reader> connections_;
   std::vector<pin_table> pins_;  // of those that joined
   bool behind_ = false;          // the last sample could not be published for lack of memory
-  bool changed_ = false;
-  bool few_descriptors_left_ = false;  // when the last connection came
-  monotonic::time_point next_sweep_;
   monotonic::duration rest_{};
-  std::atomic<std::size_t> readers_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
 };
