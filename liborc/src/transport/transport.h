@@ -1,8 +1,17 @@
-// The contract of a transport: the two ends of a link, and each of their calls.
+// The contract of a transport: what it is, the two ends of a link, and each of their calls.
+// liborc/doc/design/transports.md goes through the steps to a new one.
 //
-// Links are not thread-safe. The publication or subscription serialises all calls with its lock, except those marked
-// "Any thread". No call blocks, except sleeper::sleep and sleeper::look_out. No call throws, except that calls without
-// noexcept throw std::bad_alloc.
+// Unless a call says otherwise:
+//   Locks      Links are not thread-safe. The publication or subscription holds its own lock during each call, except
+//              those marked "Any thread". A link may take further locks, but calls nothing of the core under them
+//              except doorbell::ring().
+//   Blocking   No call blocks, because senders and receivers wait for the lock meanwhile. sleeper::sleep and
+//              sleeper::look_out are the exceptions.
+//   Errors     No call throws, except that calls without noexcept throw std::bad_alloc. A noexcept call without memory
+//              does less, and counts a sample that it lost as dropped.
+//   Ownership  A link owns every descriptor and pointer that it returns; the caller never closes one. A sample_buffer
+//              is one owner of its bytes: a link share()s what it keeps. Whoever holds a buffer may free it on any
+//              thread, also after the link.
 #pragma once
 
 #include <chrono>
@@ -82,11 +91,13 @@ class upkeep {
 class publisher_link {
  public:
   publisher_link() = default;
+  // Ends all its connections and frees its endpoint. The caller holds no lock.
   virtual ~publisher_link() = default;
   publisher_link(const publisher_link&) = delete;
   publisher_link& operator=(const publisher_link&) = delete;
 
-  // The endpoint on which it listens. Valid as long as the link.
+  // ---- the endpoint ----
+  // The endpoint on which it listens. Constant.
   [[nodiscard]] virtual const wire::endpoint& where() const noexcept = 0;
   // Appends the endpoints to register: one for each of the host's `addresses` that leads here.
   virtual void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const {
@@ -94,31 +105,35 @@ class publisher_link {
     to.push_back(where());
   }
   // True when a change of the host's addresses or routes made where() unreachable. The caller then closes the link and
-  // opens a new one.
+  // opens a new one. Makes a few system calls. Housekeeping thread.
   [[nodiscard]] virtual bool is_outdated() const { return false; }
-  // Number of readers. Any thread.
-  [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
 
-  // Returns memory that the readers will read, for a sample of this size. The caller fills it and commits it, or
-  // destroys it to discard it. False: there is none, and the caller uses a frame.
+  // ---- sending ----
+  // Returns memory that the readers will read, for a sample of this size. The caller owns it: it fills the memory
+  // without the lock, and then commits it or destroys it. False: there is none, and the caller uses a frame.
   [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
-  // True when commit() would reach no reader now; service() serves those that join later.
+  // True when commit() would reach no reader now, and service() gives the last sample to those that join later.
   [[nodiscard]] virtual bool idle() const noexcept { return readers() == 0; }
-  // Does try_loan, the copy and commit in one step. The sample is copied. False: nothing was sent, and the caller takes
-  // the three steps.
+  // Does try_loan, the copy and commit in one step. The caller keeps the bytes. False: nothing was sent, and the caller
+  // takes the three steps. The caller calls it only while all other links of the publication are idle.
   [[nodiscard]] virtual bool try_send(const void*, std::size_t, const wire::sample_header&) noexcept { return false; }
-  // After a successful try_send: gives `out` a share of the newest sample, which the link keeps. False: no memory.
-  [[nodiscard]] virtual bool newest(sample&) noexcept { return false; }
-
+  // After a successful try_send: makes `out` a further owner of the newest sample, which the link keeps. False: no
+  // memory.
+  [[nodiscard]] virtual bool newest(sample& out) noexcept {
+    (void)out;
+    return false;
+  }
   // Largest sample that commit takes, in bytes. Constant. Any thread.
   [[nodiscard]] virtual std::size_t largest_sample() const noexcept { return SIZE_MAX; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
-  // caller keeps `s`: the link shares its bytes and does not change them.
+  // caller keeps `s`, whose sequence is greater than all before: the link shares its bytes and does not change them.
+  // Never fails: what a reader does not get is dropped(), or reaches it later.
   virtual void commit(sample& s) noexcept = 0;
 
-  // Lets readers join and catch up. A reader that joins receives `last`, if it is not null and
-  // topic_options::keep_last is true. Takes about 0.1 ms at most and leaves the rest for the next call. The
-  // housekeeping thread calls it when fd() is readable, and about once a second.
+  // ---- the housekeeping thread ----
+  // Lets readers join and catch up. `last`: the publication's newest sample, null if there is none; the caller keeps
+  // it. A reader that joins receives it, if topic_options::keep_last is true. Takes about 0.1 ms at most and leaves the
+  // rest for the next call. Called once when the link opens, when fd() is readable, and about once a second.
   virtual void service(sample* last) noexcept = 0;
   // After service(): how long the caller should wait before the next one, so that senders get the publication's lock.
   [[nodiscard]] virtual monotonic::duration rest() const noexcept { return monotonic::duration::zero(); }
@@ -126,13 +141,16 @@ class publisher_link {
   [[nodiscard]] virtual int fd() const noexcept = 0;
   // True while a reader waits to join, for the rest of a sample, or for a newer one.
   [[nodiscard]] virtual bool behind() const noexcept = 0;
-  // After service(): long work. The caller releases the lock, calls step() once, and calls service() again. fd() is
-  // readable until all of it is done. Null: none.
+  // After service(): long work, which the caller shares. The caller releases the lock, calls step() once, and calls
+  // service() again. fd() is readable until all of it is done. Null: none.
   [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
-  // Counters. Any thread. dropped(): samples that a reader never took, because a newer one replaced them or its queue
-  // was full. malformed(): messages of readers that violate the protocol.
+  // ---- counters, any thread ----
+  // Number of readers.
+  [[nodiscard]] virtual std::size_t readers() const noexcept = 0;
+  // Samples that a reader never took, because a newer one replaced them or its queue was full.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
+  // Messages of readers that violate the protocol.
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
 
@@ -241,24 +259,28 @@ class subscriber_link {
   // While connecting: true when the other host accepted the connection. May make a system call.
   [[nodiscard]] virtual bool is_reached() const noexcept { return false; }
   // Why it is lost or refused.
-  // Counts messages of the publisher that violate the protocol. Any thread.
   [[nodiscard]] virtual link_end why_ended() const noexcept { return {}; }
+  // Counts messages of the publisher that violate the protocol. Any thread.
   [[nodiscard]] virtual std::uint64_t malformed() const noexcept = 0;
 };
 
 template <typename Link>
 using link_or_error = std::variant<std::unique_ptr<Link>, error>;
 
-// A transport of one participant. Constant, except for the inproc_registry that inproc shares.
+// A transport of one participant. Constant, except for the inproc_registry that inproc shares. Any thread.
 class transport_kind {
  public:
   virtual ~transport_kind() = default;
   [[nodiscard]] virtual wire::transport name() const noexcept = 0;
+  // Constant.
   [[nodiscard]] virtual capabilities can() const noexcept = 0;
-  // Opens the publication's end. The error says what was tried and what failed.
+  // Opens the publication's end, which the caller owns. The caller holds no lock, so it may take milliseconds, e.g. to
+  // reserve memory. The error says what was tried and what failed; errc::system_error means that this system cannot do
+  // it. The caller tries again later.
   [[nodiscard]] virtual link_or_error<publisher_link> advertise(const publication_spec& spec) const = 0;
-  // Opens the subscription's end towards `address`. The error says why it cannot be reached this way; errc::timed_out
-  // means that a later attempt may succeed.
+  // Begins to open the subscription's end towards `address`, which another program chose; the caller owns the link. The
+  // caller holds the subscription's lock. subscriber_link::state() shows the outcome. The error says why `address`
+  // cannot be reached this way; errc::timed_out means that a later attempt may succeed.
   [[nodiscard]] virtual link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
                                                                  const wire::endpoint& address) const = 0;
 };
