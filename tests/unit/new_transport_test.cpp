@@ -29,7 +29,7 @@ struct topic_over_loopback {
     told.publication.emplace();
     told.publication->publication = offered.publication;
     told.publication->endpoints = offered.endpoints;
-    receiver.update(told, true, "");
+    receiver.update(told, true, "", monotonic::now());
     receiver.step(monotonic::now());
   }
   void send(std::string_view text) { REQUIRE(sender.send(text.data(), text.size())); }

@@ -127,7 +127,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
     return on_error(message.request, *refusal, now, topics);
   if (!joined_) return;
   if (const auto* const state = std::get_if<wire::topic_state>(&message.content))
-    return on_state(message.request, *state, topics);
+    return on_state(message.request, *state, now, topics);
   if (std::holds_alternative<wire::probe>(message.content)) {
     send(message.request, wire::alive{});
     return;
@@ -289,14 +289,15 @@ void broker_session::hold_up(const topic_lists& topics) {
   for (const auto& each : topics.subscriptions) each->announcement().held_up(refusal_);
 }
 
-void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics) {
+void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
+                              const topic_lists& topics) {
   for (const auto& each : topics.publications) {
     if (request != 0 && each->announcement().awaits(request)) each->announcement().confirmed();
   }
   for (const auto& each : topics.subscriptions) {
     const bool answer = request != 0 && each->announcement().awaits(request);
     if (answer) each->announcement().confirmed();
-    if (each->topic() == state.topic) each->update(state, request == 0, run_directory_);
+    if (each->topic() == state.topic) each->update(state, request == 0, run_directory_, now);
   }
 }
 

@@ -86,7 +86,8 @@ class broker_session {
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_lost_session(const wire::error& error, monotonic::time_point now);
-  void on_state(std::uint64_t request, const wire::topic_state& state, const topic_lists& topics);
+  void on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
+                const topic_lists& topics);
   void confirm_all(monotonic::time_point now, const topic_lists& topics);
   void say_hello(monotonic::time_point now);
   void draw_identity();

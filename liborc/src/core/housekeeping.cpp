@@ -145,7 +145,7 @@ bool housekeeping::turn() {
     each->append_fds(fds_);
     const auto absent = each->link_to_drain(now);
     add_watch(absent.fd, {.sender = nullptr, .receiver = each.get(), .resume = absent.at});
-    if (const auto next = each->next_step(now)) sooner(*next);
+    sooner(each->next_step(now));
   }
   for (const int fd : fds_) add_watch(fd, {});
   wait();

@@ -51,7 +51,7 @@ void link_selector::begin() {
 }
 
 std::optional<link_selector::choice> link_selector::step(monotonic::time_point now) {
-  if (auto found = finished()) return found;
+  if (auto found = finished(now)) return found;
   if (!aiming_ || now < look_again_) return std::nullopt;
   look_again_ = now + patience;
   if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
@@ -65,7 +65,7 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   }
   const int crowded_before = crowded_;
   while (start_next(now)) {
-    if (auto found = finished()) return found;
+    if (auto found = finished(now)) return found;
     if (crowded_ != crowded_before || !candidates_.empty()) break;
   }
   const auto unanswered = rounds_ < quick_rounds ? patience : pause;
@@ -126,7 +126,7 @@ std::vector<link_selector::candidate>::iterator link_selector::drop_others_there
   return std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.link == kept; });
 }
 
-std::optional<link_selector::choice> link_selector::finished() {
+std::optional<link_selector::choice> link_selector::finished(monotonic::time_point now) {
   for (auto each = candidates_.begin(); each != candidates_.end();) {
     sample first;
     const bool was_introduced = each->link->is_introduced();
@@ -142,7 +142,7 @@ std::optional<link_selector::choice> link_selector::finished() {
     // Wait for this one: later ways in the list are no better.
     if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
-      auto chosen = take(*each);
+      auto chosen = take(*each, now);
       if (has_first) chosen.first = std::move(first);
       stop();
       return chosen;
@@ -152,12 +152,12 @@ std::optional<link_selector::choice> link_selector::finished() {
   return std::nullopt;
 }
 
-link_selector::choice link_selector::take(candidate& found) {
+link_selector::choice link_selector::take(candidate& found, monotonic::time_point now) {
   ways_[found.way].stands = way::standing::answered;
   const auto remark = found.link->remark();
   const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
   const std::size_t count = found.way + 1;  // later ways need no reason
-  choice chosen{nullptr, ways_[found.way].where, notes_of_first(count, monotonic::now()) + remarked,
+  choice chosen{nullptr, ways_[found.way].where, notes_of_first(count, now) + remarked,
                 public_notes_of_first(count) + remarked, std::nullopt};
   chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc
   return chosen;

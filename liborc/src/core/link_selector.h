@@ -77,12 +77,12 @@ class link_selector {
   void begin();
   bool start_next(monotonic::time_point now);
   void ask_again(monotonic::time_point now);
-  [[nodiscard]] choice take(candidate& found);
+  [[nodiscard]] choice take(candidate& found, monotonic::time_point now);
   [[nodiscard]] std::string notes_of_first(std::size_t count, monotonic::time_point now) const;
   [[nodiscard]] std::string public_notes_of_first(std::size_t count) const;
   [[nodiscard]] std::vector<candidate>::iterator drop_others_there(std::vector<candidate>::iterator keep);
   [[nodiscard]] bool is_reached(std::size_t which) const noexcept;
-  [[nodiscard]] std::optional<choice> finished();
+  [[nodiscard]] std::optional<choice> finished(monotonic::time_point now);
 
   subscription_spec wanted_;
   transport_set allowed_;

@@ -177,6 +177,11 @@ class sleeper {
   // Ends a sleep. Any thread.
   virtual void wake() noexcept = 0;
 
+  // Call it once, when the user polls. Some time later alert_fd() is a descriptor that is readable when try_recv may
+  // find something; it is -1 until then. The caller holds the subscription's lock.
+  virtual void want_alerts() noexcept = 0;
+  [[nodiscard]] virtual int alert_fd() const noexcept = 0;
+
  protected:
   ~sleeper() = default;
 };
@@ -204,6 +209,9 @@ struct link_end {
 };
 
 // The subscription's end of a link to one publication.
+//
+// It reports that try_recv may find something in one of three ways, and core/wait_point waits for all of them: by a
+// descriptor (fd), by a word in shared memory (sleeper), or by ringing subscription_spec::bell.
 class subscriber_link {
  public:
   subscriber_link() = default;
@@ -218,9 +226,12 @@ class subscriber_link {
   // After try_recv: true when more is there than fd() may show.
   [[nodiscard]] virtual bool has_more() const noexcept = 0;
 
-  // Descriptor that is readable when try_recv may find something or the link is lost. -1: the link rings the
-  // subscription's bell instead, or has a sleeper(). Constant. Any thread.
+  // Descriptor that is readable when try_recv may find something or the link is lost; -1: the link has none. Constant.
+  // Any thread.
   [[nodiscard]] virtual int fd() const noexcept = 0;
+  // The word to sleep on; null: the link has none, or is not connected. Owned by the link. A link without fd() and
+  // without sleeper() rings the bell.
+  [[nodiscard]] virtual detail::sleeper* sleeper() noexcept { return nullptr; }
 
   // True when samples stay in the link until they are taken, and the newest is always there, so that no thread has to
   // empty the link. Samples that are taken occupy the publisher's memory.
@@ -229,15 +240,9 @@ class subscriber_link {
   [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
   // Announces that the link ends soon: try_recv may use what it reserves for the last sample.
   virtual void drain() noexcept {}
-  // What to wait on instead of fd(); null: nothing. Owned by the link.
-  [[nodiscard]] virtual detail::sleeper* sleeper() noexcept { return nullptr; }
-  // For links without fd(): descriptor that is readable when service() has work, which is seldom; -1: never.
+  // Descriptor that is readable when service() has work, which is seldom; -1: never. The housekeeping polls it.
   [[nodiscard]] virtual int control_fd() const noexcept { return -1; }
   virtual void service() noexcept {}
-  // The user wants a descriptor. Some time later alert_fd() is one that is readable when try_recv may find something;
-  // it is -1 until then.
-  virtual void want_alerts() noexcept {}
-  [[nodiscard]] virtual int alert_fd() const noexcept { return -1; }
 
   // Sequence of the first sample for this end: the newest when it joined, or the next one when the publication keeps no
   // last sample; 0: there was none. Known once connected.

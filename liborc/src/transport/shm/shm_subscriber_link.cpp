@@ -185,7 +185,6 @@ void shm_subscriber_link::welcome(const received_packet& p) noexcept {
   newest_at_join_ = p.packet.newest;
   if (newest_at_join_ != 0 && (seen_ == 0 || p.packet.starts_at_newest)) seen_ = newest_at_join_ - 1;
   state_.store(link_state::connected, std::memory_order_release);
-  if (wants_alerts_) want_alerts();
 }
 
 bool shm_subscriber_link::use(const received_packet& p, std::shared_ptr<attachment> by) noexcept try {
@@ -202,8 +201,7 @@ bool shm_subscriber_link::use(const received_packet& p, std::shared_ptr<attachme
 // ---- a descriptor for the user's event loop ----
 
 void shm_subscriber_link::want_alerts() noexcept {
-  wants_alerts_ = true;
-  if (!view_ || alert_) return;
+  if (alert_) return;
   if (!say(packet_kind::want_alert)) lose(link_state::lost);
 }
 

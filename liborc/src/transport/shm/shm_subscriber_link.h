@@ -28,8 +28,6 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] detail::sleeper* sleeper() noexcept override { return view_ ? this : nullptr; }
   [[nodiscard]] int control_fd() const noexcept override { return socket_->get(); }
   void service() noexcept override;
-  void want_alerts() noexcept override;
-  [[nodiscard]] int alert_fd() const noexcept override { return alert_.get(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_expected() const noexcept override;
@@ -45,6 +43,8 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] bool look_out(std::chrono::microseconds time, const deadline& until) noexcept override;
   void sleep(const deadline& until) noexcept override;
   void wake() noexcept override;
+  void want_alerts() noexcept override;
+  [[nodiscard]] int alert_fd() const noexcept override { return alert_.get(); }
 
   void handle(received_packet& p) noexcept;
   void welcome(const received_packet& p) noexcept;
@@ -83,7 +83,6 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   bool draining_ = false;
   std::uint64_t hurried_at_ = 0;  // value of newest when the publisher was too fast
   unsigned hurries_ = 0;          // how often that was so with the same newest
-  bool wants_alerts_ = false;
   unique_fd alert_;
   unsigned alert_bytes_ = 0;  // in it, or on their way
 };

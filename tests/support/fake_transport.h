@@ -1,0 +1,74 @@
+// A transport whose links are fake_links. Keeps what each attempt asked for, and the other end of each link.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/publication.h"
+#include "support/fake_link.h"
+
+namespace orc::test {
+
+class fake_transport final : public detail::transport_kind {
+ public:
+  // What the test sees of it, also after the transport is in a list.
+  struct record {
+    // Makes the other end of the next link.
+    std::function<std::shared_ptr<fake_publisher>()> next = [] { return std::make_shared<fake_publisher>(); };
+    std::optional<error> refusal;  // instead of a link
+    std::vector<detail::subscription_spec> asked;
+    std::vector<wire::endpoint> asked_at;
+    std::vector<std::shared_ptr<fake_publisher>> publishers;
+
+    [[nodiscard]] fake_publisher& last() { return *publishers.back(); }
+  };
+
+  fake_transport(wire::transport name, std::shared_ptr<record> seen) : name_(name), seen_(std::move(seen)) {}
+
+  [[nodiscard]] wire::transport name() const noexcept override { return name_; }
+  [[nodiscard]] detail::capabilities can() const noexcept override {
+    using wire::transport;
+    return {.needs_broker = name_ != transport::multicast,
+            .leaves_host = name_ == transport::tcp || name_ == transport::multicast,
+            .by_default = name_ == transport::inproc || name_ == transport::ipc || name_ == transport::tcp,
+            .needs_directory = name_ == transport::ipc || name_ == transport::shm,
+            .repeats_late = name_ == transport::tcp};
+  }
+  [[nodiscard]] detail::link_or_error<detail::publisher_link> advertise(
+      const detail::publication_spec&) const override {
+    return error(errc::refused);
+  }
+  [[nodiscard]] detail::link_or_error<detail::subscriber_link> subscribe(const detail::subscription_spec& wanted,
+                                                                         const wire::endpoint& where) const override {
+    seen_->asked.push_back(wanted);
+    seen_->asked_at.push_back(where);
+    if (seen_->refusal) return *seen_->refusal;
+    auto publisher = seen_->next();
+    publisher->bell = wanted.bell;
+    seen_->publishers.push_back(publisher);
+    return std::make_unique<fake_link>(std::move(publisher));
+  }
+
+ private:
+  const wire::transport name_;
+  const std::shared_ptr<record> seen_;
+};
+
+// Transports in the order of a subscription's choice, with a record of each.
+class fake_transports {
+ public:
+  std::shared_ptr<fake_transport::record> add(wire::transport name) {
+    auto seen = std::make_shared<fake_transport::record>();
+    list_->push_back(std::make_unique<fake_transport>(name, seen));
+    return seen;
+  }
+  [[nodiscard]] std::shared_ptr<const detail::transport_list> list() const { return list_; }
+
+ private:
+  std::shared_ptr<detail::transport_list> list_ = std::make_shared<detail::transport_list>();
+};
+
+}  // namespace orc::test

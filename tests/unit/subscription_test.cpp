@@ -1,0 +1,265 @@
+// What a subscription returns to its user's threads, and what the housekeeping does for it, over links made up.
+#include "core/subscription.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/fake_transport.h"
+#include "support/wait_until.h"
+
+using namespace orc::detail;
+using namespace orc::test;
+using namespace std::chrono_literals;
+using orc::errc;
+namespace wire = orc::wire;
+
+namespace {
+
+constexpr int long_ms = orc::test::patience_ms;
+
+struct fixture {
+  explicit fixture(const orc::request_options& options = {})
+      : tested("t", options, {}, transports.list(), housekeeping, "", false, false) {}
+
+  // Links it over ipc. The other end is ipc->last().
+  void link_up(
+      std::function<void(fake_publisher&)> prepare = [](fake_publisher&) {}, reports_by way = reports_by::descriptor) {
+    ipc->next = [=] {
+      auto publisher = std::make_shared<fake_publisher>(way);
+      prepare(*publisher);
+      return publisher;
+    };
+    wire::topic_state state;
+    state.topic = "t";
+    state.publication.emplace();
+    state.publication->publication = wire::id::random();
+    state.publication->endpoints = {{wire::transport::ipc, "ipc:///run/orc/1"}};
+    tested.update(state, true, "/run/orc", now);
+    step(1s);
+    REQUIRE(tested.connected());
+  }
+  void step(monotonic::duration later) {
+    now += later;
+    tested.step(now);
+  }
+  [[nodiscard]] std::uint64_t poll(pick which = pick::newest) { return tested.recv(0, which).sequence(); }
+
+  std::shared_ptr<doorbell> housekeeping = std::make_shared<doorbell>();
+  fake_transports transports;
+  std::shared_ptr<fake_transport::record> ipc = transports.add(wire::transport::ipc);
+  monotonic::time_point now = monotonic::now();
+  subscription tested;
+};
+
+orc::request_options in_order(std::size_t depth = 8) {
+  orc::request_options options;
+  options.conflate = 0;
+  options.depth = depth;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("subscription: a receive returns the newest sample, once", "[unit]") {
+  fixture f;
+  CHECK(f.tested.recv(0).status() == errc::nothing_new);
+  f.link_up();
+  for (const std::uint64_t sequence : {1U, 2U, 5U}) f.ipc->last().send(sequence);
+  const auto newest = f.tested.recv(long_ms);
+  CHECK(newest.sequence() == 5);
+  CHECK(newest.missed() == 4);
+  CHECK(f.tested.recv(0).status() == errc::nothing_new);
+  CHECK(f.tested.recv(1).status() == errc::timed_out);
+  CHECK(f.tested.recv(-2).status() == errc::bad_argument);
+}
+
+TEST_CASE("subscription: in order it returns each sample", "[unit]") {
+  fixture f(in_order());
+  f.link_up([](fake_publisher& p) { p.in_order = true; });
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(f.tested.recv(long_ms).sequence() == sequence);
+  CHECK(f.poll() == 0);
+}
+
+TEST_CASE("subscription: a sample that the housekeeping took out does not hide a newer one", "[unit]") {
+  fixture f;
+  f.link_up();
+  f.ipc->last().send(1);
+  f.step(1s);  // the user is away
+  CHECK(f.ipc->last().samples.empty());
+  f.ipc->last().send(2);
+  CHECK(f.tested.recv(long_ms).sequence() == 2);
+}
+
+TEST_CASE("subscription: the housekeeping leaves the link alone while the user comes, and empties it later", "[unit]") {
+  fixture f;
+  f.link_up();
+  CHECK(f.poll() == 0);
+  f.ipc->last().send(1);
+  f.step(1ms);
+  CHECK(f.ipc->last().samples.size() == 1);
+  CHECK(f.tested.next_step(f.now) <= f.now + attendance::shortest_look);
+  CHECK(f.tested.link_to_drain(f.now).fd == -1);
+  f.step(attendance::shortest_look);
+  CHECK(f.ipc->last().samples.empty());
+  const auto watched = f.tested.link_to_drain(f.now);
+  CHECK(watched.fd == f.ipc->last().descriptor.get());
+  CHECK(watched.at == f.now + attendance::drain_interval);
+  f.ipc->last().send(2);
+  f.now += attendance::drain_interval;
+  CHECK(f.tested.drain(f.now) == f.now + attendance::drain_interval);
+  CHECK(f.ipc->last().samples.empty());
+  CHECK(f.poll() == 2);
+  f.now += attendance::drain_interval;
+  CHECK_FALSE(f.tested.drain(f.now));  // the user is back
+}
+
+TEST_CASE("subscription: nobody empties a link that keeps its samples", "[unit]") {
+  fixture f;
+  f.link_up([](fake_publisher& p) { p.keeps_samples = true; }, reports_by::sleeper);
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
+  f.step(10s);
+  CHECK(f.ipc->last().samples.size() == 3);
+  CHECK(f.poll(pick::next) == 1);
+  CHECK(f.poll() == 3);
+}
+
+TEST_CASE("subscription: a user that holds too many messages is told so, and gets the next one later", "[unit]") {
+  fixture f;
+  f.link_up([](fake_publisher& p) { p.keeps_samples = true; }, reports_by::sleeper);
+  f.ipc->last().send(1);
+  f.ipc->last().exhausted = true;
+  CHECK(f.tested.recv(0).status() == errc::too_many_messages);
+  CHECK(f.tested.recv(long_ms).status() == errc::too_many_messages);
+  f.ipc->last().exhausted = false;
+  CHECK(f.poll() == 1);
+}
+
+TEST_CASE("subscription: old samples are passed over, and count as missed", "[unit]") {
+  orc::request_options options = in_order();
+  options.max_age_ms = 1000;
+  fixture f(options);
+  f.link_up([](fake_publisher& p) { p.in_order = true; });
+  const auto old = orc::detail::realtime_ns() - 10'000'000'000;
+  for (std::uint64_t sequence = 1; sequence <= 100; ++sequence) f.ipc->last().send(sequence, old);
+  f.ipc->last().send(101);
+  const auto young = f.tested.recv(long_ms);
+  CHECK(young.sequence() == 101);
+  CHECK(young.missed() == 100);
+  CHECK(f.tested.link().stale == 7);  // the queue dropped the others
+  f.ipc->last().send(102, old);
+  CHECK(f.tested.recv(0).status() == errc::nothing_new);
+  CHECK(f.tested.link().stale == 8);
+}
+
+TEST_CASE("subscription: a receive that waits ends with the sample, the link or the subscription", "[unit]") {
+  for (const auto way : {reports_by::descriptor, reports_by::sleeper, reports_by::bell}) {
+    fixture f;
+    f.link_up([](fake_publisher&) {}, way);
+    orc::message got;
+    std::thread user([&] { got = f.tested.recv(-1); });
+    f.tested.close();
+    user.join();
+    CHECK(got.status() == errc::closed);
+    CHECK(f.tested.recv(-1).status() == errc::closed);
+    CHECK_FALSE(f.tested.connected());
+    CHECK_FALSE(f.ipc->last().is_open);
+  }
+}
+
+TEST_CASE("subscription: several samples that arrive at once wake the event loop until the last is taken", "[unit]") {
+  fixture f(in_order());
+  f.link_up([](fake_publisher& p) { p.in_order = true; });
+  const int fd = f.tested.fd();
+  REQUIRE(fd >= 0);
+  CHECK(f.poll() == 0);
+  CHECK_FALSE(readable(fd, 0));
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) {
+    CHECK(readable(fd, 0));
+    CHECK(f.poll() == sequence);
+  }
+  CHECK(f.poll() == 0);
+  CHECK_FALSE(readable(fd, 0));
+}
+
+TEST_CASE("subscription: a lost link rings the housekeeping, which looks for another", "[unit]") {
+  fixture f;
+  f.link_up();
+  f.ipc->last().send(1);
+  f.ipc->last().is_lost_when_read = true;
+  const auto before = f.housekeeping->ticket();
+  CHECK(f.poll() == 1);
+  CHECK(f.housekeeping->ticket() != before);
+  f.step(0s);
+  f.step(2s);
+  CHECK(f.ipc->publishers.size() == 2);
+  CHECK(f.tested.connected());
+}
+
+TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or with the subscription", "[unit]") {
+  fixture f;
+  CHECK(f.tested.wait_connected(0).code() == errc::timed_out);
+  CHECK(f.tested.wait_connected(1).code() == errc::timed_out);
+  CHECK(f.tested.wait_connected(-2).code() == errc::bad_argument);
+  CHECK_FALSE(f.tested.link().connected);
+  CHECK(f.tested.link().reason == "no publisher");
+  orc::result linked = errc::timed_out;
+  std::thread user([&] { linked = f.tested.wait_connected(-1); });
+  f.link_up();
+  user.join();
+  CHECK(linked);
+  CHECK(f.tested.link().connected);
+  CHECK(f.tested.link().transport == orc::transport::ipc);
+  f.tested.close();
+  CHECK(f.tested.wait_connected(-1).code() == errc::closed);
+}
+
+TEST_CASE("subscription: a closed one makes no descriptor, and keeps the one that it had", "[unit]") {
+  fixture f;
+  f.tested.close();
+  CHECK(f.tested.fd() == -1);
+  fixture g;
+  const int fd = g.tested.fd();
+  CHECK(fd >= 0);
+  g.tested.close();
+  CHECK(g.tested.fd() == fd);
+  CHECK(readable(fd, 0));
+}
+
+TEST_CASE("subscription: its counters tell of samples and of the link", "[unit]") {
+  fixture f;
+  const auto before = f.tested.counters();
+  CHECK(before.transport == wire::transport::none);
+  CHECK(before.reason == "no publisher");
+  CHECK(before.subscription == f.tested.request().subscription);
+  f.link_up([](fake_publisher& p) { p.malformed = 2; });
+  f.ipc->last().send(3);
+  CHECK(f.poll() == 3);
+  const auto after = f.tested.counters();
+  CHECK(after.received == 1);
+  CHECK(after.missed == 2);
+  CHECK(after.bytes == 8);
+  CHECK(after.malformed == 2);
+  CHECK(after.age_ns >= 0);
+  CHECK(after.transport == wire::transport::ipc);
+}
+
+TEST_CASE("subscription: a later request is the same when its options are, or are left at the default", "[unit]") {
+  orc::request_options options = in_order(64);
+  options.max_age_ms = 5;
+  const fixture f(options);
+  CHECK(f.tested.was_made_with({}));
+  CHECK(f.tested.was_made_with(options));
+  CHECK(f.tested.was_made_with(in_order(0)));  // the default depth
+  CHECK_FALSE(f.tested.was_made_with(in_order(7)));
+  orc::request_options other;
+  other.max_age_ms = 6;
+  CHECK_FALSE(f.tested.was_made_with(other));
+  other = {};
+  other.transports = {orc::transport::tcp};
+  CHECK_FALSE(f.tested.was_made_with(other));
+}
