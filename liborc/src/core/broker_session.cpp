@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 
 #include "base/process_identity.h"
 #include "base/run_dir.h"
@@ -18,12 +17,9 @@ namespace {
 
 constexpr auto hello_interval = std::chrono::milliseconds(200);
 constexpr auto retry_interval = std::chrono::milliseconds(20);
-constexpr auto withdrawal_interval = std::chrono::milliseconds(200);
 constexpr auto shortest_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
 constexpr auto longest_delay = std::chrono::milliseconds(5000);
 constexpr int goodbye_patience_ms = 300;
-constexpr auto first_check_after = std::chrono::milliseconds(200);  // without an answer
-constexpr auto check_interval = std::chrono::milliseconds(5000);
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
   switch (code) {
@@ -39,10 +35,18 @@ constexpr auto check_interval = std::chrono::milliseconds(5000);
   return parsed ? *parsed : port_range{};
 }
 
+// The broker's places that the user named. The other places are not checked: most of them are always empty.
+[[nodiscard]] std::vector<std::string> named_places_of(const participant_options& options) {
+  return broker_is_named(options.broker) ? broker_candidates(options.broker) : std::vector<std::string>();
+}
+
 }  // namespace
 
 broker_session::broker_session(zmq::context_t& context, const participant_options& options)
-    : options_(options), alone_(options.broker == without_broker), search_(context, options.broker) {
+    : options_(options),
+      alone_(options.broker == without_broker),
+      search_(context, options.broker),
+      silence_(named_places_of(options)) {
   draw_identity();
   hello_.name = options.name.empty() ? program_invocation_short_name : options.name;
   hello_.host = host_identity();
@@ -66,7 +70,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   if (alone_) return confirm_all(now, topics);
   if (!joined_) {
     if (search_.step(now)) publish_status();
-    look_why_silent(now);
+    if (silence_.step(now)) publish_status();
     // A connection that outlived the broker's silence is not new. So the broker sends no Welcome by itself.
     if (now >= next_hello_) {
       refusal_.reset();
@@ -100,8 +104,7 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
     if (each->is_open()) look_at(each->announcement());
   }
   for (const auto& each : topics.subscriptions) look_at(each->announcement());
-  for (const auto& each : withdrawals_) next = std::min(next, each.next);
-  return std::max({next, now, try_again_});
+  return std::max({std::min(next, withdrawals_.next()), now, try_again_});
 }
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
@@ -133,7 +136,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
     return;
   }
   if (!std::holds_alternative<wire::ack>(message.content)) return;
-  end_withdrawals([&](const auto& each) { return each.request == message.request; });
+  withdrawals_.end(message.request);
   for (const auto& each : topics.publications) {
     if (each->announcement().awaits(message.request)) each->announcement().confirmed();
   }
@@ -215,15 +218,14 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   learn(welcome);
   if (epoch_ != welcome.epoch || endpoint() != search_.endpoint())
     log(log_level::info, "broker " + welcome.version + " answers at " + search_.endpoint());
-  if (epoch_ != welcome.epoch) end_withdrawals([](const auto&) { return true; });
-  for (auto& each : withdrawals_) each.next = now;
+  if (epoch_ != welcome.epoch) withdrawals_.end_all();
+  withdrawals_.repeat(now);
   joined_ = true;
   joined_at_ = now;
   epoch_ = welcome.epoch;
   refusal_.reset();
   logged_refusal_.clear();
-  next_check_.reset();
-  findings_.clear();
+  silence_.end();
   next_beat_ = now;
   for (const auto& each : topics.publications) {
     if (each->set_addresses(place_->addresses))
@@ -240,7 +242,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   if (request == hello_request_ && !joined_) return on_refused_hello(error, now, topics);
   if (!joined_) return;
   if (error.code == wire::error_code::unknown_participant) return on_lost_session(error, now);
-  end_withdrawals([&](const auto& each) { return each.request == request; });
+  withdrawals_.end(request);
   const orc::error why(code_of(error.code), error.text);
   for (const auto& each : topics.publications) {
     if (!each->announcement().awaits(request)) continue;
@@ -327,7 +329,8 @@ void broker_session::say_hello(monotonic::time_point now) {
 // Withdrawals come first, because a topic may be declared anew under another id.
 void broker_session::declare(monotonic::time_point now, const topic_lists& topics) {
   try_again_ = now + retry_interval;  // unless all of it is sent
-  if (!send_withdrawals(now)) return;
+  const auto send_one = [this](std::uint64_t request, const wire::body& what) { return send(request, what); };
+  if (!withdrawals_.send_due(now, send_one)) return;
   for (const auto& each : topics.publications) {
     if (!each->is_open() || !each->announcement().due(now)) continue;
     if (!send(next_request_, each->registration())) return;
@@ -339,15 +342,6 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
     each->announcement().sent(next_request_++, now);
   }
   try_again_ = now;
-}
-
-bool broker_session::send_withdrawals(monotonic::time_point now) {
-  for (auto& each : withdrawals_) {
-    if (now < each.next) continue;
-    if (!send(each.request, each.what)) return false;
-    each.next = now + withdrawal_interval;
-  }
-  return true;
 }
 
 void broker_session::beat(const topic_lists& topics) {
@@ -367,30 +361,20 @@ void broker_session::beat(const topic_lists& topics) {
 void broker_session::lose(monotonic::time_point now) {
   log(log_level::warning, "the broker at " + search_.endpoint() + " does not answer any more; samples go on");
   joined_ = false;
-  for (const auto& each : withdrawals_) each.told->confirmed();  // they are repeated when the broker returns
+  withdrawals_.end_waits();
   search_.restart();
   search_.step(now);
   publish_status();
 }
 
-// There are never more of them than topics that the broker heard of.
 void broker_session::withdraw(std::vector<ending>& topics) {
-  withdrawals_.reserve(withdrawals_.size() + topics.size());
+  withdrawals_.reserve(topics.size());
   for (auto& each : topics) {
     const bool heard_of = each.declared->was_sent();
     if (!heard_of || !joined_) each.told->confirmed();
-    if (heard_of) withdrawals_.push_back({next_request_++, std::move(each.what), std::move(each.told), {}});
+    if (heard_of) withdrawals_.add(next_request_++, std::move(each.what), std::move(each.told));
   }
   topics.clear();
-}
-
-template <typename Condition>
-void broker_session::end_withdrawals(Condition over) {
-  std::erase_if(withdrawals_, [&](const withdrawal& each) {
-    if (!over(each)) return false;
-    each.told->confirmed();
-    return true;
-  });
 }
 
 void broker_session::leave() {
@@ -419,28 +403,11 @@ void broker_session::log(log_level level, const std::string& text) const {
   if (options_.log) options_.log(level, text);
 }
 
-// Looks for the reason of a failed connection, which libzmq does not report. Not for a broker that answers at once.
-void broker_session::look_why_silent(monotonic::time_point now) {
-  if (check_) {
-    if (!check_->is_done()) return;
-    if (next_check_) findings_ = check_->findings();  // otherwise the check belongs to an earlier search
-    check_.reset();
-    publish_status();
-  }
-  if (!next_check_) next_check_ = now + first_check_after;
-  if (!search_.is_named() || now < *next_check_) return;
-  next_check_ = now + check_interval;
-  try {
-    check_.emplace(broker_candidates(options_.broker));
-  } catch (const std::system_error&) {  // no thread: nothing is found
-  }
-}
-
 void broker_session::publish_status() {
   const std::lock_guard lock(status_mutex_);
   status_up_ = joined_;
   if (joined_) status_endpoint_ = search_.endpoint();
-  status_places_ = search_.places(findings_);
+  status_places_ = search_.places(silence_.findings());
   status_problem_ = search_.problem();
 }
 

@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "base/endpoint_check.h"
 #include "core/broker_search.h"
 #include "core/publication.h"
 #include "core/route.h"
+#include "core/silence_check.h"
 #include "core/subscription.h"
+#include "core/withdrawals.h"
 #include "orc/log.h"
 #include "wire/control.h"
 
@@ -61,12 +62,6 @@ class broker_session {
   void log(log_level level, const std::string& text) const;
 
  private:
-  struct withdrawal {
-    std::uint64_t request;
-    wire::body what;
-    std::shared_ptr<announcement> told;
-    monotonic::time_point next;
-  };
   static constexpr std::size_t beat_counters = 64;  // per message: the limits of PROTOCOL.md with room to spare
   static constexpr std::uint64_t heartbeat_request = 2;
   static constexpr std::uint64_t goodbye_request = 15;
@@ -96,11 +91,7 @@ class broker_session {
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
   [[nodiscard]] bool goodbye_was_heard();
-  [[nodiscard]] bool send_withdrawals(monotonic::time_point now);
-  template <typename Condition>
-  void end_withdrawals(Condition over);
   bool send(std::uint64_t request, wire::body what);
-  void look_why_silent(monotonic::time_point now);
   void publish_status();
 
   const participant_options options_;
@@ -125,10 +116,8 @@ class broker_session {
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
-  std::vector<withdrawal> withdrawals_;
-  std::optional<endpoint_check> check_;  // runs, or has a result to read
-  std::optional<monotonic::time_point> next_check_;
-  std::vector<std::string> findings_;  // problems of the named places, from the last check
+  withdrawals withdrawals_;
+  silence_check silence_;
 
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;

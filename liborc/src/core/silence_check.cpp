@@ -1,0 +1,30 @@
+#include "core/silence_check.h"
+
+#include <system_error>
+
+namespace orc::detail {
+
+bool silence_check::step(monotonic::time_point now) {
+  if (check_ && !check_->is_done()) return false;
+  const bool ended = check_.has_value();
+  if (ended && next_) findings_ = check_->findings();  // otherwise the check belongs to an earlier silence
+  check_.reset();
+  if (!next_) next_ = now + first_after;
+  if (!endpoints_.empty() && now >= *next_) begin(now);
+  return ended;
+}
+
+void silence_check::begin(monotonic::time_point now) {
+  next_ = now + interval;
+  try {
+    check_.emplace(endpoints_);
+  } catch (const std::system_error&) {  // no thread: nothing is found
+  }
+}
+
+void silence_check::end() noexcept {
+  next_.reset();
+  findings_.clear();
+}
+
+}  // namespace orc::detail
