@@ -1,4 +1,5 @@
-// A transport whose links are fake_links. Keeps what each attempt asked for, and the other end of each link.
+// A transport whose links are made up: fake_link and fake_publisher_link. Keeps what each attempt asked for, and what
+// became of each link.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "core/publication.h"
 #include "support/fake_link.h"
+#include "support/fake_publisher_link.h"
 
 namespace orc::test {
 
@@ -22,6 +24,9 @@ class fake_transport final : public detail::transport_kind {
     std::vector<detail::subscription_spec> asked;
     std::vector<wire::endpoint> asked_at;
     std::vector<std::shared_ptr<fake_publisher>> publishers;
+    bool advertises = false;         // else a publication cannot open
+    std::size_t largest = SIZE_MAX;  // sample that its publisher links take, in bytes
+    std::vector<std::shared_ptr<publisher_link_record>> links;
 
     [[nodiscard]] fake_publisher& last() { return *publishers.back(); }
   };
@@ -38,8 +43,12 @@ class fake_transport final : public detail::transport_kind {
             .repeats_late = name_ == transport::tcp};
   }
   [[nodiscard]] detail::link_or_error<detail::publisher_link> advertise(
-      const detail::publication_spec&) const override {
-    return error(errc::refused);
+      const detail::publication_spec& spec) const override {
+    if (!seen_->advertises) return seen_->refusal.value_or(error(errc::refused, "no way to listen"));
+    seen_->links.push_back(std::make_shared<publisher_link_record>());
+    seen_->links.back()->where = {name_, "fake:/" + spec.directory};
+    seen_->links.back()->largest = seen_->largest;
+    return std::make_unique<fake_publisher_link>(seen_->links.back());
   }
   [[nodiscard]] detail::link_or_error<detail::subscriber_link> subscribe(const detail::subscription_spec& wanted,
                                                                          const wire::endpoint& where) const override {

@@ -1,0 +1,53 @@
+// A publication's link without readers: the test sees what is sent, and decides what the link reports.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "transport/transport.h"
+
+namespace orc::test {
+
+// What the test sees of one link, also after it has ended.
+struct publisher_link_record {
+  wire::endpoint where;
+  std::size_t readers = 1;
+  std::size_t largest = SIZE_MAX;
+  std::uint64_t dropped = 0;
+  int behind_for = 0;  // so many calls of service()
+  detail::monotonic::duration rest{};
+  bool is_outdated = false;
+
+  std::vector<std::uint64_t> committed;  // sequences
+  std::vector<std::uint64_t> offered;    // the sequence of the last sample, at each service(); 0: none
+  bool is_open = true;
+};
+
+class fake_publisher_link final : public detail::publisher_link {
+ public:
+  explicit fake_publisher_link(std::shared_ptr<publisher_link_record> seen) : seen_(std::move(seen)) {}
+  ~fake_publisher_link() override { seen_->is_open = false; }
+
+  [[nodiscard]] const wire::endpoint& where() const noexcept override { return seen_->where; }
+  [[nodiscard]] bool is_outdated() const override { return seen_->is_outdated; }
+  [[nodiscard]] std::size_t readers() const noexcept override { return seen_->readers; }
+  [[nodiscard]] std::size_t largest_sample() const noexcept override { return seen_->largest; }
+  void commit(detail::sample& s) noexcept override { seen_->committed.push_back(s.sequence); }
+  void service(detail::sample* last) noexcept override {
+    seen_->offered.push_back(last != nullptr ? last->sequence : 0);
+    if (seen_->behind_for > 0) --seen_->behind_for;
+  }
+  [[nodiscard]] detail::monotonic::duration rest() const noexcept override { return seen_->rest; }
+  [[nodiscard]] int fd() const noexcept override { return -1; }
+  [[nodiscard]] bool behind() const noexcept override { return seen_->behind_for > 0; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept override { return seen_->dropped; }
+  [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
+
+ private:
+  const std::shared_ptr<publisher_link_record> seen_;
+};
+
+}  // namespace orc::test

@@ -1,0 +1,216 @@
+// How a publication numbers its samples, opens its links and ends, over links that are made up.
+#include "core/publication.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/fake_transport.h"
+
+using namespace orc::detail;
+using namespace orc::test;
+using namespace std::chrono_literals;
+using orc::errc;
+namespace wire = orc::wire;
+
+namespace {
+
+constexpr auto start = monotonic::time_point() + 1h;
+
+network_place local_place() {
+  network_place place;
+  place.directory = "/run/orc";
+  return place;
+}
+
+// A publication over inproc and ipc.
+struct fixture {
+  explicit fixture(const orc::topic_options& options = {})
+      : tested(std::make_shared<publication>("t", options, transports.list())) {
+    inproc->advertises = ipc->advertises = true;
+  }
+  void open() const { REQUIRE(tested->open(local_place())); }
+  void send(int count = 1) const {
+    for (int n = 0; n < count; ++n) REQUIRE(tested->send("12345678", 8));
+  }
+
+  fake_transports transports;
+  std::shared_ptr<fake_transport::record> inproc = transports.add(wire::transport::inproc);
+  std::shared_ptr<fake_transport::record> ipc = transports.add(wire::transport::ipc);
+  std::shared_ptr<publication> tested;
+};
+
+using sequences = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("publication: every sample goes over each link, numbered from 1", "[unit]") {
+  fixture f;
+  f.open();
+  f.send(3);
+  CHECK(f.inproc->links.front()->committed == sequences{1, 2, 3});
+  CHECK(f.ipc->links.front()->committed == sequences{1, 2, 3});
+  CHECK(f.tested->counters().sent == 3);
+  CHECK(f.tested->counters().bytes == 24);
+}
+
+TEST_CASE("publication: a link that opens later offers the last sample to its readers", "[unit]") {
+  fixture f;
+  f.send(2);  // before there is any link
+  f.open();
+  CHECK(f.ipc->links.front()->offered == sequences{2});
+  f.send();
+  f.tested->service();
+  CHECK(f.ipc->links.front()->offered == sequences{2, 3});
+}
+
+TEST_CASE("publication: a publication without a sample has none to offer", "[unit]") {
+  fixture f;
+  f.open();
+  CHECK(f.ipc->links.front()->offered == sequences{0});
+}
+
+TEST_CASE("publication: the smallest limit of its links is the topic's, for all of them", "[unit]") {
+  fixture f;
+  f.ipc->largest = 8;
+  f.open();
+  f.send();
+  const auto refused = f.tested->send("123456789", 9);
+  CHECK(refused.code() == errc::bad_argument);
+  CHECK_THAT(refused.error().message(), contains("too large for ipc: 8 at most"));
+  CHECK(f.inproc->links.front()->committed == sequences{1});
+}
+
+TEST_CASE("publication: one that cannot open keeps the reason, and opens all its links at a later attempt", "[unit]") {
+  fixture f;
+  f.ipc->advertises = false;
+  f.ipc->refusal = orc::error(errc::no_descriptors, "none left");
+  const auto failed = f.tested->open(local_place());
+  CHECK(failed.code() == errc::no_descriptors);
+  CHECK(failed.error().message() == "none left");
+  f.ipc->advertises = true;
+  f.open();
+  CHECK(f.tested->is_open());
+  f.send();
+  CHECK(f.inproc->links.back()->committed == sequences{1});
+  CHECK(f.ipc->links.back()->committed == sequences{1});
+}
+
+TEST_CASE("publication: pauses between attempts grow, and each reason is new once", "[unit]") {
+  fixture f;
+  const orc::error first(errc::no_descriptors, "none left");
+  CHECK_FALSE(f.tested->was_put_off());
+  CHECK(f.tested->put_off(first, start));
+  CHECK(f.tested->was_put_off());
+  CHECK(f.tested->next_attempt() == start + 1s);
+  CHECK_FALSE(f.tested->put_off(first, start));
+  CHECK(f.tested->next_attempt() == start + 2s);
+  CHECK(f.tested->put_off(orc::error(errc::no_permission, "not yours"), start));
+  for (int n = 0; n < 10; ++n) static_cast<void>(f.tested->put_off(first, start));
+  CHECK(f.tested->next_attempt() == start + 5s);
+}
+
+TEST_CASE("publication: without a directory for its sockets it does not open", "[unit]") {
+  fixture f;
+  network_place nowhere;
+  nowhere.directory_problem = orc::error(errc::no_permission, "not your directory");
+  const auto failed = f.tested->open(nowhere);
+  CHECK(failed.code() == errc::no_permission);
+  CHECK(failed.error().message() == "not your directory");
+}
+
+TEST_CASE("publication: an outdated link is closed, and opened anew", "[unit]") {
+  fixture f;
+  f.open();
+  f.send(2);
+  CHECK_FALSE(f.tested->close_outdated());
+  f.ipc->links.front()->is_outdated = true;
+  CHECK(f.tested->close_outdated());
+  CHECK_FALSE(f.tested->is_open());
+  CHECK_FALSE(f.ipc->links.front()->is_open);
+  CHECK(f.inproc->links.front()->is_open);
+  f.open();
+  CHECK(f.inproc->links.size() == 1);
+  REQUIRE(f.ipc->links.size() == 2);
+  CHECK(f.ipc->links.back()->offered == sequences{2});
+}
+
+TEST_CASE("publication: its registration has the endpoints of its links", "[unit]") {
+  orc::topic_options options;
+  options.keep_last = false;
+  options.type.name = "geometry.Pose";
+  fixture f(options);
+  f.open();
+  const auto registration = f.tested->registration();
+  CHECK(registration.topic == "t");
+  CHECK(registration.publication == f.tested->id());
+  CHECK_FALSE(registration.keep_last);
+  REQUIRE(registration.type);
+  CHECK(registration.type->name == "geometry.Pose");
+  CHECK(registration.endpoints.size() == 2);
+  CHECK_FALSE(f.tested->set_addresses({}));
+  CHECK(f.tested->set_addresses({"192.0.2.1"}));
+  CHECK_FALSE(f.tested->set_addresses({"192.0.2.1"}));
+}
+
+TEST_CASE("publication: its counters are the sums of its links'", "[unit]") {
+  fixture f;
+  f.open();
+  f.inproc->links.front()->readers = 2;
+  f.ipc->links.front()->readers = 3;
+  f.inproc->links.front()->dropped = 10;
+  f.ipc->links.front()->dropped = 20;
+  CHECK(f.tested->readers() == 5);
+  CHECK(f.tested->counters().readers == 5);
+  CHECK(f.tested->counters().dropped == 30);
+}
+
+TEST_CASE("publication: a link that needs a rest is left alone for that long", "[unit]") {
+  fixture f;
+  f.open();
+  f.tested->service();
+  CHECK(f.tested->resume() == monotonic::time_point{});
+  f.ipc->links.front()->rest = 1h;
+  const auto before = monotonic::now();
+  f.tested->service();
+  CHECK(f.tested->resume() >= before + 1h);
+}
+
+TEST_CASE("publication: at its end readers that are behind are served until none is", "[unit]") {
+  fixture f;
+  fixture other;
+  f.open();
+  other.open();
+  f.send();
+  f.ipc->links.front()->behind_for = 5;
+  const auto served = f.ipc->links.front()->offered.size();
+  publication::end_all({f.tested, other.tested});
+  CHECK(f.ipc->links.front()->offered.size() == served + 5);
+  CHECK_FALSE(f.ipc->links.front()->is_open);
+  CHECK_FALSE(other.ipc->links.front()->is_open);
+  CHECK(f.tested->send("x", 1).code() == errc::closed);
+  CHECK_FALSE(f.tested->open(local_place()));
+}
+
+TEST_CASE("publication: a reader that stays behind does not keep it from ending", "[unit]") {
+  fixture f;
+  f.open();
+  f.ipc->links.front()->behind_for = 1'000'000'000;
+  publication::end_all({f.tested});
+  CHECK_FALSE(f.ipc->links.front()->is_open);
+}
+
+TEST_CASE("publication: a later declaration is the same when its options are, or are left at the default", "[unit]") {
+  orc::topic_options options;
+  options.keep_last = false;
+  options.expected_size = 100;
+  const fixture f(options);
+  CHECK(f.tested->was_made_with(options));
+  orc::topic_options other = options;
+  other.expected_size = 200;
+  CHECK_FALSE(f.tested->was_made_with(other));
+  other = options;
+  other.transports = {orc::transport::tcp};
+  CHECK_FALSE(f.tested->was_made_with(other));
+}
