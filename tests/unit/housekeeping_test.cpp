@@ -1,8 +1,6 @@
 // What the background thread does for the topics of a participant.
 #include "core/housekeeping.h"
 
-#include <sys/resource.h>
-
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +9,7 @@
 #include "support/catch.h"
 #include "support/fake_broker.h"
 #include "support/fake_transport.h"
+#include "support/no_descriptors.h"
 #include "support/wait_until.h"
 
 using namespace orc::detail;
@@ -138,12 +137,7 @@ TEST_CASE("housekeeping: it talks to the broker, and says goodbye at its end", "
 TEST_CASE("housekeeping: without descriptors it does not start, and says so", "[unit]") {
   zmq::context_t context;
   const orc::participant_options options{.broker = std::string(without_broker)};
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ::setrlimit(RLIMIT_NOFILE, &none);
+  const no_descriptors limit;
   const housekeeping tested(context, options);
-  ::setrlimit(RLIMIT_NOFILE, &before);
   CHECK(tested.started().code() == errc::no_descriptors);
 }

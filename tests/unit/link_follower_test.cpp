@@ -2,7 +2,6 @@
 #include "core/link_follower.h"
 
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "support/catch.h"
 #include "support/fake_transport.h"
+#include "support/no_descriptors.h"
 #include "support/wait_until.h"
 
 using namespace orc::detail;
@@ -386,17 +386,13 @@ TEST_CASE("link follower: it serves a link that asks for it, and wakes the user 
 
 TEST_CASE("link follower: without descriptors it does not take a link that nobody could wait for", "[unit]") {
   fixture f;
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
   f.report(wire::id::random());
-  rlimit none = before;
-  none.rlim_cur = 0;
   f.ipc->next = [publisher = std::make_shared<fake_publisher>()] { return publisher; };
-  ::setrlimit(RLIMIT_NOFILE, &none);
-  f.step();
-  const bool linked = f.follower.link() != nullptr;
-  ::setrlimit(RLIMIT_NOFILE, &before);
-  CHECK_FALSE(linked);
+  {
+    const no_descriptors limit;
+    f.step();
+    CHECK(f.follower.link() == nullptr);
+  }
   f.run(1s);
   CHECK(f.follower.is_connected());
 }

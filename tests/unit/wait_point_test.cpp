@@ -1,8 +1,6 @@
 // Who wakes when a sample arrives, over each of the ways in which a link reports it.
 #include "core/wait_point.h"
 
-#include <sys/resource.h>
-
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -10,6 +8,7 @@
 
 #include "support/catch.h"
 #include "support/fake_link.h"
+#include "support/no_descriptors.h"
 #include "support/wait_until.h"
 
 using namespace orc::test;
@@ -98,23 +97,6 @@ class fixture {
   std::atomic<int> taken_{0};
   std::atomic<int> turns_{0};
   bool stop_ = false;
-};
-
-// No descriptor can be made while it lives.
-class no_descriptors {
- public:
-  no_descriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    ::setrlimit(RLIMIT_NOFILE, &none);
-  }
-  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  no_descriptors(const no_descriptors&) = delete;
-  no_descriptors& operator=(const no_descriptors&) = delete;
-
- private:
-  rlimit before_{};
 };
 
 }  // namespace
