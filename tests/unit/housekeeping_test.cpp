@@ -24,6 +24,7 @@ const std::string group = "udpm://239.255.76.67:7667?ttl=0";
 
 struct fixture {
   explicit fixture(const std::string& broker) : tested(std::make_unique<housekeeping>(context, options(broker))) {
+    multicast->advertises = true;
     REQUIRE(tested->started());
   }
   orc::participant_options options(const std::string& broker) {
@@ -35,10 +36,9 @@ struct fixture {
     };
     return chosen;
   }
-  // Without `over` it opens no links, and cannot fail.
-  std::shared_ptr<publication> publish(std::shared_ptr<const transport_list> over = {}) const {
-    if (!over) over = std::make_shared<const transport_list>();
-    auto made = std::make_shared<publication>("t", orc::topic_options(), over);
+  // Over multicast, which needs no broker.
+  std::shared_ptr<publication> publish() const {
+    auto made = std::make_shared<publication>("t", orc::topic_options(), transports.list());
     tested->add(made);
     return made;
   }
@@ -90,7 +90,8 @@ TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit]"
 
 TEST_CASE("housekeeping: a publication that cannot open is refused with the reason, which is logged", "[unit]") {
   fixture f{std::string(without_broker)};
-  const auto p = f.publish(f.transports.list());  // which offer nothing
+  f.multicast->advertises = false;
+  const auto p = f.publish();
   const auto outcome = p->announcement().wait(deadline(patience_ms));
   CHECK(outcome.code() == errc::refused);
   CHECK_THAT(f.logged(), contains("topic t cannot be offered"));
