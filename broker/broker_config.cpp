@@ -64,48 +64,47 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   broker_config config;
   std::string log_level = log_level_name(config.log_level);
   bool print_only = false;
-  CLI::App app(
-      "Address broker of ORC: tells participants who publishes which topic where. No sample passes through it.",
-      "orc-broker");
+  CLI::App app("Address broker of ORC. Tells participants where each topic is published. No sample passes through it.",
+               "orc-broker");
   cli::use_readable_help(app);
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-broker ") + ORC_VERSION);
   app.add_option("--listen", config.listen,
-                 "ipc://PATH, tcp://ADDRESS:PORT or tcp://[ADDRESS]:PORT; tcp://*:PORT: all addresses, of IPv4 and "
-                 "IPv6; may be given several times")
+                 "Listen at ipc://PATH, tcp://ADDRESS:PORT or tcp://[ADDRESS]:PORT. tcp://*:PORT is every address of "
+                 "this host, IPv4 and IPv6. May be given several times")
       ->type_name("ENDPOINT")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.set_config("--config", "", "configuration file (TOML) with these options; the command line overrides it")
+  app.set_config("--config", "", "Read these options from a TOML file; the command line overrides it")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
-  cli::one_of(app.add_option("--log-level", log_level, "how much it says on stderr"),
+  cli::one_of(app.add_option("--log-level", log_level, "Write messages of this level and above to stderr"),
               {"error", "warning", "info", "debug"})
       ->capture_default_str();
   const auto positive = cli::between(std::size_t{1}, std::size_t{1} << 40).description("");
   app.add_option("--max-topics", config.limits.topics,
-                 "more are refused; one user or address may have half of what the others leave")
+                 "Refuse more topics. One user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--max-participants", config.limits.participants,
-                 "more are refused; one user or address may have half of what the others leave")
+                 "Refuse more participants. One user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--max-subscriptions", config.limits.subscriptions,
-                 "more are refused; one user or address may have half of what the others leave")
+                 "Refuse more subscriptions. One user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "of all type descriptions and endpoints together")
+  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "Bytes of type descriptions and endpoints in all")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--allow-endpoints", config.allow_endpoints,
-                 "addresses that participants may offer topics at beside their own, for NAT and ORC_ADVERTISE")
+                 "Let participants offer topics at these addresses beside their own, for NAT and ORC_ADVERTISE")
       ->type_name("CIDR")
       ->delimiter(',')
       ->check([](const std::string& text) {
         return address_range::parse(text) ? std::string() : text + " is no range of addresses such as 192.0.2.0/24";
       });
-  app.add_flag("--print-config", print_only, "print the configuration in effect and end")->configurable(false);
+  app.add_flag("--print-config", print_only, "Print the configuration in effect and end")->configurable(false);
   if (const auto done = cli::generate_pages(app, 8, "orc(1)", argc, argv)) return *done;
   try {
     app.parse(argc, argv);
