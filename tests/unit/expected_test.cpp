@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "support/catch.h"
 
@@ -40,6 +41,18 @@ TEST_CASE("expected: moves out what can only be moved") {
   const std::unique_ptr<int> taken = *std::move(made);
   REQUIRE(taken);
   CHECK(*taken == 5);
+}
+
+TEST_CASE("expected: takes what converts to its value") {
+  struct base {
+    virtual ~base() = default;
+  };
+  struct derived final : base {};
+  auto one = std::make_unique<derived>();
+  const auto* const address = one.get();
+  const expected<std::unique_ptr<base>> made = std::move(one);
+  REQUIRE(made);
+  CHECK(made->get() == address);
 }
 
 TEST_CASE("expected: an error of another type, and a value that is read through it") {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -25,7 +26,8 @@ class [[nodiscard]] expected {
 
  public:
   // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return error;`
-  expected(T value) : is_(std::in_place_index<0>, std::move(value)) {}
+  template <std::convertible_to<T> U = T>
+  expected(U value) : is_(std::in_place_index<0>, std::move(value)) {}
   expected(E error) : is_(std::in_place_index<1>, std::move(error)) {}
   // NOLINTEND(google-explicit-constructor)
 
