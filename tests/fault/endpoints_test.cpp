@@ -100,7 +100,7 @@ TEST_CASE("B10: a subscriber never connects to a Unix socket outside of a run di
        {outside, other_name, by_link, linked_home + "/" + socket_name(id), home + "/../../" + outside}) {
     INFO(address);
     const auto link = orc::detail::ipc_transport().subscribe(wanted, {wire::transport::ipc, "ipc://" + address});
-    CHECK(std::holds_alternative<orc::error>(link));
+    CHECK_FALSE(link);
   }
   CHECK(first.count() == 0);
   CHECK(second.count() == 0);

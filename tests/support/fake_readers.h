@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "support/value_of.h"
 #include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/orc_datagram.h"
 
@@ -25,9 +26,7 @@ class fake_readers {
       : publication_(publication), events_(::epoll_create1(EPOLL_CLOEXEC)) {
     allow_files(count + 200);
     for (std::size_t n = 0; n < count; ++n) {
-      auto opened = detail::multicast::open_direct(reports_at, 4096);
-      if (!std::holds_alternative<detail::unique_fd>(opened)) throw std::runtime_error("no socket for a fake reader");
-      all_.push_back({std::move(std::get<detail::unique_fd>(opened)), wire::id::random()});
+      all_.push_back({value_of(detail::multicast::open_direct(reports_at, 4096)), wire::id::random()});
       epoll_event event{};
       event.events = EPOLLIN;
       event.data.u64 = n;

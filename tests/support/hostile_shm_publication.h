@@ -16,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "support/broker_process.h"
 #include "support/raw_client.h"
+#include "support/value_of.h"
 #include "support/wait_until.h"
 #include "transport/shm/shared_memory.h"
 #include "transport/shm/shm_layout.h"
@@ -87,8 +88,7 @@ class hostile_shm_publication {
   }
   // Hands over this memory as a segment of so many pages. True: the subscriber uses it.
   [[nodiscard]] bool is_believed(const detail::shm::shared_memory& segment, std::uint32_t pages) {
-    auto made = detail::shm::make_shared_memory(detail::shm::page_size, detail::shm::others::read_and_write);
-    page_ = std::move(std::get<detail::shm::shared_memory>(made));
+    page_ = value_of(detail::shm::make_shared_memory(detail::shm::page_size, detail::shm::others::read_and_write));
     if (!say(kind::welcome, pages, {segment.fd.get(), page_.fd.get()})) throw std::runtime_error("welcome");
     const auto answer = hear();
     return answer && answer->kind == kind::attached;
@@ -107,8 +107,7 @@ class hostile_shm_publication {
 // A sealed memfd of `bytes` whose header claims this shape; `word` goes where the header has a reserved word.
 [[nodiscard]] inline detail::shm::shared_memory segment_like(std::uint64_t bytes, const detail::shm::shape& claimed,
                                                              std::uint32_t word = 0) {
-  auto made = detail::shm::make_shared_memory(bytes, detail::shm::others::only_read);
-  auto memory = std::move(std::get<detail::shm::shared_memory>(made));
+  auto memory = value_of(detail::shm::make_shared_memory(bytes, detail::shm::others::only_read));
   auto& header = *reinterpret_cast<detail::shm::segment_header*>(memory.memory.bytes());
   header.magic = detail::shm::magic;
   header.shape = claimed;

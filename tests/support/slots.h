@@ -8,10 +8,10 @@
 #include <optional>
 #include <random>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "support/budget.h"
+#include "support/value_of.h"
 #include "transport/shm/slot_reader.h"
 #include "transport/shm/slot_writer.h"
 
@@ -56,8 +56,7 @@ class slots {
 
  private:
   slots(const detail::shm::shape& form, std::uint32_t generation) {
-    auto made = detail::shm::make_shared_memory(form.bytes(), detail::shm::others::read_and_write);
-    auto& memory = std::get<detail::shm::shared_memory>(made);
+    auto memory = value_of(detail::shm::make_shared_memory(form.bytes(), detail::shm::others::read_and_write));
     // Never ended: the mapping is the writer's.
     seen_ =
         ::new (place_) detail::shm::segment(detail::shm::mapping(memory.memory.bytes(), memory.memory.size()), form);

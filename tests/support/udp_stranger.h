@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "base/unique_fd.h"
+#include "support/value_of.h"
 #include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/orc_datagram.h"
 #include "wire/multicast_url.h"
@@ -23,8 +23,8 @@ class udp_stranger {
  public:
   explicit udp_stranger(const std::string& group_url)
       : url_(*wire::multicast_url::parse(group_url)),
-        group_(std::move(std::get<detail::unique_fd>(detail::multicast::open_sender(url_)))),
-        direct_(std::move(std::get<detail::unique_fd>(detail::multicast::open_direct(AF_INET, 1 << 20)))) {}
+        group_(value_of(detail::multicast::open_sender(url_))),
+        direct_(value_of(detail::multicast::open_direct(AF_INET, 1 << 20))) {}
 
   [[nodiscard]] int fd() const { return direct_.get(); }
 

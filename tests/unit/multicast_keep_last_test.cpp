@@ -3,6 +3,7 @@
 
 #include "support/catch.h"
 #include "support/test_group.h"
+#include "support/value_of.h"
 #include "support/wait_until.h"
 #include "transport/multicast/multicast_transport.h"
 
@@ -20,9 +21,7 @@ class sending_end {
     spec.id = id;
     spec.options.multicast = orc::test::test_group();
     spec.options.keep_last = keep_last;
-    auto made = multicast_transport(orc::test::test_group()).advertise(spec);
-    REQUIRE(std::holds_alternative<std::unique_ptr<publisher_link>>(made));
-    link = std::move(std::get<std::unique_ptr<publisher_link>>(made));
+    link = orc::test::value_of(multicast_transport(orc::test::test_group()).advertise(spec));
   }
   void send() {
     sample fresh{allocate_frame(1), last.sequence + 1, 1};
@@ -44,9 +43,7 @@ class receiving_end {
     spec.publication = from.id;
     spec.id = orc::wire::id::random();
     spec.delivery.depth = 16;
-    auto made = multicast_transport(orc::test::test_group()).subscribe(spec, from.link->where());
-    REQUIRE(std::holds_alternative<std::unique_ptr<subscriber_link>>(made));
-    link = std::move(std::get<std::unique_ptr<subscriber_link>>(made));
+    link = orc::test::value_of(multicast_transport(orc::test::test_group()).subscribe(spec, from.link->where()));
   }
   // 0: none.
   std::uint64_t next() {

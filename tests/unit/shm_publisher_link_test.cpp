@@ -11,6 +11,7 @@
 
 #include "base/temporary_directory.h"
 #include "support/catch.h"
+#include "support/value_of.h"
 #include "support/wait_until.h"
 #include "transport/shm/shm_layout.h"
 #include "transport/shm/shm_packet.h"
@@ -31,8 +32,7 @@ struct publication_over_shm {
   publication_over_shm() {
     spec.id = wire::id::random();
     spec.directory = directory.path();
-    auto made = orc::detail::shm_transport().advertise(spec);
-    link = std::move(std::get<std::unique_ptr<publisher_link>>(made));
+    link = value_of(orc::detail::shm_transport().advertise(spec));
   }
 
   // The kernel tells the publication which process connected: a child that shares our descriptors, and ends.

@@ -6,6 +6,7 @@
 
 #include "support/catch.h"
 #include "support/slots.h"
+#include "support/value_of.h"
 
 using namespace orc::test;
 using orc::detail::pick;
@@ -240,8 +241,7 @@ TEST_CASE("A9: a generation that cannot take the history of the old one says so"
   for (const std::uint64_t n : {1u, 2u, 3u, 4u}) older.put(n);
   // As when memory runs out on the way.
   const shm::shape narrow{.slots = 3, .places = 5, .stride = 256};
-  auto made = shm::slot_writer::make(narrow, 2, false);
-  const auto younger = std::get<std::shared_ptr<shm::slot_writer>>(made);
+  const auto younger = value_of(shm::slot_writer::make(narrow, 2, false));
   CHECK(!younger->inherit(older.writer()));
   CHECK(older.seen().newest() == 4);
   CHECK(older.seen().header().moved == 0);

@@ -14,6 +14,7 @@
 #include "support/catch.h"
 #include "support/proc_stats.h"
 #include "support/stream_peer.h"
+#include "support/value_of.h"
 #include "support/wait_until.h"
 #include "transport/stream/stream_transport.h"
 
@@ -30,8 +31,7 @@ struct publication_over_ipc {
     spec.id = wire::id::random();
     spec.directory = directory.path();
     spec.lacking = std::make_shared<orc::detail::sample_backlog>();
-    auto made = ipc_transport().advertise(spec);
-    link = std::move(std::get<std::unique_ptr<publisher_link>>(made));
+    link = value_of(ipc_transport().advertise(spec));
   }
 
   // Joined, in order.

@@ -15,8 +15,8 @@ namespace {
 // The end of a new connection that was accepted. None: nothing can connect from here to there.
 unique_fd visitor(const unique_fd& door, const std::string& endpoint, unique_fd& other_end) {
   auto made = connect_to_host(endpoint);
-  if (!std::holds_alternative<unique_fd>(made)) return {};
-  other_end = std::move(std::get<unique_fd>(made));
+  if (!made) return {};
+  other_end = *std::move(made);
   pollfd waits{door.get(), POLLIN, 0};
   (void)::poll(&waits, 1, 500);
   return unique_fd(::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -27,8 +27,8 @@ unique_fd visitor(const unique_fd& door, const std::string& endpoint, unique_fd&
 TEST_CASE("stream socket: a port for other hosts is open to both families, whose loopback is one peer", "[unit]") {
   std::uint16_t port = 0;
   const auto opened = listen_on_port(true, port);
-  REQUIRE(std::holds_alternative<unique_fd>(opened));
-  const auto& door = std::get<unique_fd>(opened);
+  REQUIRE(opened);
+  const auto& door = *opened;
   std::array<unique_fd, 3> ends;
   const auto at = [&](const std::string& host, unique_fd& end) {
     return visitor(door, "tcp://" + host + ":" + std::to_string(port), end);
@@ -47,18 +47,18 @@ TEST_CASE("stream socket: a port for other hosts is open to both families, whose
 TEST_CASE("stream socket: a port for this host is open on 127.0.0.1 alone", "[unit]") {
   std::uint16_t port = 0;
   const auto opened = listen_on_port(false, port);
-  REQUIRE(std::holds_alternative<unique_fd>(opened));
+  REQUIRE(opened);
   unique_fd end;
   const auto where = ":" + std::to_string(port);
-  CHECK(visitor(std::get<unique_fd>(opened), "tcp://127.0.0.1" + where, end));
-  CHECK_FALSE(visitor(std::get<unique_fd>(opened), "tcp://127.0.0.2" + where, end));
-  CHECK_FALSE(visitor(std::get<unique_fd>(opened), "tcp://[::1]" + where, end));
+  CHECK(visitor(*opened, "tcp://127.0.0.1" + where, end));
+  CHECK_FALSE(visitor(*opened, "tcp://127.0.0.2" + where, end));
+  CHECK_FALSE(visitor(*opened, "tcp://[::1]" + where, end));
 }
 
 TEST_CASE("stream socket: only numbers with a port are connected to", "[unit]") {
   for (const std::string bad : {"tcp://localhost:1", "tcp://127.0.0.1", "tcp://127.0.0.1:", "tcp://127.0.0.1:0",
                                 "tcp://::1:1", "tcp://[::1]", "ipc://x", ""}) {
     INFO(bad);
-    CHECK(std::holds_alternative<error>(connect_to_host(bad)));
+    CHECK_FALSE(connect_to_host(bad));
   }
 }

@@ -28,12 +28,12 @@ std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
 
 detail::expected<group_probe> group_probe::open(const wire::multicast_url& url) {
   auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
-  if (const auto* const failed = std::get_if<orc::error>(&in)) return *failed;
-  if (url.ttl != 0 && !multicast::join_network(std::get<detail::unique_fd>(in).get(), url))
+  if (!in) return in.error();
+  if (url.ttl != 0 && !multicast::join_network(in->get(), url))
     return error(errc::system_error, "the group cannot be joined: no interface has a route to it");
   auto out = multicast::open_sender(url);
-  if (const auto* const failed = std::get_if<orc::error>(&out)) return *failed;
-  return group_probe(std::move(std::get<detail::unique_fd>(in)), std::move(std::get<detail::unique_fd>(out)));
+  if (!out) return out.error();
+  return group_probe(*std::move(in), *std::move(out));
 }
 
 result group_probe::send(const std::string& word) {

@@ -15,7 +15,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "transport/multicast/multicast_interface.h"
 #include "transport/multicast/multicast_socket.h"
@@ -153,13 +152,11 @@ probe_result transport_round_trip(wire::multicast_url url) {
   const std::string channel = new_channel();
   url.port = 0;  // a free one
   url.receive_buffer = 4096;
-  const auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
-  const auto* const receiver = std::get_if<detail::unique_fd>(&in);
-  if (receiver == nullptr) return ended(probe_step::join, errno);
+  const auto receiver = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
+  if (!receiver) return ended(probe_step::join, errno);
   url.port = multicast::address_of(receiver->get()).port;
-  const auto out = multicast::open_sender(url);
-  const auto* const sender = std::get_if<detail::unique_fd>(&out);
-  if (sender == nullptr) return ended(probe_step::send, errno);
+  const auto sender = multicast::open_sender(url);
+  if (!sender) return ended(probe_step::send, errno);
   if (!tells_interface(receiver->get(), url) || !stays_here(sender->get(), url))
     return ended(probe_step::socket, errno);
   return send_and_wait(receiver->get(), sender->get(), message_on(channel));

@@ -176,10 +176,10 @@ network_place broker_session::place_beside_broker(bool remote) {
   const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
   auto directory = prepare_endpoint_directory(run_directory_, chosen);
   network_place place;
-  if (const auto* const path = std::get_if<std::string>(&directory))
-    place.directory = *path;
+  if (directory)
+    place.directory = *std::move(directory);
   else
-    place.directory_problem = std::get<error>(directory);
+    place.directory_problem = directory.error();
   place.remote = remote;
   place.ports = ports_of(options_);
   place.across_hosts = place.remote || search_.endpoint().starts_with("tcp://");

@@ -80,18 +80,18 @@ bool link_selector::start_next(monotonic::time_point now) {
     way& next = ways_[this_one];
     if (next.kind == nullptr) continue;
     auto made = next.kind->subscribe(wanted_, next.where);
-    if (const auto* const failed = std::get_if<error>(&made)) {
-      next.fail(failed->message());
-      if (failed->code() == errc::timed_out && crowded_ < most_crowded) {
+    if (!made) {
+      next.fail(made.error().message());
+      if (made.error().code() == errc::timed_out && crowded_ < most_crowded) {
         ++crowded_;
         next_way_ = this_one;
         return true;
       }
-      failure_ = *failed;
+      failure_ = made.error();
       return true;
     }
     next.ask(now);
-    candidates_.push_back({this_one, std::move(std::get<std::unique_ptr<subscriber_link>>(made))});
+    candidates_.push_back({this_one, *std::move(made)});
     return true;
   }
   return false;
@@ -107,13 +107,12 @@ void link_selector::ask_again(monotonic::time_point now) {
   }
   for (const std::size_t which : silent) {
     auto made = ways_[which].kind->subscribe(wanted_, ways_[which].where);
-    auto* const link = std::get_if<std::unique_ptr<subscriber_link>>(&made);
-    if (link == nullptr) continue;
+    if (!made) continue;
     const auto is_there = [which](const auto& each) { return each.way == which; };
     if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= most_asked)
       candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
     ways_[which].ask(now);
-    candidates_.push_back({which, std::move(*link)});
+    candidates_.push_back({which, *std::move(made)});
   }
 }
 

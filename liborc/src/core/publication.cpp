@@ -267,14 +267,14 @@ result publication::open(const network_place& place) {
   const publication_spec spec = spec_at(place);
   for (const transport_kind* const kind : std::get<std::vector<const transport_kind*>>(placed)) {
     auto made = kind->advertise(spec);
-    if (const auto* const failed = std::get_if<error>(&made)) {
-      if (!can_do_without(*kind, options_.transports, *failed)) return {failed->code(), failed->message()};
+    if (!made) {
+      if (!can_do_without(*kind, options_.transports, made.error())) return made.error();
       left_out = "topic " + topic_ + " is not offered over " + std::string(wire::name_of(kind->name())) + ": " +
-                 failed->message();
+                 made.error().message();
       continue;
     }
     lends = lends || kind->can().lends;
-    opened.push_back(std::move(std::get<std::unique_ptr<publisher_link>>(made)));
+    opened.push_back(*std::move(made));
   }
   addresses_ = place.addresses;
   const std::lock_guard lock(mutex_);

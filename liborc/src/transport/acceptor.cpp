@@ -21,7 +21,7 @@ void control(int events, int operation, int fd, std::uint32_t interest, void* of
 
 }  // namespace
 
-std::variant<acceptor, error> acceptor::make(unique_fd listener, std::string file) {
+expected<acceptor> acceptor::make(unique_fd listener, std::string file) {
   unique_fd events(::epoll_create1(EPOLL_CLOEXEC));
   const bool none_left = (!events && (errno == EMFILE || errno == ENFILE)) || among_the_last_fds(events.get());
   if (events && !none_left) return acceptor(std::move(listener), std::move(events), std::move(file));

@@ -4,10 +4,9 @@
 #include <sys/epoll.h>
 
 #include <string>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
-#include "orc/result.h"
 #include "transport/visit.h"
 
 namespace orc::detail {
@@ -16,7 +15,7 @@ namespace orc::detail {
 class acceptor {
  public:
   // `listener`: non-blocking, listening. `file`: its file, removed at the end.
-  [[nodiscard]] static std::variant<acceptor, error> make(unique_fd listener, std::string file = {});
+  [[nodiscard]] static expected<acceptor> make(unique_fd listener, std::string file = {});
   acceptor(acceptor&&) noexcept = default;
   acceptor& operator=(acceptor&&) = delete;
   // Refuses connections that still wait, also while a forked child holds a copy of the descriptor.

@@ -52,7 +52,7 @@ void sweep(const std::string& directory) noexcept {
 
 }  // namespace
 
-std::variant<std::string, error> prepare_endpoint_directory(const std::string& broker_directory, bool chosen) {
+expected<std::string> prepare_endpoint_directory(const std::string& broker_directory, bool chosen) {
   struct stat parent {};
   if (::mkdir(broker_directory.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(broker_directory, errno);
   if (::stat(broker_directory.c_str(), &parent) != 0) return cannot_use(broker_directory, errno);

@@ -69,8 +69,7 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 }  // namespace
 
-std::variant<listening_path, error> listen_in_directory(const publication_spec& spec, std::string_view suffix,
-                                                        int type) {
+expected<listening_path> listen_in_directory(const publication_spec& spec, std::string_view suffix, int type) {
   const std::string path = spec.directory + "/" + file_name(spec.id, suffix);
   if (path.size() > longest_path)
     return error(errc::system_error, "the path " + path + " is too long for a socket (" + std::to_string(longest_path) +
@@ -84,12 +83,12 @@ std::variant<listening_path, error> listen_in_directory(const publication_spec& 
     return cannot_listen(path, errno);
   share_with_group(path);
   auto door = acceptor::make(std::move(fd), path);
-  if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
-  return listening_path{std::move(std::get<acceptor>(door)), path};
+  if (!door) return door.error();
+  return listening_path{*std::move(door), path};
 }
 
-std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
-                                               std::string_view scheme, std::string_view suffix, int type) {
+expected<unique_fd> connect_to_path(const subscription_spec& spec, const std::string& address, std::string_view scheme,
+                                    std::string_view suffix, int type) {
   if (!address.starts_with(scheme)) return refused("not an address of this kind");
   const std::string path = address.substr(scheme.size());
   if (path.empty() || path.size() > longest_path) return refused("the path is empty or too long");

@@ -5,10 +5,9 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
-#include "orc/result.h"
 #include "transport/acceptor.h"
 #include "transport/transport.h"
 
@@ -21,14 +20,13 @@ struct listening_path {
   std::string path;
 };
 // Listens in the directory of `spec`, for exactly the users of its broker.
-[[nodiscard]] std::variant<listening_path, error> listen_in_directory(const publication_spec& spec,
-                                                                      std::string_view suffix, int type);
+[[nodiscard]] expected<listening_path> listen_in_directory(const publication_spec& spec, std::string_view suffix,
+                                                           int type);
 
 // Connects to "<scheme>://<run directory>/<uid>/<id of the publication><suffix>", as listen_in_directory makes them,
 // and to no other socket of this host. The error says why the publication cannot be there. errc::timed_out: its queue
 // is full.
-[[nodiscard]] std::variant<unique_fd, error> connect_to_path(const subscription_spec& spec, const std::string& address,
-                                                             std::string_view scheme, std::string_view suffix,
-                                                             int type);
+[[nodiscard]] expected<unique_fd> connect_to_path(const subscription_spec& spec, const std::string& address,
+                                                  std::string_view scheme, std::string_view suffix, int type);
 
 }  // namespace orc::detail

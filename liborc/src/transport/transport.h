@@ -19,10 +19,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/doorbell.h"
+#include "base/expected.h"
 #include "base/port_range.h"
 #include "base/unique_fd.h"
 #include "orc/options.h"
@@ -270,7 +270,7 @@ class subscriber_link {
 };
 
 template <typename Link>
-using link_or_error = std::variant<std::unique_ptr<Link>, error>;
+using link_or_error = expected<std::unique_ptr<Link>>;
 
 // A transport of one participant. Constant, except for the inproc_registry that inproc shares. Any thread.
 class transport_kind {

@@ -41,17 +41,17 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
     return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::longest_channel) +
                                      " bytes (LCM's channels)");
   auto out = multicast::open_sender(url);
-  if (auto* const failed = std::get_if<error>(&out)) return std::move(*failed);
-  const source from = multicast::address_of(std::get<unique_fd>(out).get());
+  if (!out) return out.error();
+  const source from = multicast::address_of(out->get());
   auto reports = multicast::open_reports(from.address, url, reports_buffer, spec.ports);
-  if (auto* const failed = std::get_if<error>(&reports)) return std::move(*failed);
-  for (const auto* each : {&out, &reports}) set_traffic_class(std::get<unique_fd>(*each).get(), spec.options.priority);
+  if (!reports) return reports.error();
+  for (const auto* each : {&out, &reports}) set_traffic_class((*each)->get(), spec.options.priority);
   wire::multicast_url told = url;
-  told.from = multicast::address_of(std::get<unique_fd>(reports).get());
+  told.from = multicast::address_of(reports->get());
   told.from->address.scope = 0;  // it has no meaning for others
   told.source = from.port;
-  std::unique_ptr<multicast_publisher_link> link(new multicast_publisher_link(
-      spec, url, std::move(std::get<unique_fd>(out)), std::move(std::get<unique_fd>(reports))));
+  std::unique_ptr<multicast_publisher_link> link(
+      new multicast_publisher_link(spec, url, *std::move(out), *std::move(reports)));
   link->where_ = {wire::transport::multicast, told.text()};
   link->reports_at_ = told.from->port;
   if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
@@ -72,9 +72,8 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
 bool multicast_publisher_link::is_outdated() const {
   const auto ours = multicast::address_of(reports_.get()).address;  // its address when it was opened
   const auto probe = multicast::open_sender(url_);
-  if (const auto* const socket = std::get_if<unique_fd>(&probe))
-    return multicast::address_of(socket->get()).address != ours;
-  return std::get<error>(probe).code() != errc::no_descriptors && !multicast::is_of_this_host(ours);
+  if (probe) return multicast::address_of(probe->get()).address != ours;
+  return probe.error().code() != errc::no_descriptors && !multicast::is_of_this_host(ours);
 }
 
 void multicast_publisher_link::commit(sample& s) noexcept {

@@ -136,7 +136,7 @@ socket_address group_at(const wire::multicast_url& url, int interface) noexcept 
   return socket_address(group);
 }
 
-socket_or_error open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter) {
+expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter) {
   const auto named = named_way(url);
   if (!named) return no_interface(url);
   unique_fd socket = udp_socket(family_of(url.group));
@@ -165,7 +165,7 @@ bool join_network(int receiver, const wire::multicast_url& url) noexcept {
   return by && join(receiver, url.group, *by);
 }
 
-socket_or_error open_sender(const wire::multicast_url& url) {
+expected<unique_fd> open_sender(const wire::multicast_url& url) {
   auto way = way_of(url);
   if (!way && errno == ENODEV && !url.interface.empty()) return no_interface(url);
   if (!way) return failure("find a way", url);
@@ -182,8 +182,8 @@ socket_or_error open_sender(const wire::multicast_url& url) {
   return failure("open a socket", url);
 }
 
-socket_or_error open_reports(const ip_address& at, const wire::multicast_url& url, std::size_t receive_buffer,
-                             const port_range& ports) {
+expected<unique_fd> open_reports(const ip_address& at, const wire::multicast_url& url, std::size_t receive_buffer,
+                                 const port_range& ports) {
   unique_fd socket = udp_socket(family_of(at));
   if (!socket) return failure("open a socket", url);
   set_receive_buffer(socket.get(), receive_buffer);
@@ -217,7 +217,7 @@ ip_port address_of(int socket) noexcept {
   return own;
 }
 
-socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer) {
+expected<unique_fd> open_direct(sa_family_t family, std::size_t receive_buffer) {
   unique_fd socket = udp_socket(family);
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);
@@ -226,7 +226,7 @@ socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer) {
   return socket;
 }
 
-socket_or_error open_direct(const ip_port& to, std::size_t receive_buffer) {
+expected<unique_fd> open_direct(const ip_port& to, std::size_t receive_buffer) {
   unique_fd socket = udp_socket(family_of(to.address));
   if (!socket) return out_of_descriptors();
   set_receive_buffer(socket.get(), receive_buffer);

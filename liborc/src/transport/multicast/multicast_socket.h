@@ -3,22 +3,19 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/port_range.h"
 #include "base/unique_fd.h"
-#include "orc/result.h"
 #include "transport/multicast/channel_filter.h"
 #include "wire/multicast_url.h"
 
 namespace orc::detail::multicast {
 
-using socket_or_error = std::variant<unique_fd, error>;
-
 // Receives what is sent to the group and passes the filter. Shares the port with all others. Non-blocking; reports
 // arrival times (SO_TIMESTAMPNS). Joins on lo, and by join_network(). With a TTL of 0 and no interface in the URL, lo
 // suffices.
-[[nodiscard]] socket_or_error open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter);
+[[nodiscard]] expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter);
 // Joins on the interface that the URL names, else on that of the kernel's route to the group, as LCM does. False: there
 // is none yet; call it again later.
 [[nodiscard]] bool join_network(int receiver, const wire::multicast_url& url) noexcept;
@@ -28,16 +25,16 @@ using socket_or_error = std::variant<unique_fd, error>;
 
 // Sends to the group, by the interface of way_of() alone. It is connected to the group, has a port of its own, and does
 // not block.
-[[nodiscard]] socket_or_error open_sender(const wire::multicast_url& url);
+[[nodiscard]] expected<unique_fd> open_sender(const wire::multicast_url& url);
 // The address that a socket's datagrams come from.
 [[nodiscard]] ip_port address_of(int socket) noexcept;
 // Receives what subscriptions send to that address of ours, on one of those ports. With a TTL of 0 only from this host.
-[[nodiscard]] socket_or_error open_reports(const ip_address& at, const wire::multicast_url& url,
-                                           std::size_t receive_buffer, const port_range& ports = {});
+[[nodiscard]] expected<unique_fd> open_reports(const ip_address& at, const wire::multicast_url& url,
+                                               std::size_t receive_buffer, const port_range& ports = {});
 [[nodiscard]] bool is_of_this_host(const ip_address& address) noexcept;
 // Plain UDP on any port, non-blocking: at all addresses of a family (AF_INET, AF_INET6), or connected to one address.
-[[nodiscard]] socket_or_error open_direct(sa_family_t family, std::size_t receive_buffer);
-[[nodiscard]] socket_or_error open_direct(const ip_port& to, std::size_t receive_buffer);
+[[nodiscard]] expected<unique_fd> open_direct(sa_family_t family, std::size_t receive_buffer);
+[[nodiscard]] expected<unique_fd> open_direct(const ip_port& to, std::size_t receive_buffer);
 
 // The largest datagram that is not cut on its way: all that UDP can carry when the group does not leave this host, else
 // what the network takes in one piece.

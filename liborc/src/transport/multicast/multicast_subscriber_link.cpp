@@ -49,14 +49,14 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   }
   auto group = multicast::open_receiver(
       url, multicast::channel_filter(spec.topic, is_open ? std::nullopt : std::optional(sends_from)));
-  if (auto* const failed = std::get_if<error>(&group)) return std::move(*failed);
+  if (!group) return group.error();
   auto direct = is_open ? multicast::open_direct(url.group.is_v4() ? AF_INET : AF_INET6, wanted_direct_buffer)
                         : multicast::open_direct(reports_at, wanted_direct_buffer);
-  if (auto* const failed = std::get_if<error>(&direct)) return std::move(*failed);
+  if (!direct) return direct.error();
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
-  link->group_ = std::move(std::get<unique_fd>(group));
+  link->group_ = *std::move(group);
   link->joined_network_ = multicast::join_network(link->group_.get(), url);
-  link->direct_ = std::move(std::get<unique_fd>(direct));
+  link->direct_ = *std::move(direct);
   link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
   if (spec.publication) {

@@ -44,12 +44,11 @@ result generations::reserve() {
   if (expected_size_ == 0) return {};
   const slot_writer::needs needs{.capacity = expected_size_, .history = history_, .pins = pins_in_advance};
   auto made = slot_writer::make(slot_writer::shape_for(needs), ++number_, options_.huge_pages);
-  if (const auto* const failed = std::get_if<error>(&made)) return {failed->code(), failed->message()};
-  current_ = std::get<std::shared_ptr<slot_writer>>(std::move(made));
+  if (!made) return made.error();
+  current_ = *std::move(made);
   if (!options_.lock) return {};
   const std::uint32_t slots = slots_to_take(*current_, {});
-  if (const error why = current_->take_memory(0, current_->end_of(slots), true); why.code() != errc::ok)
-    return {why.code(), why.message()};
+  if (auto locked = current_->take_memory(0, current_->end_of(slots), true); !locked) return locked;
   current_->note_taken(slots);
   return {};
 }
@@ -92,8 +91,7 @@ std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
     n.history = std::max(n.history, within_history_bytes(older->form().history(), n.capacity));
   }
   auto made = slot_writer::make(slot_writer::shape_for(n), number_ + 1, options_.huge_pages);
-  auto* const segment = std::get_if<std::shared_ptr<slot_writer>>(&made);
-  return segment != nullptr ? std::move(*segment) : nullptr;
+  return made ? *std::move(made) : nullptr;
 }
 
 // Slots to take before subscribers join, so that send does not wait for the kernel. With lock: all that can be in use

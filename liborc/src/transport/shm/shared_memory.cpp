@@ -60,7 +60,7 @@ constexpr std::size_t huge_page = 2 * 1024 * 1024;
   return false;
 }
 
-[[nodiscard]] std::variant<shared_memory, error> make(std::size_t size, others may, bool huge) {
+[[nodiscard]] expected<shared_memory> make(std::size_t size, others may, bool huge) {
   shared_memory made{make_memfd(size, huge), {}};
   const std::string what = "cannot make " + std::to_string(size) + " bytes of shared memory";
   if (!made.fd) return failed(what);
@@ -88,16 +88,15 @@ void mapping::trim(std::size_t size) noexcept {
   if (size == 0) at_ = nullptr;
 }
 
-std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may, bool huge_pages) {
-  std::variant<shared_memory, error> made = error(errc::no_memory);
+expected<shared_memory> make_shared_memory(std::size_t size, others may, bool huge_pages) {
+  expected<shared_memory> made = error(errc::no_memory);
   if (huge_pages) made = make((size + huge_page - 1) / huge_page * huge_page, may, true);
-  if (std::holds_alternative<error>(made)) made = make((size + page_size - 1) / page_size * page_size, may, false);
-  if (const auto* const memory = std::get_if<shared_memory>(&made); memory != nullptr && huge_pages)
-    ::madvise(memory->memory.bytes(), memory->memory.size(), MADV_HUGEPAGE);
+  if (!made) made = make((size + page_size - 1) / page_size * page_size, may, false);
+  if (made && huge_pages) ::madvise(made->memory.bytes(), made->memory.size(), MADV_HUGEPAGE);
   return made;
 }
 
-error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock) {
+result take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock) {
   if (size == 0) return {};
   // Allocates here, so that this call fails and not the later write (SIGBUS).
   int rc = 0;
@@ -114,17 +113,17 @@ error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size,
   return {};
 }
 
-error obstacle_to_shared_memory() {
+result can_share_memory() {
   static std::atomic<bool> works{false};
   if (works.load(std::memory_order_relaxed)) return {};
-  auto made = make_shared_memory(4096, others::only_read);
-  const auto* const why = std::get_if<error>(&made);
-  if (why == nullptr) {
+  const auto made = make_shared_memory(4096, others::only_read);
+  if (made) {
     works.store(true, std::memory_order_relaxed);
     return {};
   }
-  const bool passing = why->code() == errc::no_descriptors || why->code() == errc::no_memory;
-  return passing ? *why : error(errc::system_error, why->message());
+  const error& why = made.error();
+  const bool passing = why.code() == errc::no_descriptors || why.code() == errc::no_memory;
+  return passing ? why : error(errc::system_error, why.message());
 }
 
 mapping map_read_only(int fd, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/unique_fd.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -44,17 +44,15 @@ struct shared_memory {
 
 // Makes zeroed memory of a constant size, mapped here for writing.
 enum class others : std::uint8_t { only_read, read_and_write };
-[[nodiscard]] std::variant<shared_memory, error> make_shared_memory(std::size_t size, others may,
-                                                                    bool huge_pages = false);
+[[nodiscard]] expected<shared_memory> make_shared_memory(std::size_t size, others may, bool huge_pages = false);
 
 // Memory exists only after its first write. This makes the bytes [at, at + size) exist now, and with `lock` keeps them
 // from being swapped out. no_permission: they exist, but may be swapped out. Any thread, also while others use the
 // memory.
-[[nodiscard]] error take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock);
+[[nodiscard]] result take_memory(const shared_memory& of, std::uint64_t at, std::uint64_t size, bool lock);
 
-// Returns why this system cannot make such memory (system_error), or not now (no_descriptors, no_memory); ok when it
-// can.
-[[nodiscard]] error obstacle_to_shared_memory();
+// Fails when this system cannot make such memory (system_error), or not now (no_descriptors, no_memory).
+[[nodiscard]] result can_share_memory();
 
 // Maps the first `size` bytes of a received descriptor. No page exists before it is read. False: it is not such memory,
 // its size could still change, or it is smaller.

@@ -306,10 +306,10 @@ bool shm_publisher_link::admit(sample* last) noexcept {
 void shm_publisher_link::welcome(reader& to) {
   to.waits = false;
   auto page = make_shared_memory(page_size, others::read_and_write);
-  if (std::holds_alternative<error>(page)) return refuse(to);
+  if (!page) return refuse(to);
   pins_.reserve(connections_.size());
   to.unacknowledged.reserve(max_unacknowledged);
-  to.page = std::get<shared_memory>(std::move(page));
+  to.page = *std::move(page);
   pins_.push_back({&to.shared(), to.pins});
   to.told = memory_.number();
   to.told_at = monotonic::now();

@@ -28,13 +28,12 @@ shape slot_writer::shape_for(const needs& n) noexcept {
   return {.slots = places + n.pins + not_pinned, .places = places, .stride = stride_for(n.capacity)};
 }
 
-std::variant<std::shared_ptr<slot_writer>, error> slot_writer::make(const shape& s, std::uint32_t generation,
-                                                                    bool huge_pages) {
+expected<std::shared_ptr<slot_writer>> slot_writer::make(const shape& s, std::uint32_t generation, bool huge_pages) {
   if (!s.makes_sense()) return error(errc::no_memory, "samples of this size do not fit into shared memory");
   auto made = make_shared_memory(s.bytes(), others::only_read, huge_pages);
-  if (auto* const failed = std::get_if<error>(&made)) return std::move(*failed);
+  if (!made) return made.error();
   try {
-    return std::make_shared<slot_writer>(s, generation, std::move(std::get<shared_memory>(made)));
+    return std::make_shared<slot_writer>(s, generation, *std::move(made));
   } catch (const std::bad_alloc&) {
     return error(errc::no_memory);
   }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "transport/frame.h"
@@ -36,8 +35,8 @@ class slot_writer {
   // The number of pins that a shape has slots for.
   [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
 
-  [[nodiscard]] static std::variant<std::shared_ptr<slot_writer>, error> make(const shape& s, std::uint32_t generation,
-                                                                              bool huge_pages);
+  [[nodiscard]] static expected<std::shared_ptr<slot_writer>> make(const shape& s, std::uint32_t generation,
+                                                                   bool huge_pages);
   slot_writer(const shape& s, std::uint32_t generation, shared_memory memory);
 
   // ---- constant, any thread ----
@@ -69,7 +68,7 @@ class slot_writer {
     return shape_.slots_at() + slots * shape_.stride;
   }
   // Makes these bytes of the segment exist: shm::take_memory. Any thread, also while others use the segment.
-  [[nodiscard]] error take_memory(std::uint64_t at, std::uint64_t size, bool lock) const {
+  [[nodiscard]] result take_memory(std::uint64_t at, std::uint64_t size, bool lock) const {
     return shm::take_memory(memory_, at, size, lock);
   }
   // All bytes before end_of(slots) exist.

@@ -14,8 +14,8 @@ constexpr std::string_view scheme = "ipc://";
 
 link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& spec) const {
   auto opened = listen_in_directory(spec, "", SOCK_STREAM);
-  if (auto* const failed = std::get_if<error>(&opened)) return std::move(*failed);
-  auto& [door, path] = std::get<listening_path>(opened);
+  if (!opened) return opened.error();
+  auto& [door, path] = *opened;
   return std::make_unique<stream_publisher_link>(std::move(door), spec,
                                                  wire::endpoint{wire::transport::ipc, std::string(scheme) + path});
 }
@@ -23,8 +23,8 @@ link_or_error<publisher_link> ipc_transport::advertise(const publication_spec& s
 link_or_error<subscriber_link> ipc_transport::subscribe(const subscription_spec& spec,
                                                         const wire::endpoint& address) const {
   auto connected = connect_to_path(spec, address.address, scheme, "", SOCK_STREAM);
-  if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
-  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), name(), spec);
+  if (!connected) return connected.error();
+  return std::make_unique<stream_subscriber_link>(*std::move(connected), name(), spec);
 }
 
 }  // namespace orc::detail

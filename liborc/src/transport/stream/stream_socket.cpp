@@ -53,7 +53,7 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 [[nodiscard]] error unreachable(std::string why) { return {errc::refused, std::move(why)}; }
 
-[[nodiscard]] std::variant<unique_fd, error> connected(unique_fd fd, const socket_address& to) {
+[[nodiscard]] expected<unique_fd> connected(unique_fd fd, const socket_address& to) {
   if (!fd) return failed("cannot open a socket");
   if (::connect(fd.get(), to.get(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR)
     return unreachable(why_unreachable(errno));
@@ -62,21 +62,21 @@ void set_option(int fd, int level, int name, int value) noexcept {
 
 }  // namespace
 
-std::variant<unique_fd, error> connect_to_host(const std::string& address) {
+expected<unique_fd> connect_to_host(const std::string& address) {
   if (!address.starts_with(tcp_scheme)) return unreachable("not an address of this kind");
   const auto there = numbers_in(address);
   if (!there || there->port == 0)
     return unreachable("no address and port in " + escaped(address.substr(tcp_scheme.size())));
   const socket_address to(*there);
   auto made = connected(unique_fd(::socket(to.family(), stream_type, 0)), to);
-  if (const auto* const fd = std::get_if<unique_fd>(&made)) prepare_stream(fd->get(), wire::transport::tcp);
+  if (made) prepare_stream(made->get(), wire::transport::tcp);
   return made;
 }
 
 namespace {
 
 // Port 0: any free one.
-[[nodiscard]] std::variant<unique_fd, error> listen_at(bool all_interfaces, std::uint16_t& port) {
+[[nodiscard]] expected<unique_fd> listen_at(bool all_interfaces, std::uint16_t& port) {
   // IPv4's loopback suffices for this host, whatever its broker's family is: each Linux has it.
   ip_port at{ip_address::loopback_v4(), port};
   unique_fd fd(all_interfaces ? listen_tcp_everywhere(at, backlog) : listen_tcp(at, backlog));
@@ -87,12 +87,12 @@ namespace {
 
 }  // namespace
 
-std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port, const port_range& among) {
-  std::variant<unique_fd, error> listening;
+expected<unique_fd> listen_on_port(bool all_interfaces, std::uint16_t& port, const port_range& among) {
+  expected<unique_fd> listening = unique_fd();
   const bool tried = try_ports(among, wire::id::random().lo, [&](std::uint16_t each) {
     port = each;
     listening = listen_at(all_interfaces, port);
-    return std::holds_alternative<unique_fd>(listening) || errno != EADDRINUSE;
+    return listening || errno != EADDRINUSE;
   });
   if (!tried && !among.any()) return error(errc::system_error, among.all_taken("ss -ltnp"));
   return listening;

@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <variant>
 
+#include "base/expected.h"
 #include "base/port_range.h"
 #include "base/unique_fd.h"
-#include "orc/result.h"
 #include "wire/control.h"
 
 namespace orc::detail {
@@ -24,12 +23,12 @@ inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
 
 // Connects to "tcp://1.2.3.4:port" ("tcp://[v6]:port"): a number, because looking up a name may take seconds. The
 // descriptor is non-blocking and may still be connecting.
-[[nodiscard]] std::variant<unique_fd, error> connect_to_host(const std::string& address);
+[[nodiscard]] expected<unique_fd> connect_to_host(const std::string& address);
 
 // Returns a non-blocking socket that listens on a free port of `among`, and sets `port` to it. `all_interfaces`: at the
 // addresses of both families, else at 127.0.0.1 only.
-[[nodiscard]] std::variant<unique_fd, error> listen_on_port(bool all_interfaces, std::uint16_t& port,
-                                                            const port_range& among = {});
+[[nodiscard]] expected<unique_fd> listen_on_port(bool all_interfaces, std::uint16_t& port,
+                                                 const port_range& among = {});
 
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.

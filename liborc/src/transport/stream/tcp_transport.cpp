@@ -11,20 +11,19 @@ namespace orc::detail {
 link_or_error<publisher_link> tcp_transport::advertise(const publication_spec& spec) const {
   std::uint16_t port = 0;
   auto listener = listen_on_port(spec.listen_remote, port, spec.ports);
-  if (auto* const failed = std::get_if<error>(&listener)) return std::move(*failed);
-  auto door = acceptor::make(std::move(std::get<unique_fd>(listener)));
-  if (auto* const failed = std::get_if<error>(&door)) return std::move(*failed);
+  if (!listener) return listener.error();
+  auto door = acceptor::make(*std::move(listener));
+  if (!door) return door.error();
   return std::make_unique<stream_publisher_link>(
-      std::move(std::get<acceptor>(door)), spec,
-      wire::endpoint{wire::transport::tcp, "tcp://127.0.0.1:" + std::to_string(port)});
+      *std::move(door), spec, wire::endpoint{wire::transport::tcp, "tcp://127.0.0.1:" + std::to_string(port)});
 }
 
 link_or_error<subscriber_link> tcp_transport::subscribe(const subscription_spec& spec,
                                                         const wire::endpoint& address) const {
   auto connected = connect_to_host(address.address);
-  if (auto* const failed = std::get_if<error>(&connected)) return std::move(*failed);
-  if (among_the_last_fds(std::get<unique_fd>(connected).get())) return out_of_descriptors();
-  return std::make_unique<stream_subscriber_link>(std::move(std::get<unique_fd>(connected)), name(), spec);
+  if (!connected) return connected.error();
+  if (among_the_last_fds(connected->get())) return out_of_descriptors();
+  return std::make_unique<stream_subscriber_link>(*std::move(connected), name(), spec);
 }
 
 }  // namespace orc::detail
