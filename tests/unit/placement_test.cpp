@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/value_of.h"
 
 using namespace orc::detail;
 using orc::errc;
@@ -63,9 +64,8 @@ using numbers = std::vector<int>;
 
 numbers opened(const network_place& place, transport_set named = {}, transport_set open = {}) {
   const auto all = every();
-  const auto chosen = transports_to_open(all, named, open, place, "t");
   numbers found;
-  for (const auto* kind : std::get<std::vector<const transport_kind*>>(chosen))
+  for (const auto* kind : orc::test::value_of(transports_to_open(all, named, open, place, "t")))
     found.push_back(static_cast<int>(kind->name()));
   return found;
 }
@@ -73,7 +73,7 @@ numbers opened(const network_place& place, transport_set named = {}, transport_s
 orc::error failure(const network_place& place, transport_set named = {}, transport_set open = {}) {
   const auto all = every();
   const auto chosen = transports_to_open(all, named, open, place, "t");
-  return std::holds_alternative<orc::error>(chosen) ? std::get<orc::error>(chosen) : orc::error(errc::ok);
+  return chosen ? orc::error(errc::ok) : chosen.error();
 }
 
 }  // namespace

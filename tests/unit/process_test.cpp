@@ -2,21 +2,17 @@
 #include "core/process.h"
 
 #include <memory>
-#include <variant>
 
 #include "support/catch.h"
 #include "support/no_descriptors.h"
+#include "support/value_of.h"
 
 using orc::errc;
 using orc::detail::process;
 
 namespace {
 
-std::shared_ptr<process> acquired() {
-  auto made = process::acquire();
-  REQUIRE(std::holds_alternative<std::shared_ptr<process>>(made));
-  return std::get<std::shared_ptr<process>>(made);
-}
+std::shared_ptr<process> acquired() { return orc::test::value_of(process::acquire()); }
 
 }  // namespace
 
@@ -36,8 +32,7 @@ TEST_CASE("process: all participants share one, and it ends with the last", "[un
 TEST_CASE("process: without descriptors there is none, and the error names the remedy", "[unit]") {
   const orc::test::no_descriptors limit;
   const auto made = process::acquire();
-  const auto* const failed = std::get_if<orc::error>(&made);
-  REQUIRE(failed != nullptr);
-  CHECK(failed->code() == errc::no_descriptors);
-  CHECK_THAT(failed->message(), orc::test::contains("ulimit -n"));
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == errc::no_descriptors);
+  CHECK_THAT(made.error().message(), orc::test::contains("ulimit -n"));
 }

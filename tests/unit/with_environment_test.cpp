@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "support/catch.h"
+#include "support/value_of.h"
 
 using orc::errc;
 using orc::detail::with_environment;
@@ -49,17 +49,14 @@ class environment {
 };
 
 orc::participant_options completed(orc::participant_options options = {}) {
-  auto done = with_environment(std::move(options));
-  REQUIRE(std::holds_alternative<orc::participant_options>(done));
-  return std::get<orc::participant_options>(std::move(done));
+  return orc::test::value_of(with_environment(std::move(options)));
 }
 
 std::string problem(orc::participant_options options = {}) {
   const auto done = with_environment(std::move(options));
-  const auto* const wrong = std::get_if<orc::error>(&done);
-  REQUIRE(wrong != nullptr);
-  CHECK(wrong->code() == errc::bad_argument);
-  return wrong->message();
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == errc::bad_argument);
+  return done.error().message();
 }
 
 }  // namespace

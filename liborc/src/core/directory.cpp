@@ -17,14 +17,14 @@ constexpr std::chrono::milliseconds patience{1'000};  // for an answer, before i
 
 }  // namespace
 
-std::variant<std::unique_ptr<broker_line>, error> line_for(const directory_options& options) {
+expected<std::unique_ptr<broker_line>> line_for(const directory_options& options) {
   if (options.broker_timeout_ms < -1) return error(errc::bad_argument, "broker_timeout_ms is -1 or more");
   if (broker_candidates(options.broker).front() == without_broker)
     return error(errc::bad_argument, "only a broker knows that, and \"none\" (ORC_BROKER) means to do without one");
-  if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
+  if (const auto good = check_broker(options.broker); !good) return good.error();
   auto acquired = process::acquire();
-  if (auto* const failed = std::get_if<error>(&acquired)) return std::move(*failed);
-  auto line = std::make_unique<broker_line>(std::get<std::shared_ptr<process>>(std::move(acquired)), options.broker);
+  if (!acquired) return acquired.error();
+  auto line = std::make_unique<broker_line>(*std::move(acquired), options.broker);
   if (line->fd() < 0) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
   return line;
 }
@@ -36,25 +36,25 @@ result refusal(const wire::error& by_broker, const broker_line& line) {
 
 directory::directory(directory_options options) : options_(std::move(options)), generation_(fork_generation()) {
   auto made = line_for(options_);
-  if (const auto* const wrong = std::get_if<error>(&made))
-    ready_ = {wrong->code(), wrong->message()};
+  if (made)
+    line_ = *std::move(made);
   else
-    line_ = std::get<std::unique_ptr<broker_line>>(std::move(made));
+    ready_ = made.error();
 }
 
-std::variant<wire::body, result> directory::ask(wire::body question) {
-  if (!ready_) return ready_;
+expected<wire::body> directory::ask(wire::body question) {
+  if (!ready_) return ready_.error();
   const deadline until(options_.broker_timeout_ms);
   line_->ask(std::move(question), patience);
   for (;;) {
     if (auto answer = line_->step(monotonic::now())) {
-      if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *line_);
+      if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *line_).error();
       return *std::move(answer);
     }
     switch (const errc waited = line_->wait(until, options_.stop_fd)) {
       case errc::ok: break;
-      case errc::timed_out: return result(errc::no_broker, line_->why_silent());
-      default: return result(waited);
+      case errc::timed_out: return error(errc::no_broker, line_->why_silent());
+      default: return error(waited);
     }
   }
 }
@@ -62,8 +62,8 @@ std::variant<wire::body, result> directory::ask(wire::body question) {
 template <class Answer>
 result directory::ask(wire::body question, Answer& answer) {
   auto got = ask(std::move(question));
-  if (const auto* const why = std::get_if<result>(&got)) return *why;
-  auto* const wanted = std::get_if<Answer>(&std::get<wire::body>(got));
+  if (!got) return got.error();
+  auto* const wanted = std::get_if<Answer>(&*got);
   if (wanted == nullptr) return {errc::refused, "the broker at " + line_->endpoint() + " sent another kind of answer"};
   answer = std::move(*wanted);
   return {};

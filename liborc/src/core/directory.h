@@ -6,16 +6,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "base/expected.h"
 #include "core/broker_line.h"
 #include "orc/directory.h"
 
 namespace orc::detail {
 
-// Returns a line for these options, or their problem.
-[[nodiscard]] std::variant<std::unique_ptr<broker_line>, error> line_for(const directory_options& options);
+// The error names the option that is wrong.
+[[nodiscard]] expected<std::unique_ptr<broker_line>> line_for(const directory_options& options);
 
 // The result of a question that the broker refused.
 [[nodiscard]] result refusal(const wire::error& by_broker, const broker_line& line);
@@ -38,7 +38,7 @@ class directory {
   // Waits for an answer of the expected kind.
   template <class Answer>
   [[nodiscard]] result ask(wire::body question, Answer& answer);
-  [[nodiscard]] std::variant<wire::body, result> ask(wire::body question);
+  [[nodiscard]] expected<wire::body> ask(wire::body question);
 
   const directory_options options_;
   const unsigned generation_;

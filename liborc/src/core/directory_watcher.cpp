@@ -112,10 +112,10 @@ directory_watcher::directory_watcher(const directory_options& options, watch_opt
   ready_ = problem_of(wanted_);
   if (!ready_) return;
   auto made = line_for(options);
-  if (const auto* const wrong = std::get_if<error>(&made))
-    ready_ = {wrong->code(), wrong->message()};
+  if (made)
+    line_ = *std::move(made);
   else
-    line_ = std::get<std::unique_ptr<broker_line>>(std::move(made));
+    ready_ = made.error();
 }
 
 wire::watch directory_watcher::question() const {

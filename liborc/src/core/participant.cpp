@@ -81,21 +81,21 @@ namespace {
 
 participant::participant(participant_options given) : generation_(fork_generation()) {
   auto completed = with_environment(std::move(given));
-  if (const auto* const wrong = std::get_if<error>(&completed)) {
-    started_ = {wrong->code(), wrong->message()};
+  if (!completed) {
+    started_ = completed.error();
     return;
   }
-  options_ = std::get<participant_options>(std::move(completed));
+  options_ = *std::move(completed);
   if (options_.broker_timeout_ms < -1) {
     started_ = {errc::bad_argument, "broker_timeout_ms is -1 or more"};
     return;
   }
   auto acquired = process::acquire();
-  if (const auto* const failed = std::get_if<error>(&acquired)) {
-    started_ = {failed->code(), failed->message()};
+  if (!acquired) {
+    started_ = acquired.error();
     return;
   }
-  process_ = std::get<std::shared_ptr<process>>(std::move(acquired));
+  process_ = *std::move(acquired);
   transports_ = std::make_shared<const transport_list>(make_transports(process_->local_publications(), options_));
   if (started_ = available(options_.transports); !started_) return;
   housekeeping_ = std::make_unique<housekeeping>(process_->context(), options_);

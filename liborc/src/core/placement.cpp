@@ -15,10 +15,9 @@ namespace {
 
 }  // namespace
 
-std::variant<std::vector<const transport_kind*>, error> transports_to_open(const transport_list& all,
-                                                                           transport_set named, transport_set open,
-                                                                           const network_place& place,
-                                                                           const std::string& topic) {
+expected<std::vector<const transport_kind*>> transports_to_open(const transport_list& all, transport_set named,
+                                                                transport_set open, const network_place& place,
+                                                                const std::string& topic) {
   std::vector<const transport_kind*> chosen;
   for (const auto& kind : all) {
     if (is_wanted(*kind, named, place)) chosen.push_back(kind.get());

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "base/expected.h"
 #include "base/port_range.h"
 #include "orc/options.h"
-#include "orc/result.h"
 #include "transport/transport.h"
 
 namespace orc::detail {
@@ -34,11 +33,10 @@ struct network_place {
 //
 // `named`: the transports that the topic names. `open`: its transports that are open already. The error says why none
 // can be opened: the topic allows none that works without a broker, or there is no directory for sockets.
-[[nodiscard]] std::variant<std::vector<const transport_kind*>, error> transports_to_open(const transport_list& all,
-                                                                                         transport_set named,
-                                                                                         transport_set open,
-                                                                                         const network_place& place,
-                                                                                         const std::string& topic);
+[[nodiscard]] expected<std::vector<const transport_kind*>> transports_to_open(const transport_list& all,
+                                                                              transport_set named, transport_set open,
+                                                                              const network_place& place,
+                                                                              const std::string& topic);
 
 // After advertise() failed: true when this system lacks the transport and the topic has others.
 [[nodiscard]] bool can_do_without(const transport_kind& kind, transport_set named, const error& failure);

@@ -38,7 +38,7 @@ void watch_forks() {
 
 }  // namespace
 
-std::variant<std::shared_ptr<process>, error> process::acquire() {
+expected<std::shared_ptr<process>> process::acquire() {
   watch_forks();
   const std::lock_guard lock(current_mutex);
   if (auto existing = current().lock()) return existing;

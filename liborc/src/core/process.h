@@ -4,18 +4,17 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 #include <zmq.hpp>
 
+#include "base/expected.h"
 #include "base/fork_generation.h"
-#include "orc/result.h"
 #include "transport/transports.h"
 
 namespace orc::detail {
 
 class process {
  public:
-  [[nodiscard]] static std::variant<std::shared_ptr<process>, error> acquire();
+  [[nodiscard]] static expected<std::shared_ptr<process>> acquire();
   explicit process(zmq::context_t&& context) noexcept : context_(std::move(context)) {}
   ~process();
   process(const process&) = delete;

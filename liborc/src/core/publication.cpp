@@ -260,12 +260,12 @@ publication_spec publication::spec_at(const network_place& place) const {
 result publication::open(const network_place& place) {
   left_out_.clear();
   const auto placed = transports_to_open(*transports_, options_.transports, open_transports(), place, topic_);
-  if (const auto* const none = std::get_if<error>(&placed)) return {none->code(), none->message()};
+  if (!placed) return placed.error();
   std::vector<std::unique_ptr<publisher_link>> opened;
   std::string left_out;
   bool lends = false;
   const publication_spec spec = spec_at(place);
-  for (const transport_kind* const kind : std::get<std::vector<const transport_kind*>>(placed)) {
+  for (const transport_kind* const kind : *placed) {
     auto made = kind->advertise(spec);
     if (!made) {
       if (!can_do_without(*kind, options_.transports, made.error())) return made.error();

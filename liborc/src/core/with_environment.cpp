@@ -1,7 +1,5 @@
 #include "core/with_environment.h"
 
-#include <optional>
-
 #include "base/comma_list.h"
 #include "base/environment.h"
 #include "base/host_addresses.h"
@@ -15,12 +13,14 @@ namespace orc::detail {
 
 namespace {
 
-// "ipc, tcp" -> {ipc, tcp}. Returns the first unknown word when there is one.
-[[nodiscard]] std::variant<transport_set, std::string> transports_from(std::string_view list) {
+// "ipc, tcp" -> {ipc, tcp}
+[[nodiscard]] expected<transport_set> transports_from(std::string_view list) {
   transport_set set;
   for (const auto word : comma_list(list)) {
     const auto named = wire::transport_named(word);
-    if (!named || *named == wire::transport::none) return std::string(word);
+    if (!named || *named == wire::transport::none)
+      return error(errc::bad_argument,
+                   "there is no transport " + std::string(word) + "; there are inproc, shm, ipc, tcp and multicast");
     set.insert(static_cast<transport>(*named));
   }
   return set;
@@ -34,28 +34,26 @@ namespace {
 
 }  // namespace
 
-std::optional<error> problem_of_broker(const std::string& named) {
-  if (named == without_broker || !broker_is_named(named)) return std::nullopt;
+result check_broker(const std::string& named) {
+  if (named == without_broker || !broker_is_named(named)) return {};
   for (const auto& each : broker_candidates(named)) {
     if (const auto problem = wire::problem_of_broker_endpoint(each))
-      return error(errc::bad_argument, "the broker's endpoint " + problem->text);
+      return {errc::bad_argument, "the broker's endpoint " + problem->text};
   }
-  return std::nullopt;
+  return {};
 }
 
-std::variant<participant_options, error> with_environment(participant_options options) {
+expected<participant_options> with_environment(participant_options options) {
   if (options.transports.empty()) {
-    auto named = transports_from(environment("ORC_TRANSPORTS"));
-    if (const auto* const wrong = std::get_if<std::string>(&named))
-      return error(errc::bad_argument, "ORC_TRANSPORTS: there is no transport " + *wrong +
-                                           "; there are inproc, shm, ipc, tcp and multicast");
-    options.transports = std::get<transport_set>(named);
+    const auto named = transports_from(environment("ORC_TRANSPORTS"));
+    if (!named) return error(errc::bad_argument, "ORC_TRANSPORTS: " + named.error().message());
+    options.transports = *named;
   }
   if (options.ports.empty()) options.ports = environment("ORC_PORTS");
   if (const auto ports = port_range::parse(options.ports); !ports)
     return error(errc::bad_argument, "ports (ORC_PORTS): " + ports.error().message());
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
-  if (auto wrong = problem_of_broker(options.broker)) return *std::move(wrong);
+  if (const auto good = check_broker(options.broker); !good) return good.error();
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();
   if (options.multicast.empty()) options.multicast = wire::multicast_url::from_environment().text;
   const auto url = wire::multicast_url::parse(options.multicast);
