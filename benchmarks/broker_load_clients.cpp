@@ -52,7 +52,7 @@ std::optional<wire::envelope> control_client::try_receive() {
   std::optional<wire::envelope> received;
   if (::zmq_msg_recv(&frame, socket_.get(), ZMQ_DONTWAIT) >= 0) {
     auto decoded = wire::decode({static_cast<const std::byte*>(zmq_msg_data(&frame)), zmq_msg_size(&frame)});
-    if (auto* message = std::get_if<wire::envelope>(&decoded)) received = std::move(*message);
+    if (decoded) received = *std::move(decoded);
   }
   zmq_msg_close(&frame);
   return received;

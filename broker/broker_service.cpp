@@ -61,14 +61,15 @@ void broker_service::receive(routing from, std::span<const std::byte> frame, tim
   ++counters_.messages;
   if (frame.empty()) return greet(from, 0);
   auto decoded = wire::decode(frame);
-  if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-    reject(wrong->text);
-    reply(from, wrong->request, wire::error{wrong->code, wrong->text});
+  if (!decoded) {
+    const auto& wrong = decoded.error();
+    reject(wrong.text);
+    reply(from, wrong.request, wire::error{wrong.code, wrong.text});
     return;
   }
   auto who = map_.participant_at(from);
   if (who) (void)map_.renew(from, now);
-  dispatch(from, by->second, std::get<wire::envelope>(decoded), now);
+  dispatch(from, by->second, *decoded, now);
   if (!waiting_.empty()) {
     // Any message of a holder proves that it lives, even when the topic is free by now or another's.
     if (!who) who = map_.participant_at(from);

@@ -18,9 +18,8 @@ bool tell(line& to, std::uint64_t request, wire::body what) {
 std::optional<wire::body> ask(line& to, wire::body what) {
   if (!tell(to, 99, std::move(what))) return std::nullopt;
   while (const auto frame = to.hear()) {
-    auto decoded = wire::decode(std::as_bytes(std::span(*frame)));
-    auto* const message = std::get_if<wire::envelope>(&decoded);
-    if (message != nullptr && message->request == 99) return std::move(message->content);
+    auto message = wire::decode(std::as_bytes(std::span(*frame)));
+    if (message && message->request == 99) return std::move(message->content);
   }
   return std::nullopt;
 }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <string>
 #include <thread>
-#include <variant>
 
 #include "orc.h"
 #include "support/broker_process.h"

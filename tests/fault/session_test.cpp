@@ -52,9 +52,8 @@ class scripted_broker {
         continue;
       }
       const std::string& content = frames->back();
-      const auto decoded = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
-      const auto* const message = std::get_if<wire::envelope>(&decoded);
-      if (message == nullptr) continue;
+      const auto message = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
+      if (!message) continue;
       if (auto answer = answer_(*message))
         socket_.send({frames->front(), wire::encode({message->request, std::move(*answer)})});
     }

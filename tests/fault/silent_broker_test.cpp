@@ -35,9 +35,8 @@ class moody_broker {
         socket_.send({peer, wire::encode({0, welcome_})});
         continue;
       }
-      const auto decoded = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
-      const auto* const message = std::get_if<wire::envelope>(&decoded);
-      REQUIRE(message != nullptr);
+      const auto message = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
+      REQUIRE(message);
       if (std::holds_alternative<wire::hello>(message->content)) {
         socket_.send({peer, wire::encode({message->request, welcome_})});
       } else {

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <span>
 #include <string>
-#include <variant>
 
 #include "broker/broker_service.h"
 
@@ -17,8 +16,7 @@ using namespace orc;
 
 // Every answer must be fit to be read by a participant.
 bool check_frame(broker_service::routing, const std::string& frame) {
-  const auto decoded = wire::decode(std::as_bytes(std::span(frame.data(), frame.size())));
-  if (!std::holds_alternative<wire::envelope>(decoded)) std::abort();
+  if (!wire::decode(std::as_bytes(std::span(frame.data(), frame.size())))) std::abort();
   return frame.size() % 7 != 0;  // some connections do not take it
 }
 

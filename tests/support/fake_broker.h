@@ -30,9 +30,8 @@ class fake_broker {
         if (!silent) say(0, welcome);
         continue;
       }
-      auto decoded = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
-      auto* const message = std::get_if<wire::envelope>(&decoded);
-      if (message == nullptr) continue;
+      auto message = wire::decode({reinterpret_cast<const std::byte*>(content.data()), content.size()});
+      if (!message) continue;
       heard.push_back(*message);
       if (silent) continue;
       if (auto body = answer(*message)) say(message->request, std::move(*body));

@@ -55,8 +55,8 @@ class raw_client {
     zmq::message_t frame;
     if (!socket_.recv(frame) || frame.more()) throw std::runtime_error("not one frame");
     auto decoded = wire::decode({static_cast<const std::byte*>(frame.data()), frame.size()});
-    if (auto* wrong = std::get_if<wire::malformed>(&decoded)) throw std::runtime_error(wrong->text);
-    return std::move(std::get<wire::envelope>(decoded));
+    if (!decoded) throw std::runtime_error(decoded.error().text);
+    return *std::move(decoded);
   }
 
   // Sends under a new request id and waits for the answer to it; what is pushed meanwhile waits for next_event().

@@ -155,8 +155,8 @@ TEST_CASE("topic map changes: what does not fit into a frame comes in several") 
     const auto frame = wire::encode({1, page});
     CHECK(frame.size() <= wire::max_control_bytes);
     const auto decoded = wire::decode(std::as_bytes(std::span(frame.data(), frame.size())));
-    REQUIRE(std::holds_alternative<wire::envelope>(decoded));
-    CHECK(std::get<wire::changes>(std::get<wire::envelope>(decoded).content) == page);
+    REQUIRE(decoded);
+    CHECK(std::get<wire::changes>(decoded->content) == page);
     if (!page.more) break;
   }
   CHECK(all.topics.size() == 2'000);

@@ -22,7 +22,8 @@ struct fixture {
             options(),
             [this](std::uint64_t to, const std::string& frame) {
               const auto decoded = wire::decode(std::as_bytes(std::span(frame.data(), frame.size())));
-              answers[to].push_back(std::get<wire::envelope>(decoded));
+              REQUIRE(decoded);
+              answers[to].push_back(*decoded);
               return true;
             },
             now) {}

@@ -68,9 +68,8 @@ std::optional<wire::body> broker_line::step(monotonic::time_point now) {
 void broker_line::receive(std::optional<wire::body>& answer, monotonic::time_point now) {
   zmq::message_t frame;
   while (search_.try_recv(frame)) {
-    auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
-    auto* const message = std::get_if<wire::envelope>(&decoded);
-    if (message == nullptr) continue;
+    auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
+    if (!message) continue;
     heard_ = now;
     silent_ = false;
     if (const auto* const welcome = std::get_if<wire::welcome>(&message->content)) {

@@ -111,11 +111,10 @@ void broker_session::receive_all(monotonic::time_point now, const topic_lists& t
   zmq::message_t frame;
   while (search_.try_recv(frame)) {
     auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
-    if (auto* const message = std::get_if<wire::envelope>(&decoded))
-      receive(std::move(*message), now, topics);
+    if (decoded)
+      receive(*std::move(decoded), now, topics);
     else
-      log(log_level::warning,
-          "the broker sent something else than a message: " + std::get<wire::malformed>(decoded).text);
+      log(log_level::warning, "the broker sent something else than a message: " + decoded.error().text);
   }
 }
 
@@ -386,9 +385,8 @@ void broker_session::leave() {
 bool broker_session::goodbye_was_heard() {
   zmq::message_t frame;
   while (search_.try_recv(frame)) {
-    const auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
-    const auto* const message = std::get_if<wire::envelope>(&decoded);
-    if (message != nullptr && message->request == goodbye_request) return true;
+    const auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
+    if (message && message->request == goodbye_request) return true;
   }
   return false;
 }

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/expected.h"
+
 namespace orc::wire {
 
 inline constexpr std::uint16_t protocol_version = 1;
@@ -264,7 +266,7 @@ struct malformed {
 // Decodes bytes of a stranger. Checks size, identifier, FlatBuffers structure (own depth and table limits), version,
 // required fields, lengths, ranges, topic names. Any alignment. Never throws on bad bytes and never reads outside
 // `bytes`.
-[[nodiscard]] std::variant<envelope, malformed> decode(std::span<const std::byte> bytes);
+[[nodiscard]] detail::expected<envelope, malformed> decode(std::span<const std::byte> bytes);
 
 // Checks for 1-255 bytes of [A-Za-z0-9_./-]. Returns a sentence that says what is wrong; empty when the name is valid.
 [[nodiscard]] std::string topic_name_problem(std::string_view name);

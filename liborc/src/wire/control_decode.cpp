@@ -335,7 +335,7 @@ malformed bad(std::uint64_t request, std::string text) { return {error_code::bad
 
 }  // namespace
 
-std::variant<envelope, malformed> decode(std::span<const std::byte> bytes) {
+detail::expected<envelope, malformed> decode(std::span<const std::byte> bytes) {
   constexpr std::size_t smallest = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
   if (bytes.size() < smallest) return bad(0, "the message has " + std::to_string(bytes.size()) + " bytes: too short");
   if (bytes.size() > max_control_bytes) {
