@@ -75,27 +75,27 @@ expected<unique_fd> connect_to_host(const std::string& address) {
 
 namespace {
 
-// Port 0: any free one.
-[[nodiscard]] expected<unique_fd> listen_at(bool all_interfaces, std::uint16_t& port) {
+// Port 0: any free one. False and errno when it fails.
+[[nodiscard]] unique_fd listen_at(bool all_interfaces, std::uint16_t& port) {
   // IPv4's loopback suffices for this host, whatever its broker's family is: each Linux has it.
   ip_port at{ip_address::loopback_v4(), port};
   unique_fd fd(all_interfaces ? listen_tcp_everywhere(at, backlog) : listen_tcp(at, backlog));
-  if (!fd) return failed("cannot listen on a tcp port");
-  port = at.port;
+  if (fd) port = at.port;
   return fd;
 }
 
 }  // namespace
 
 expected<unique_fd> listen_on_port(bool all_interfaces, std::uint16_t& port, const port_range& among) {
-  expected<unique_fd> listening = unique_fd();
+  unique_fd listening;
   const bool tried = try_ports(among, wire::id::random().lo, [&](std::uint16_t each) {
     port = each;
     listening = listen_at(all_interfaces, port);
     return listening || errno != EADDRINUSE;
   });
+  if (listening) return listening;
   if (!tried && !among.any()) return error(errc::system_error, among.all_taken("ss -ltnp"));
-  return listening;
+  return failed("cannot listen on a tcp port");
 }
 
 void prepare_stream(int fd, wire::transport kind) noexcept {
