@@ -95,8 +95,8 @@ void broker_service::handle(routing from, std::uint64_t request, wire::hello& wh
   const auto& by = connections_.at(from).who;
   identify(what, by);
   const bool known = map_.knows(what.participant);
-  if (auto wrong = map_.hello(from, by, what, now)) {
-    reply(from, request, std::move(*wrong));
+  if (auto joined = map_.hello(from, by, what, now); !joined) {
+    reply(from, request, std::move(joined).error());
     return;
   }
   if (!known) log(broker_log_level::info, named(what) + " joined");
@@ -128,8 +128,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::unr
 }
 
 void broker_service::handle(routing from, std::uint64_t request, const wire::request_topic& what, time) {
-  std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
-             map_.request_topic(from, what));
+  finish(from, request, map_.request_topic(from, what));
 }
 
 void broker_service::handle(routing from, std::uint64_t request, const wire::release_topic& what, time) {
@@ -159,8 +158,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::lis
 }
 
 void broker_service::handle(routing from, std::uint64_t request, const wire::describe_topic& what, time now) {
-  std::visit([&](auto&& state) { reply(from, request, std::forward<decltype(state)>(state)); },
-             map_.describe(what, now));
+  finish(from, request, map_.describe(what, now));
 }
 
 void broker_service::handle(routing from, std::uint64_t request, wire::watch& what, time now) {
@@ -171,8 +169,9 @@ void broker_service::handle(routing from, std::uint64_t request, wire::watch& wh
   if (wait.count() == 0 || page.more || has_news(page)) {
     watchers_.remove(from);
     reply(from, request, std::move(page));
-  } else if (auto full = watchers_.add({from, request, connections_.at(from).client, std::move(what), now + wait})) {
-    reply(from, request, std::move(*full));
+  } else if (auto waits = watchers_.add({from, request, connections_.at(from).client, std::move(what), now + wait});
+             !waits) {
+    reply(from, request, std::move(waits).error());
   }
 }
 
@@ -225,8 +224,8 @@ detail::process_state broker_service::state_of(const topic_map::held& held) cons
 void broker_service::probe(const topic_map::held& held, registration asked, time now) {
   const auto from = asked.from;
   const auto request = asked.request;
-  if (auto full = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout)) {
-    reply(from, request, std::move(*full));
+  if (auto waits = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout); !waits) {
+    reply(from, request, std::move(waits).error());
     return;
   }
   const auto number = waiting_.take_probe(held.participant);
@@ -379,14 +378,6 @@ bool broker_service::reply(routing to, std::uint64_t request, wire::body content
   if (send_(to, wire::encode({request, std::move(content)}))) return true;
   ++counters_.unsent;
   return false;
-}
-
-void broker_service::finish(routing to, std::uint64_t request, const topic_map::done& result) {
-  if (result) {
-    reply(to, request, *result);
-  } else {
-    reply(to, request, wire::ack{});
-  }
 }
 
 // Never logs a participant's own id, because it is a credential.

@@ -120,7 +120,10 @@ class broker_service {
   [[nodiscard]] wire::welcome welcome() const;
   void greet(routing to, std::uint64_t request);
   bool reply(routing to, std::uint64_t request, wire::body content);
-  void finish(routing to, std::uint64_t request, const topic_map::done& result);
+  template <class Answer>
+  void finish(routing to, std::uint64_t request, detail::expected<Answer, wire::error> result) {
+    reply(to, request, result ? wire::body(std::move(*result)) : std::move(result).error());
+  }
   [[nodiscard]] std::string named(const wire::hello& who) const;
   void log(broker_log_level level, const std::string& text);
 

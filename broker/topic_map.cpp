@@ -8,24 +8,24 @@
 namespace orc {
 namespace {
 
-wire::error error(wire::error_code code, std::string text) { return {code, std::move(text)}; }
+wire::error refused(wire::error_code code, std::string text) { return {code, std::move(text)}; }
 
 wire::error unknown_participant() {
-  return error(wire::error_code::unknown_participant, "this connection has not said Hello, or its lease ran out");
+  return refused(wire::error_code::unknown_participant, "this connection has not said Hello, or its lease ran out");
 }
 
 // The use of a table: in total, by one client, and by one participant.
 topic_map::done room(const char* what, std::size_t all, std::size_t limit, const client& by, std::size_t of_client,
                      std::size_t of_participant = 0, std::size_t limit_each = 1) {
   const auto refuse = [&](const std::string& holder, std::size_t most) {
-    return error(wire::error_code::limit,
-                 holder + " no more than " + std::to_string(most) + " " + what + ": see orc-broker --help");
+    return refused(wire::error_code::limit,
+                   holder + " no more than " + std::to_string(most) + " " + what + ": see orc-broker --help");
   };
   if (of_participant >= limit_each) return refuse("a participant may have", limit_each);
   if (all >= limit) return refuse("the broker keeps", limit);
   const std::size_t share = client_table::share(limit, all > of_client ? all - of_client : 0);
   if (of_client >= share) return refuse(by.name + " may have, over all its connections,", share);
-  return std::nullopt;
+  return wire::ack{};
 }
 
 std::string describe_process(const wire::hello& who) {
@@ -65,8 +65,9 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
   const auto known = participants_.find(who.participant);
   if (known != participants_.end() && !may_move(*known->second, by, who) &&
       (known->second->route != from || !same_process(known->second->hello, who))) {
-    return error(wire::error_code::id_taken,
-                 "another session has this participant id: draw a new one (a child of fork() needs an id of its own)");
+    return refused(
+        wire::error_code::id_taken,
+        "another session has this participant id: draw a new one (a child of fork() needs an id of its own)");
   }
   participant* const before = find(from);
   if (before != nullptr && (known == participants_.end() || before != known->second.get())) {
@@ -82,13 +83,14 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     self.hello = std::move(introduced);
     changes_.changed(self.change);
     touch(self, now);
-    return std::nullopt;
+    return wire::ack{};
   }
   client& own = clients_.of(by);
-  if (auto full =
-          room("participants", participants_.size() + leaving_count_, limits_.participants, own, own.participants)) {
+  if (auto space =
+          room("participants", participants_.size() + leaving_count_, limits_.participants, own, own.participants);
+      !space) {
     clients_.drop_if_empty(own);
-    return full;
+    return space;
   }
   try {
     auto made = std::make_unique<participant>();
@@ -118,7 +120,7 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     clients_.drop_if_empty(own);
     throw;
   }
-  return std::nullopt;
+  return wire::ack{};
 }
 
 bool topic_map::may_move(const participant& session, const peer& by, const wire::hello& who) {
@@ -151,8 +153,8 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   const auto known = self->publications.find(what.publication);
   const bool fresh_id = known == self->publications.end();
   if (!fresh_id && known->second->first != what.topic) {
-    return error(wire::error_code::bad_request,
-                 "the publication id " + what.publication.hex() + " is that of topic \"" + known->second->first + "\"");
+    return refused(wire::error_code::bad_request, "the publication id " + what.publication.hex() +
+                                                      " is that of topic \"" + known->second->first + "\"");
   }
   auto at = topics_.find(what.topic);
   const publication* const before = at == topics_.end() ? nullptr : live(at->second);
@@ -161,13 +163,14 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     return held{holder.participant, holder, refusal(at)};
   }
   if (at == topics_.end()) {
-    if (auto full = room_for_topic(*self)) return *full;
+    if (auto space = room_for_topic(*self); !space) return space.error();
   } else if (before == nullptr && self->publications.size() >= limits_.topics_each) {
-    return *room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each);
+    return room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each).error();
   }
   const bool has_schema = what.type && !what.type->schema.empty();
   const auto hash = has_schema ? wire::type_hash(*what.type) : 0;
-  if (auto wrong = check_description(what, hash, *self, before == nullptr ? 0 : before->text_bytes)) return *wrong;
+  if (auto checked = check_description(what, hash, *self, before == nullptr ? 0 : before->text_bytes); !checked)
+    return checked.error();
 
   // Does all allocations first.
   publication fresh{what.publication, self, what.endpoints, what.type, false, what.keep_last, text_bytes_of(what), {}};
@@ -208,12 +211,12 @@ topic_map::done topic_map::unregister_topic(routing from, const wire::unregister
   participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
   const auto mine = self->publications.find(what.publication);
-  if (mine == self->publications.end() || mine->second->first != what.topic) return std::nullopt;  // done before
+  if (mine == self->publications.end() || mine->second->first != what.topic) return wire::ack{};  // done before
   const auto at = mine->second;
   drop_publication(at);
   notify(at, now);
   unlinked(at);
-  return std::nullopt;
+  return wire::ack{};
 }
 
 topic_map::requested topic_map::request_topic(routing from, const wire::request_topic& what) {
@@ -223,18 +226,19 @@ topic_map::requested topic_map::request_topic(routing from, const wire::request_
   if (known != self->subscriptions.end()) {
     const auto& [at, shown] = known->second;
     if (at->first != what.topic) {
-      return error(wire::error_code::bad_request, "this subscription id is that of topic \"" + at->first + "\"");
+      return refused(wire::error_code::bad_request, "this subscription id is that of topic \"" + at->first + "\"");
     }
     at->second.subscriptions.at(shown).max_age_ms = what.max_age_ms;
     return state_of(at);
   }
-  if (auto full = room("subscriptions", subscription_count_, limits_.subscriptions, *self->by, self->by->subscriptions,
-                       self->subscriptions.size(), limits_.subscriptions_each)) {
-    return *full;
+  if (auto space = room("subscriptions", subscription_count_, limits_.subscriptions, *self->by, self->by->subscriptions,
+                        self->subscriptions.size(), limits_.subscriptions_each);
+      !space) {
+    return space.error();
   }
   auto at = topics_.find(what.topic);
   if (at == topics_.end()) {
-    if (auto full = room_for_topic(*self)) return *full;
+    if (auto space = room_for_topic(*self); !space) return space.error();
     at = entry(what.topic, *self);
   }
   const wire::id shown{self->number, self->last_subscription + 1};
@@ -257,9 +261,9 @@ topic_map::done topic_map::release_topic(routing from, const wire::release_topic
   participant* const self = find(from);
   if (self == nullptr) return unknown_participant();
   const auto mine = self->subscriptions.find(what.subscription);
-  if (mine == self->subscriptions.end() || mine->second.at->first != what.topic) return std::nullopt;  // done before
+  if (mine == self->subscriptions.end() || mine->second.at->first != what.topic) return wire::ack{};  // done before
   drop_subscription(*self, mine);
-  return std::nullopt;
+  return wire::ack{};
 }
 
 topic_map::done topic_map::heartbeat(routing from, const wire::heartbeat& counters, time now) {
@@ -281,7 +285,7 @@ topic_map::done topic_map::heartbeat(routing from, const wire::heartbeat& counte
     fresh->counters.subscription = shown;
     at->second.subscriptions.at(shown).counters = std::move(fresh);
   }
-  return std::nullopt;
+  return wire::ack{};
 }
 
 void topic_map::goodbye(routing from, time now) noexcept {
@@ -396,10 +400,10 @@ topic_map::done topic_map::check_description(const wire::register_topic& what, s
   schema_store::cost cost;
   if (what.type && !what.type->schema.empty()) {
     if ((what.type->hash != 0 && what.type->hash != hash) || schemas_.contradicts(hash, what.type->schema)) {
-      return error(wire::error_code::bad_request, "topic \"" + what.topic + "\": the hash of type \"" +
-                                                      what.type->name + "\" is " + hash_text(hash) + ", not " +
-                                                      hash_text(what.type->hash) +
-                                                      ": compute it as schemas/PROTOCOL.md says, or leave it 0");
+      return refused(wire::error_code::bad_request, "topic \"" + what.topic + "\": the hash of type \"" +
+                                                        what.type->name + "\" is " + hash_text(hash) + ", not " +
+                                                        hash_text(what.type->hash) +
+                                                        ": compute it as schemas/PROTOCOL.md says, or leave it 0");
     }
     cost = schemas_.cost_of(hash, what.type->schema.size(), *self.by);
   }

@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/expected.h"
 #include "change_log.h"
 #include "client_table.h"
 #include "peer.h"
@@ -61,8 +62,8 @@ class topic_map {
     std::string refusal;  // the answer if the holder lives
   };
   using registered = std::variant<wire::topic_state, held, wire::error>;
-  using requested = std::variant<wire::topic_state, wire::error>;
-  using done = std::optional<wire::error>;  // nothing: success
+  using requested = detail::expected<wire::topic_state, wire::error>;
+  using done = detail::expected<wire::ack, wire::error>;
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
   topic_map(const topic_map&) = delete;

@@ -43,7 +43,7 @@ topic_map::done waiting_registrations::add(const wire::id& holder, registration 
   all_.count += added ? 1 : 0;
   of_client.bytes += bytes;
   all_.bytes += bytes;
-  return std::nullopt;
+  return wire::ack{};
 }
 
 std::optional<std::uint64_t> waiting_registrations::take_probe(const wire::id& holder) {

@@ -27,7 +27,7 @@ topic_map::done watchers::add(watcher asked) {
   ++client->second;
   earliest_ = std::min(earliest_, at->until);
   waiting_.splice(waiting_.end(), made);
-  return std::nullopt;
+  return wire::ack{};
 }
 
 void watchers::remove(routing from) noexcept {
