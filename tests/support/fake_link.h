@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/clock.h"
@@ -22,25 +24,33 @@ enum class reports_by : std::uint8_t { descriptor, sleeper, bell };
   return {detail::allocate_frame(8), sequence, stamp_ns};
 }
 
-// The publisher's end, which the test keeps. Needs the lock of the link's subscription, as the link does.
+// The publisher's end, which the test keeps. While a thread waits for the link, the test may send() and lose(); all
+// else needs the lock of the link's subscription.
 struct fake_publisher final : private detail::sleeper {
   explicit fake_publisher(reports_by way = reports_by::descriptor)
       : descriptor(way == reports_by::descriptor ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1), way_(way) {}
 
   void send(std::uint64_t sequence, std::int64_t stamp_ns = detail::realtime_ns()) {
-    samples.push_back(sample_of(sequence, stamp_ns));
+    {
+      const std::lock_guard lock(mutex);
+      samples.push_back(sample_of(sequence, stamp_ns));
+    }
     if (descriptor) ::eventfd_write(descriptor.get(), 1);
     if (way_ == reports_by::sleeper) word.ring();
     if (way_ == reports_by::bell && bell) bell->ring();
   }
   void lose(detail::link_end why = {}) {
-    state = detail::link_state::lost;
-    end = why;
+    {
+      const std::lock_guard lock(mutex);
+      state = detail::link_state::lost;
+      end = why;
+    }
     if (descriptor) ::eventfd_write(descriptor.get(), 1);
   }
 
   [[nodiscard]] detail::sleeper* as_sleeper() noexcept { return way_ == reports_by::sleeper ? this : nullptr; }
 
+  std::mutex mutex;                    // guards the next three
   std::deque<detail::sample> samples;  // that have not been taken
   detail::link_state state = detail::link_state::connected;
   detail::link_end end;
@@ -66,9 +76,11 @@ struct fake_publisher final : private detail::sleeper {
   int services = 0;
   int sleeps = 0;
   int spins = 0;
+  std::function<void()> after_spin = [] {};  // runs without the lock, when a spin found nothing
 
  private:
   [[nodiscard]] bool arm() noexcept override {
+    const std::lock_guard lock(mutex);
     ticket_ = word.ticket();
     if (samples.empty()) ++sleeps;
     return samples.empty();
@@ -81,7 +93,9 @@ struct fake_publisher final : private detail::sleeper {
   [[nodiscard]] bool look_out(std::chrono::microseconds time, const detail::deadline& until) noexcept override {
     const auto end_of_spin = detail::monotonic::now() + time;
     while (word.ticket() == ticket_) {
-      if (detail::monotonic::now() >= end_of_spin || until.passed()) return false;
+      if (detail::monotonic::now() < end_of_spin && !until.passed()) continue;
+      after_spin();
+      return false;
     }
     return true;
   }
@@ -102,6 +116,7 @@ class fake_link final : public detail::subscriber_link {
   [[nodiscard]] bool try_recv(detail::sample& out, detail::pick which) noexcept override {
     auto& samples = publisher_->samples;
     if (publisher_->is_lost_when_read) publisher_->lose();
+    const std::lock_guard lock(publisher_->mutex);
     const bool next = publisher_->in_order || (publisher_->keeps_samples && which == detail::pick::next);
     while (!next && samples.size() > 1) samples.pop_front();
     if (samples.empty() || publisher_->exhausted) return false;
@@ -111,7 +126,10 @@ class fake_link final : public detail::subscriber_link {
     if (samples.empty() && fd() >= 0) ::eventfd_read(fd(), &count);
     return true;
   }
-  [[nodiscard]] bool has_more() const noexcept override { return !publisher_->samples.empty(); }
+  [[nodiscard]] bool has_more() const noexcept override {
+    const std::lock_guard lock(publisher_->mutex);
+    return !publisher_->samples.empty();
+  }
   [[nodiscard]] int fd() const noexcept override { return publisher_->descriptor.get(); }
   [[nodiscard]] bool keeps_samples() const noexcept override { return publisher_->keeps_samples; }
   [[nodiscard]] bool exhausted() const noexcept override { return publisher_->exhausted; }
@@ -121,10 +139,16 @@ class fake_link final : public detail::subscriber_link {
   void service() noexcept override { ++publisher_->services; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return publisher_->newest_at_join; }
   [[nodiscard]] bool path_answers(detail::monotonic::time_point) noexcept override { return publisher_->path_answers; }
-  [[nodiscard]] detail::link_state state() const noexcept override { return publisher_->state; }
+  [[nodiscard]] detail::link_state state() const noexcept override {
+    const std::lock_guard lock(publisher_->mutex);
+    return publisher_->state;
+  }
   [[nodiscard]] bool is_introduced() const noexcept override { return publisher_->introduced; }
   [[nodiscard]] bool is_expected() const noexcept override { return publisher_->expected; }
-  [[nodiscard]] detail::link_end why_ended() const noexcept override { return publisher_->end; }
+  [[nodiscard]] detail::link_end why_ended() const noexcept override {
+    const std::lock_guard lock(publisher_->mutex);
+    return publisher_->end;
+  }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return publisher_->malformed; }
 
  private:

@@ -141,10 +141,25 @@ TEST_CASE("wait point: a wait ends at its deadline, and at once after a ring", "
     f.waiting.wait(lock, ticket, deadline(1));
     CHECK(lock.owns_lock());
     CHECK_FALSE(f.waiting.is_awaited());
-    if (way == reports_by::sleeper) continue;  // its word tells only of rings during the sleep
     f.waiting.ring();
-    f.waiting.wait(lock, ticket, deadline(-1));
+    const deadline until(patience_ms);
+    f.waiting.wait(lock, ticket, until);
+    CHECK_FALSE(until.passed());
   }
+}
+
+TEST_CASE("wait point: a ring between the spin and the sleep is not lost", "[unit]") {
+  fixture f(reports_by::sleeper, 1us);
+  f.publisher->after_spin = [&] {
+    const std::lock_guard other(f.mutex);
+    f.waiting.ring();
+  };
+  std::unique_lock lock(f.mutex);
+  const deadline until(patience_ms);
+  f.waiting.wait(lock, f.waiting.ticket(), until);
+  CHECK_FALSE(until.passed());
+  CHECK(f.publisher->spins == 1);
+  CHECK(f.publisher->sleeps == 0);
 }
 
 TEST_CASE("wait point: a link that is replaced stays until the thread that waits for it has left", "[unit]") {

@@ -45,7 +45,7 @@ void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, 
   ++waiting_;
   if (lead) leader_ = true;
   if (lead && where != nullptr) {
-    wait_in(*where, lock, until);
+    wait_in(*where, lock, ticket, until);
   } else {
     lock.unlock();
     if (lead)
@@ -61,15 +61,18 @@ void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, 
   if (waiting_ != 0) bell_->ring();
 }
 
-void wait_point::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept {
-  if (spin_.count() != 0) {
+// Rings need the lock, except those for links without a sleeper. So a ring comes before a look at the bell here, or it
+// wakes the sleeper.
+void wait_point::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+                         const deadline& until) noexcept {
+  if (spin_.count() != 0 && bell_->ticket() == ticket) {
     where.before_look_out();
     lock.unlock();
     const bool news = where.look_out(spin_, until);
     lock.lock();
-    if (news || forgotten_) return;  // a link that was forgotten meanwhile does not ring
+    if (news) return;
   }
-  if (!where.arm()) return;
+  if (bell_->ticket() != ticket || !where.arm()) return;
   lock.unlock();
   where.sleep(until);
   lock.lock();

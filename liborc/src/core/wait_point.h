@@ -61,7 +61,8 @@ class wait_point {
   [[nodiscard]] bool has_fd() const noexcept { return static_cast<bool>(user_fd_); }
 
  private:
-  void wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, const deadline& until) noexcept;
+  void wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+               const deadline& until) noexcept;
   void ask_for_alerts() noexcept;
   void poll_alerts() noexcept;
   void poll_for_user(int descriptor, bool poll) noexcept;
