@@ -18,6 +18,7 @@ class fake_transport final : public detail::transport_kind {
  public:
   // What the test sees of it, also after the transport is in a list.
   struct record {
+    detail::capabilities can;  // those of the real one; constant once it is in use
     // Makes the other end of the next link.
     std::function<std::shared_ptr<fake_publisher>()> next = [] { return std::make_shared<fake_publisher>(); };
     std::optional<error> refusal;  // instead of a link
@@ -34,14 +35,7 @@ class fake_transport final : public detail::transport_kind {
   fake_transport(wire::transport name, std::shared_ptr<record> seen) : name_(name), seen_(std::move(seen)) {}
 
   [[nodiscard]] wire::transport name() const noexcept override { return name_; }
-  [[nodiscard]] detail::capabilities can() const noexcept override {
-    using wire::transport;
-    return {.needs_broker = name_ != transport::multicast,
-            .leaves_host = name_ == transport::tcp || name_ == transport::multicast,
-            .by_default = name_ == transport::inproc || name_ == transport::ipc || name_ == transport::tcp,
-            .needs_directory = name_ == transport::ipc || name_ == transport::shm,
-            .repeats_late = name_ == transport::tcp};
-  }
+  [[nodiscard]] detail::capabilities can() const noexcept override { return seen_->can; }
   [[nodiscard]] detail::link_or_error<detail::publisher_link> advertise(
       const detail::publication_spec& spec) const override {
     if (!seen_->advertises) return seen_->refusal.value_or(error(errc::refused, "no way to listen"));
@@ -70,7 +64,14 @@ class fake_transport final : public detail::transport_kind {
 class fake_transports {
  public:
   std::shared_ptr<fake_transport::record> add(wire::transport name) {
+    using wire::transport;
     auto seen = std::make_shared<fake_transport::record>();
+    seen->can = {.needs_broker = name != transport::multicast,
+                 .leaves_host = name == transport::tcp || name == transport::multicast,
+                 .by_default = name == transport::inproc || name == transport::ipc || name == transport::tcp,
+                 .needs_directory = name == transport::ipc || name == transport::shm,
+                 .repeats_late = name == transport::tcp,
+                 .checks_path = name == transport::tcp};
     list_->push_back(std::make_unique<fake_transport>(name, seen));
     return seen;
   }

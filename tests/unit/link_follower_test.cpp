@@ -310,6 +310,18 @@ TEST_CASE("link follower: a silent path gets a second connection, and the old on
   CHECK(f.follower.is_connected());
 }
 
+TEST_CASE("link follower: it looks at the path of a link whose transport checks it, and of no other", "[unit]") {
+  for (const bool checks : {true, false}) {
+    fixture f;
+    f.ipc->can.checks_path = checks;
+    f.link_up();
+    f.ipc->last().path_answers = false;
+    CHECK((f.follower.next_step(f.now) <= f.now + link_follower::path_interval) == checks);
+    f.run(link_follower::path_interval + 10ms);
+    CHECK((f.ipc->asked.size() == 2) == checks);
+  }
+}
+
 TEST_CASE("link follower: a path that answers again needs no second connection", "[unit]") {
   fixture f;
   f.link_up({over_tcp});

@@ -90,7 +90,7 @@ void link_follower::serve_link() {
 // The path may be gone long before the connection ends. The link stays until there is another one, because the path may
 // also return. All subscriptions check at the same time, so that they cost one turn.
 void link_follower::watch_path(monotonic::time_point now) {
-  if (!link_ || now < next_look_at_path_) return;
+  if (!link_ || !checks_path_ || now < next_look_at_path_) return;
   next_look_at_path_ = now - now.time_since_epoch() % path_interval + path_interval;
   if (link_->path_answers(now)) {
     if (std::exchange(is_silent_, false)) selector_.stop();
@@ -122,6 +122,7 @@ void link_follower::adopt(link_selector::choice&& chosen, monotonic::time_point 
   linked_to_ = std::move(chosen.where);
   reason_ = std::move(chosen.reason);
   public_reason_ = std::move(chosen.public_reason);
+  checks_path_ = chosen.checks_path;
   last_end_.clear();
   if (chosen.first) samples_.accept(std::move(*chosen.first));
   waiting_.watch(*link_);
@@ -175,7 +176,7 @@ void link_follower::append_fds(std::vector<int>& to) const {
 
 monotonic::time_point link_follower::next_step(monotonic::time_point now) const {
   auto next = std::min(selector_.next_step().value_or(monotonic::time_point::max()), listen_openly_at_);
-  if (link_ && linked_to_.transport == wire::transport::tcp) next = std::min(next, next_look_at_path_);
+  if (link_ && checks_path_) next = std::min(next, next_look_at_path_);
   if (const auto look = departure_.next_look(now); look && (selector_.waits() || link_)) next = std::min(next, *look);
   return next;
 }

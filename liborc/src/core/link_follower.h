@@ -91,6 +91,7 @@ class link_follower {
   monotonic::time_point linked_at_;
   std::string reason_;
   std::string public_reason_;
+  bool checks_path_ = false;
   monotonic::time_point next_look_at_path_;
   bool is_silent_ = false;       // the selector looks for another one meanwhile
   std::string last_end_;         // why the last link to this publication ended; empty: it has not

@@ -156,8 +156,12 @@ link_selector::choice link_selector::take(candidate& found, monotonic::time_poin
   const auto remark = found.link->remark();
   const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
   const std::size_t count = found.way + 1;  // later ways need no reason
-  choice chosen{nullptr, ways_[found.way].where, notes_of_first(count, now) + remarked,
-                public_notes_of_first(count) + remarked, std::nullopt};
+  choice chosen{nullptr,
+                ways_[found.way].where,
+                notes_of_first(count, now) + remarked,
+                public_notes_of_first(count) + remarked,
+                std::nullopt,
+                ways_[found.way].kind->can().checks_path};
   chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc
   return chosen;
 }

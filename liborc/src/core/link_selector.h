@@ -37,6 +37,7 @@ class link_selector {
     std::string reason;           // why this one was chosen, and no better one
     std::string public_reason;    // the same for other users
     std::optional<sample> first;  // sample that already came through it
+    bool checks_path;             // capabilities::checks_path
   };
 
   // `wanted.publication`, `wanted.secret`, `wanted.newest` and `wanted.run_directory` are ignored.

@@ -44,6 +44,7 @@ struct capabilities {
   bool lends = false;            // try_loan and try_send of its publisher link may succeed
   // A lost first message is repeated only after seconds, so the core repeats subscribe() meanwhile.
   bool repeats_late = false;
+  bool checks_path = false;  // path_answers() of its subscriber link may return false
 };
 
 // The order in which a subscription wants its samples.
@@ -248,8 +249,8 @@ class subscriber_link {
   // last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
-  // Checks the path, about twice a second: asks the publisher's host when nothing has come for a while. False: the host
-  // does not answer any more; the link itself may notice that much later.
+  // Checks the path: asks the publisher's host when nothing has come for a while. False: the host does not answer any
+  // more; the link itself may notice that much later. Called about twice a second if capabilities::checks_path.
   [[nodiscard]] virtual bool path_answers(monotonic::time_point) noexcept { return true; }
 
   // A note about this link for people; empty: none.
@@ -280,8 +281,9 @@ class transport_kind {
   // Constant.
   [[nodiscard]] virtual capabilities can() const noexcept = 0;
   // Opens the publication's end, which the caller owns. The caller holds no lock, so it may take milliseconds, e.g. to
-  // reserve memory. The error says what was tried and what failed; errc::system_error means that this system cannot do
-  // it. The caller tries again later.
+  // reserve memory. The error says what was tried and what failed. errc::system_error of a transport that
+  // may_be_missing means that this system lacks it: the caller then offers a topic with other transports without this
+  // one, and tries again only after one of them was outdated. In all other cases the caller tries again later.
   [[nodiscard]] virtual link_or_error<publisher_link> advertise(const publication_spec& spec) const = 0;
   // Begins to open the subscription's end towards `address`, which another program chose; the caller owns the link. The
   // caller holds the subscription's lock. subscriber_link::state() shows the outcome. The error says why `address`

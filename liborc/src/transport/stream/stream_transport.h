@@ -18,7 +18,7 @@ class tcp_transport final : public transport_kind {
  public:
   [[nodiscard]] wire::transport name() const noexcept override { return wire::transport::tcp; }
   [[nodiscard]] capabilities can() const noexcept override {
-    return {.leaves_host = true, .by_default = true, .repeats_late = true};
+    return {.leaves_host = true, .by_default = true, .repeats_late = true, .checks_path = true};
   }
   [[nodiscard]] link_or_error<publisher_link> advertise(const publication_spec& spec) const override;
   [[nodiscard]] link_or_error<subscriber_link> subscribe(const subscription_spec& spec,
