@@ -5,8 +5,8 @@
 #include <sys/timerfd.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/run_dir.h"
 
@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto first_check_after = 200ms;
-constexpr auto check_interval = 5s;
-constexpr auto check_poll = 10ms;
 constexpr auto longest_silence = 3s;  // a broker with an open question that is silent for longer is lost
 constexpr auto full_pause = 10ms;     // until the next attempt when the connection takes nothing
 
@@ -26,8 +23,8 @@ constexpr auto full_pause = 10ms;     // until the next attempt when the connect
 
 broker_line::broker_line(std::shared_ptr<process> process, const std::string& broker)
     : process_(std::move(process)),
-      broker_(broker),
       search_(process_->context(), broker),
+      silence_(search_.is_named() ? broker_candidates(broker) : std::vector<std::string>()),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
   epoll_event event{.events = EPOLLIN, .data = {}};
@@ -52,7 +49,7 @@ std::optional<wire::body> broker_line::step(monotonic::time_point now) {
   }
   if (!up_) {
     search_.step(now);
-    look_why_silent(now);
+    (void)silence_.step(now);
   }
   do receive(answer, now);
   while (send(now));  // a send may swallow the event of a message that came
@@ -77,8 +74,7 @@ void broker_line::receive(std::optional<wire::body>& answer, monotonic::time_poi
       unsent_ = question_.has_value();
       endpoint_ = search_.endpoint();
       version_ = welcome->version;
-      findings_.clear();
-      next_check_.reset();
+      silence_.end();
     } else if (question_ && message->request == request_) {
       question_.reset();
       answer = std::move(message->content);
@@ -95,25 +91,11 @@ bool broker_line::send(monotonic::time_point now) {
   return sent;
 }
 
-// libzmq does not report why a connection fails.
-void broker_line::look_why_silent(monotonic::time_point now) {
-  if (check_ && check_->is_done()) {
-    if (next_check_) findings_ = check_->findings();  // else a broker has answered since
-    check_.reset();
-  }
-  if (!next_check_) next_check_ = now + first_check_after;
-  if (check_ || !search_.is_named() || now < *next_check_) return;
-  next_check_ = now + check_interval;
-  try {
-    check_.emplace(broker_candidates(broker_));
-  } catch (const std::system_error&) {  // without a thread there are no findings
-  }
-}
-
 std::string broker_line::why_silent() const {
   if (is_up()) return "the broker at " + endpoint_ + " did not answer in time";
   if (!search_.problem().empty()) return "no broker: " + search_.problem();
-  return "no broker answers at " + search_.places(findings_) + ": start one with orc-broker, or set ORC_BROKER";
+  return "no broker answers at " + search_.places(silence_.findings()) +
+         ": start one with orc-broker, or set ORC_BROKER";
 }
 
 void broker_line::look_again() noexcept { set_timer({}); }
@@ -133,7 +115,7 @@ void broker_line::watch(monotonic::time_point now) noexcept {
   watched_ = connection;
   auto next = up_ ? now + longest_silence : search_.next_step();
   if (up_ && question_) next = std::min(next, again_);
-  if (!up_ && search_.is_named()) next = std::min(next, check_ ? now + check_poll : next_check_.value_or(now));
+  if (!up_) next = std::min(next, silence_.next_step(now));
   set_timer(next - now);
 }
 

@@ -7,13 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
-#include "base/endpoint_check.h"
 #include "base/unique_fd.h"
 #include "core/broker_search.h"
 #include "core/process.h"
+#include "core/silence_check.h"
 #include "orc/result.h"
 #include "wire/control.h"
 
@@ -47,13 +46,12 @@ class broker_line {
  private:
   void receive(std::optional<wire::body>& answer, monotonic::time_point now);
   [[nodiscard]] bool send(monotonic::time_point now);
-  void look_why_silent(monotonic::time_point now);
   void watch(monotonic::time_point now) noexcept;
   void set_timer(monotonic::duration in) noexcept;
 
   std::shared_ptr<process> process_;  // owns the context, so it is destroyed last
-  const std::string broker_;
   broker_search search_;
+  silence_check silence_;
   unique_fd events_;  // an epoll of the next two
   unique_fd timer_;
   int watched_ = -1;  // descriptor of the connection in events_
@@ -69,9 +67,6 @@ class broker_line {
   bool silent_ = false;
   std::string endpoint_;
   std::string version_;
-  std::optional<endpoint_check> check_;  // in progress or not yet read
-  std::optional<monotonic::time_point> next_check_;
-  std::vector<std::string> findings_;
 };
 
 }  // namespace orc::detail

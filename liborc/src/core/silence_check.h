@@ -22,6 +22,10 @@ class silence_check {
 
   // Call it while no broker answers. Begins a check when one is due. True: a check has ended.
   [[nodiscard]] bool step(monotonic::time_point now);
+  // True from the beginning of a check until step() reports its end.
+  [[nodiscard]] bool is_checking() const noexcept { return check_.has_value(); }
+  // When step() is due, while no broker answers.
+  [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now) const noexcept;
   // A broker answers: drops the findings, also those of a check that still runs.
   void end() noexcept;
   // The problem of each endpoint at the last check, empty where there is none. No elements before the first check.
