@@ -121,7 +121,7 @@ bool housekeeping::turn() {
     if (stop_) return false;
     take_changes();
   }
-  const auto now = monotonic::now();
+  auto now = monotonic::now();
   const bool look_at_all = now >= next_tick_;
   if (look_at_all) next_tick_ = now + tick;
   if (look_at_all) addresses_.tick(now);
@@ -134,6 +134,7 @@ bool housekeeping::turn() {
     look_after(*each, now);
     if (look_at_all) each->service();
   }
+  now = monotonic::now();  // opening a publication may have taken long
   const bool had_place = session_.place().has_value();
   session_.step(now, topics_);
   sooner(session_.next_step(now, topics_));
