@@ -20,8 +20,11 @@ struct publisher_link_record {
   int behind_for = 0;  // so many calls of service()
   detail::monotonic::duration rest{};
   bool is_outdated = false;
+  bool takes_small = false;  // try_send succeeds
+  bool has_memory = true;    // for newest()
 
   std::vector<std::uint64_t> committed;  // sequences
+  std::vector<std::uint64_t> asked;      // to send small samples: sequences
   std::vector<std::uint64_t> offered;    // the sequence of the last sample, at each service(); 0: none
   bool is_open = true;
 };
@@ -35,6 +38,14 @@ class fake_publisher_link final : public detail::publisher_link {
   [[nodiscard]] bool is_outdated() const override { return seen_->is_outdated; }
   [[nodiscard]] std::size_t readers() const noexcept override { return seen_->readers; }
   [[nodiscard]] std::size_t largest_sample() const noexcept override { return seen_->largest; }
+  [[nodiscard]] bool try_send(const void*, std::size_t, const wire::sample_header& header) noexcept override {
+    seen_->asked.push_back(header.sequence);
+    return seen_->takes_small;
+  }
+  [[nodiscard]] bool newest(detail::sample& out) noexcept override {
+    if (seen_->has_memory) out = {detail::allocate_frame(8), seen_->asked.back(), 0};
+    return seen_->has_memory;
+  }
   void commit(detail::sample& s) noexcept override { seen_->committed.push_back(s.sequence); }
   void service(detail::sample* last) noexcept override {
     seen_->offered.push_back(last != nullptr ? last->sequence : 0);

@@ -82,6 +82,113 @@ TEST_CASE("publication: the smallest limit of its links is the topic's, for all 
   CHECK(f.inproc->links.front()->committed == sequences{1});
 }
 
+TEST_CASE("publication: a link that lends gets a small sample as it is, while it alone has readers", "[unit]") {
+  fixture f;
+  f.ipc->can.lends = true;
+  f.open();
+  auto& lender = *f.ipc->links.front();
+  auto& other = *f.inproc->links.front();
+  lender.takes_small = true;
+  f.send();
+  CHECK(lender.asked.empty());  // two links have readers
+  other.readers = 0;
+  f.send();
+  CHECK(lender.asked == sequences{2});
+  CHECK(lender.committed == sequences{1});
+  CHECK(other.committed == sequences{1});
+  CHECK(f.tested->counters().sent == 2);
+  CHECK(f.tested->counters().bytes == 16);
+  f.tested->service();
+  CHECK(other.offered == sequences{0, 2});  // the lender keeps it for all of them
+  const std::string large(20'000, 'x');
+  REQUIRE(f.tested->send(large.data(), large.size()));
+  CHECK(lender.asked == sequences{2});
+  CHECK(lender.committed == sequences{1, 3});
+}
+
+TEST_CASE("publication: a link whose transport does not lend is never asked to send as it is", "[unit]") {
+  fixture f;
+  f.open();
+  f.ipc->links.front()->takes_small = true;
+  f.inproc->links.front()->readers = 0;
+  f.send();
+  CHECK(f.ipc->links.front()->asked.empty());
+  CHECK(f.ipc->links.front()->committed == sequences{1});
+}
+
+TEST_CASE("publication: a small sample that the link does not take as it is goes over each link", "[unit]") {
+  fixture f;
+  f.ipc->can.lends = true;
+  f.ipc->largest = 8;
+  f.open();
+  auto& lender = *f.ipc->links.front();
+  f.inproc->links.front()->readers = 0;
+  f.send();
+  CHECK(lender.asked == sequences{1});
+  CHECK(lender.committed == sequences{1});
+  CHECK(f.inproc->links.front()->committed == sequences{1});
+  CHECK(f.tested->counters().sent == 1);
+  const auto refused = f.tested->send("123456789", 9);
+  CHECK(refused.code() == errc::bad_argument);
+  CHECK_THAT(refused.error().message(), contains("too large for ipc: 8 at most"));
+  CHECK(lender.committed == sequences{1});
+  CHECK(f.tested->counters().sent == 1);
+}
+
+TEST_CASE("publication: a last sample that cannot be copied out of its link is offered later, or its successor",
+          "[unit]") {
+  fixture f;
+  f.ipc->can.lends = true;
+  f.open();
+  auto& lender = *f.ipc->links.front();
+  auto& other = *f.inproc->links.front();
+  lender.takes_small = true;
+  lender.has_memory = false;
+  other.readers = 0;
+  f.send();
+  f.tested->service();
+  CHECK(other.offered == sequences{0, 0});
+  lender.has_memory = true;
+  f.tested->service();
+  CHECK(other.offered == sequences{0, 0, 1});
+  lender.has_memory = false;
+  f.send();
+  lender.takes_small = false;
+  f.send();
+  f.tested->service();
+  CHECK(other.offered == sequences{0, 0, 1, 3});
+}
+
+TEST_CASE("publication: a link that is closed leaves the last sample that it kept", "[unit]") {
+  for (const bool has_memory : {true, false}) {
+    fixture f;
+    f.ipc->can.lends = true;
+    f.open();
+    f.inproc->links.front()->readers = 0;
+    f.ipc->links.front()->takes_small = true;
+    f.ipc->links.front()->has_memory = has_memory;
+    f.send();
+    f.ipc->links.front()->is_outdated = true;
+    REQUIRE(f.tested->close_outdated());
+    f.open();
+    CHECK(f.ipc->links.back()->offered == sequences{has_memory ? 1U : 0U});
+  }
+}
+
+TEST_CASE("publication: it reports each transport that this system lacks, and does without them", "[unit]") {
+  fixture f;
+  const auto shm = f.transports.add(wire::transport::shm);
+  for (const auto& missing : {f.ipc, shm}) {
+    missing->can = {.by_default = true, .may_be_missing = true};
+    missing->advertises = false;
+    missing->refusal = orc::error(errc::system_error, "no such thing");
+  }
+  f.open();
+  CHECK(f.tested->left_out() == "topic t is not offered over ipc: no such thing; and not over shm: no such thing");
+  f.send();
+  CHECK(f.inproc->links.front()->committed == sequences{1});
+}
+
 TEST_CASE("publication: one that cannot open keeps the reason, and opens all its links at a later attempt", "[unit]") {
   fixture f;
   f.ipc->advertises = false;
@@ -183,10 +290,10 @@ TEST_CASE("publication: at its end readers that are behind are served until none
   f.open();
   other.open();
   f.send();
-  f.ipc->links.front()->behind_for = 5;
+  f.ipc->links.front()->behind_for = 2;  // a millisecond each, of 300
   const auto served = f.ipc->links.front()->offered.size();
   publication::end_all({f.tested, other.tested});
-  CHECK(f.ipc->links.front()->offered.size() == served + 5);
+  CHECK(f.ipc->links.front()->offered.size() == served + 2);
   CHECK_FALSE(f.ipc->links.front()->is_open);
   CHECK_FALSE(other.ipc->links.front()->is_open);
   CHECK(f.tested->send("x", 1).code() == errc::closed);

@@ -269,8 +269,8 @@ result publication::open(const network_place& place) {
     auto made = kind->advertise(spec);
     if (!made) {
       if (!can_do_without(*kind, options_.transports, made.error())) return made.error();
-      left_out = "topic " + topic_ + " is not offered over " + std::string(wire::name_of(kind->name())) + ": " +
-                 made.error().message();
+      left_out += (left_out.empty() ? "topic " + topic_ + " is not offered over " : "; and not over ") +
+                  std::string(wire::name_of(kind->name())) + ": " + made.error().message();
       continue;
     }
     lends = lends || kind->can().lends;
