@@ -1,9 +1,8 @@
 // When a declaration is sent, and what threads that wait for its outcome get.
 #include "core/announcement.h"
 
-#include <thread>
-
 #include "support/catch.h"
+#include "support/waiting_thread.h"
 
 using orc::errc;
 using orc::error;
@@ -94,7 +93,8 @@ TEST_CASE("announcement: an obstacle ends the wait, and the declaration stays", 
 TEST_CASE("announcement: one that is given up tells threads that wait, and keeps an outcome that it has", "[unit]") {
   announcement open;
   orc::result waited;
-  std::thread user([&] { waited = open.wait(deadline(-1)); });
+  orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::patience_ms)); });
+  REQUIRE(user.await_sleep());
   open.withdrawn();
   user.join();
   CHECK(waited.code() == errc::closed);

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/fake_transport.h"
 #include "support/wait_until.h"
+#include "support/waiting_thread.h"
 
 using namespace orc::detail;
 using namespace orc::test;
@@ -19,6 +19,7 @@ namespace wire = orc::wire;
 namespace {
 
 constexpr int long_ms = orc::test::patience_ms;
+constexpr reports_by all_ways[] = {reports_by::descriptor, reports_by::sleeper, reports_by::bell};
 
 struct fixture {
   explicit fixture(const orc::request_options& options = {})
@@ -155,12 +156,37 @@ TEST_CASE("subscription: old samples are passed over, and count as missed", "[un
   CHECK(f.tested.link().stale == 8);
 }
 
-TEST_CASE("subscription: a receive that waits ends with the sample, the link or the subscription", "[unit]") {
-  for (const auto way : {reports_by::descriptor, reports_by::sleeper, reports_by::bell}) {
+TEST_CASE("subscription: a receive that waits ends with a sample, also of a link that came meanwhile", "[unit]") {
+  for (const auto way : all_ways) {
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
     orc::message got;
-    std::thread user([&] { got = f.tested.recv(-1); });
+    const auto receive = [&] { got = f.tested.recv(long_ms); };
+    waiting_thread first(receive);
+    REQUIRE(first.await_sleep());
+    f.ipc->last().send(1);
+    first.join();
+    CHECK(got.sequence() == 1);
+    waiting_thread second(receive);
+    REQUIRE(second.await_sleep());
+    f.ipc->last().lose();
+    f.step(1s);
+    f.step(1s);
+    REQUIRE(f.ipc->publishers.size() == 2);
+    REQUIRE(second.await_sleep());
+    f.ipc->last().send(2);
+    second.join();
+    CHECK(got.sequence() == 2);
+  }
+}
+
+TEST_CASE("subscription: a receive that waits ends with the subscription", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f;
+    f.link_up([](fake_publisher&) {}, way);
+    orc::message got;
+    waiting_thread user([&] { got = f.tested.recv(long_ms); });
+    REQUIRE(user.await_sleep());
     f.tested.close();
     user.join();
     CHECK(got.status() == errc::closed);
@@ -208,7 +234,8 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK_FALSE(f.tested.link().connected);
   CHECK(f.tested.link().reason == "no publisher");
   orc::result linked = errc::timed_out;
-  std::thread user([&] { linked = f.tested.wait_connected(-1); });
+  waiting_thread user([&] { linked = f.tested.wait_connected(long_ms); });
+  REQUIRE(user.await_sleep());
   f.link_up();
   user.join();
   CHECK(linked);

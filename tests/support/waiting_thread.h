@@ -1,0 +1,51 @@
+// A thread that runs one call which waits. The test sees when the thread sleeps in that call, and only then acts.
+#pragma once
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "support/wait_until.h"
+
+namespace orc::test {
+
+class waiting_thread {
+ public:
+  // `call` must end before the object does. It may block nowhere but in its wait.
+  template <typename Call>
+  explicit waiting_thread(Call call)
+      : thread_([this, call = std::move(call)] {
+          id_ = static_cast<pid_t>(::syscall(SYS_gettid));
+          call();
+        }) {}
+  ~waiting_thread() { join(); }
+  waiting_thread(const waiting_thread&) = delete;
+  waiting_thread& operator=(const waiting_thread&) = delete;
+
+  // False: not in time.
+  [[nodiscard]] bool await_sleep() const {
+    return wait_until([this] { return id_ != 0 && is_asleep(); });
+  }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // The state follows the name, which may have any character but ends with the last parenthesis (proc(5)).
+  [[nodiscard]] bool is_asleep() const {
+    std::string line;
+    std::getline(std::ifstream("/proc/self/task/" + std::to_string(id_) + "/stat"), line);
+    const auto name_ends = line.rfind(") ");
+    return name_ends != std::string::npos && line[name_ends + 2] == 'S';
+  }
+
+  std::atomic<pid_t> id_{0};
+  std::thread thread_;
+};
+
+}  // namespace orc::test
