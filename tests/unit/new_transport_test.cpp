@@ -2,59 +2,65 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "core/publication.h"
 #include "core/subscription.h"
 #include "loopback_transport.h"
-#include "support/budget.h"
 #include "support/catch.h"
+#include "support/waiting_thread.h"
 
 using namespace orc::detail;
 using orc::test::loopback_transport;
+using orc::test::patience_ms;
 namespace wire = orc::wire;
 
 namespace {
-
-constexpr auto patience_ms = static_cast<int>(orc::test::patience.count());
 
 std::string text_of(const orc::message& m) { return {static_cast<const char*>(m.data()), m.size()}; }
 
 // A topic whose participant has one transport, without a broker and its threads.
 struct topic_over_loopback {
-  topic_over_loopback() { kinds->push_back(std::make_unique<loopback_transport>()); }
-  void request() {
-    const auto offered = sender.registration();
+  explicit topic_over_loopback(bool keep_last = true) {
+    kinds->push_back(std::make_unique<loopback_transport>());
+    orc::topic_options options;
+    options.keep_last = keep_last;
+    sender = std::make_unique<publication>("t", options, kinds);
+  }
+  void open() const { REQUIRE(sender->open(network_place{})); }
+  void request() { request(receiver); }
+  void request(subscription& by) const {
+    const auto offered = sender->registration();
     wire::topic_state told{.topic = "t", .publication = std::nullopt, .subscriptions = {}};
     told.publication.emplace();
     told.publication->publication = offered.publication;
     told.publication->endpoints = offered.endpoints;
-    receiver.update(told, true, "", monotonic::now());
-    receiver.step(monotonic::now());
+    by.update(told, true, "", monotonic::now());
+    by.step(monotonic::now());
   }
-  void send(std::string_view text) { REQUIRE(sender.send(text.data(), text.size())); }
+  void send(std::string_view text) const { REQUIRE(sender->send(text.data(), text.size())); }
 
   std::shared_ptr<transport_list> kinds = std::make_shared<transport_list>();
-  publication sender{"t", {}, kinds};
+  std::unique_ptr<publication> sender;
   subscription receiver{"t", {}, {}, kinds, std::make_shared<doorbell>(), "", false, false};
+  subscription second{"t", {}, {}, kinds, std::make_shared<doorbell>(), "", false, false};
 };
 
 }  // namespace
 
 TEST_CASE("new transport: a publication opens it, and a subscription finds it", "[unit]") {
   topic_over_loopback topic;
-  REQUIRE(topic.sender.open(network_place{}));
-  REQUIRE(topic.sender.registration().endpoints ==
-          std::vector<wire::endpoint>{{loopback_transport::number, "loopback://" + topic.sender.id().hex()}});
+  topic.open();
+  REQUIRE(topic.sender->registration().endpoints ==
+          std::vector<wire::endpoint>{{loopback_transport::number, "loopback://" + topic.sender->id().hex()}});
   topic.request();
   CHECK(topic.receiver.connected());
   CHECK(topic.receiver.link().transport == static_cast<orc::transport>(loopback_transport::number));
-  CHECK(topic.sender.readers() == 1);
+  CHECK(topic.sender->readers() == 1);
 }
 
 TEST_CASE("new transport: samples arrive, the last one also at a subscription that joins later", "[unit]") {
   topic_over_loopback topic;
-  REQUIRE(topic.sender.open(network_place{}));
+  topic.open();
   topic.send("old");
   topic.send("last");
   topic.request();
@@ -69,16 +75,67 @@ TEST_CASE("new transport: samples arrive, the last one also at a subscription th
 
 TEST_CASE("new transport: a sample wakes a thread that waits", "[unit]") {
   topic_over_loopback topic;
-  REQUIRE(topic.sender.open(network_place{}));
+  topic.open();
   topic.request();
-  std::thread later([&] { topic.send("now"); });
-  CHECK(text_of(topic.receiver.recv(patience_ms)) == "now");
-  later.join();
+  orc::message got;
+  orc::test::waiting_thread user([&] { got = topic.receiver.recv(patience_ms); });
+  REQUIRE(user.await_sleep());
+  topic.send("now");
+  user.join();
+  CHECK(text_of(got) == "now");
+}
+
+TEST_CASE("new transport: a subscription that joins wakes a thread that waits for readers", "[unit]") {
+  topic_over_loopback topic;
+  topic.open();
+  orc::result found;
+  orc::test::waiting_thread user([&] { found = topic.sender->wait_readers(1, patience_ms); });
+  REQUIRE(user.await_sleep());
+  topic.request();
+  user.join();
+  CHECK(found);
+}
+
+TEST_CASE("new transport: each subscription gets the last sample, and all later ones", "[unit]") {
+  topic_over_loopback topic;
+  topic.send("last");  // before the link is open
+  topic.open();
+  topic.request();
+  CHECK(text_of(topic.receiver.recv(0)) == "last");
+  topic.request(topic.second);
+  CHECK(topic.sender->readers() == 2);
+  CHECK(text_of(topic.second.recv(0)) == "last");
+  topic.send("next");
+  CHECK(text_of(topic.receiver.recv(0)) == "next");
+  CHECK(text_of(topic.second.recv(0)) == "next");
+  topic.second.close();
+  CHECK(topic.sender->readers() == 1);
+}
+
+TEST_CASE("new transport: a topic that keeps no last sample gives none to later subscriptions", "[unit]") {
+  topic_over_loopback topic(false);
+  topic.open();
+  topic.send("old");
+  topic.request();
+  CHECK_FALSE(topic.receiver.recv(0));
+  topic.send("next");
+  const auto next = topic.receiver.recv(0);
+  CHECK(text_of(next) == "next");
+  CHECK(next.missed() == 0);
+}
+
+TEST_CASE("new transport: the link ends with its publication", "[unit]") {
+  topic_over_loopback topic;
+  topic.open();
+  topic.request();
+  REQUIRE(topic.receiver.connected());
+  topic.sender->close();
+  CHECK_FALSE(topic.receiver.connected());
 }
 
 TEST_CASE("new transport: a participant that has no broker does not open one that needs it", "[unit]") {
   topic_over_loopback topic;
   network_place alone;
   alone.alone = true;
-  CHECK(topic.sender.open(alone).code() == orc::errc::bad_argument);
+  CHECK(topic.sender->open(alone).code() == orc::errc::bad_argument);
 }
