@@ -47,7 +47,7 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
        }},
       {"schema", [](auto& o) { o.type.schema.assign(orc::wire::max_schema_bytes + 1, 'x'); }},
       {"hash of type", [](auto& o) { o.type = {.name = "n", .encoding = {}, .hash = 1, .schema = "s"}; }},
-      {"", [](auto& o) { o.multicast = "nonsense"; }},
+      {"does not begin with udpm://", [](auto& o) { o.multicast = "nonsense"; }},
       {"no transport 31", [](auto& o) { o.transports = {static_cast<orc::transport>(31)}; }}};
   for (const auto& [what, spoil] : topics) {
     INFO(what);
