@@ -1,4 +1,5 @@
-// Placement: the transports that a publication opens. It asks the transports what they are, and names none.
+// Placement: the transports that a publication opens. The policy asks the transports what they are; only
+// the text of without_multicast() names one.
 #pragma once
 
 #include <string>
@@ -41,7 +42,7 @@ struct network_place {
 // After advertise() failed: true when this system lacks the transport and the topic has others.
 [[nodiscard]] bool can_do_without(const transport_kind& kind, transport_set named, const error& failure);
 
-// Why a topic needs a broker.
+// Why a topic needs a broker: multicast is the only transport of ORC that needs none.
 [[nodiscard]] result without_multicast(const std::string& topic);
 
 }  // namespace orc::detail

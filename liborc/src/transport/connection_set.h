@@ -31,7 +31,7 @@ concept connection = requires(T c, const T& constant) {
   noexcept->std::same_as<bool>;  // a stranger that said something: others give way first
   { constant.is_reader() }
   noexcept->std::same_as<bool>;       // it receives samples
-  { c.gone } -> std::same_as<bool&>;  // leave() sets it; such a one is neither of the above
+  { c.gone } -> std::same_as<bool&>;  // leave() sets it; it is then neither a stranger nor a reader
   { c.guest } -> std::same_as<visitor&>;
 };
 
@@ -59,8 +59,8 @@ class connection_set {
   [[nodiscard]] bool wake_with(int descriptor) noexcept { return door_.watch(descriptor, this); }
 
   // Calls on_event(reader, events) for connections with events, and make(unique_fd) for newcomers, until the visit is
-  // over. make() returns the connection, or null to refuse it. When it throws std::bad_alloc, newcomers wait until the
-  // next sweep().
+  // over. make() returns the connection, or null to refuse it. Without memory for it (std::bad_alloc), this newcomer
+  // is closed, and others wait until the next sweep().
   template <typename OnEvent, typename Make>
   void serve(visit& now, OnEvent on_event, Make make) {
     door_.each_event(
