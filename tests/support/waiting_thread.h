@@ -16,14 +16,21 @@ namespace orc::test {
 
 class waiting_thread {
  public:
-  // `call` must end before the object does. It may block nowhere but in its wait.
+  // Time limit for the call: await_end() fails before.
+  static constexpr int limit_ms = 2 * patience_ms;
+
+  // `call` may block nowhere but in its wait, and uses limit_ms: a call that nothing wakes would often look again at
+  // its deadline, and succeed.
   template <typename Call>
   explicit waiting_thread(Call call)
       : thread_([this, call = std::move(call)] {
           id_ = static_cast<pid_t>(::syscall(SYS_gettid));
           call();
+          done_ = true;
         }) {}
-  ~waiting_thread() { join(); }
+  ~waiting_thread() {
+    if (thread_.joinable()) thread_.join();
+  }
   waiting_thread(const waiting_thread&) = delete;
   waiting_thread& operator=(const waiting_thread&) = delete;
 
@@ -31,8 +38,11 @@ class waiting_thread {
   [[nodiscard]] bool await_sleep() const {
     return wait_until([this] { return id_ != 0 && is_asleep(); });
   }
-  void join() {
-    if (thread_.joinable()) thread_.join();
+  // The call has returned afterwards. False: not in time.
+  [[nodiscard]] bool await_end() {
+    const bool in_time = wait_until([this] { return done_.load(); });
+    thread_.join();
+    return in_time;
   }
 
  private:
@@ -45,6 +55,7 @@ class waiting_thread {
   }
 
   std::atomic<pid_t> id_{0};
+  std::atomic<bool> done_{false};
   std::thread thread_;
 };
 

@@ -93,10 +93,10 @@ TEST_CASE("announcement: an obstacle ends the wait, and the declaration stays", 
 TEST_CASE("announcement: one that is given up tells threads that wait, and keeps an outcome that it has", "[unit]") {
   announcement open;
   orc::result waited;
-  orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::patience_ms)); });
+  orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::waiting_thread::limit_ms)); });
   REQUIRE(user.await_sleep());
   open.withdrawn();
-  user.join();
+  CHECK(user.await_end());
   CHECK(waited.code() == errc::closed);
   open.sent(16, start);  // the housekeeping was about to
   CHECK(outcome(open) == errc::closed);

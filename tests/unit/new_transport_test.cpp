@@ -11,7 +11,7 @@
 
 using namespace orc::detail;
 using orc::test::loopback_transport;
-using orc::test::patience_ms;
+using orc::test::waiting_thread;
 namespace wire = orc::wire;
 
 namespace {
@@ -78,10 +78,10 @@ TEST_CASE("new transport: a sample wakes a thread that waits", "[unit]") {
   topic.open();
   topic.request();
   orc::message got;
-  orc::test::waiting_thread user([&] { got = topic.receiver.recv(patience_ms); });
+  waiting_thread user([&] { got = topic.receiver.recv(waiting_thread::limit_ms); });
   REQUIRE(user.await_sleep());
   topic.send("now");
-  user.join();
+  CHECK(user.await_end());
   CHECK(text_of(got) == "now");
 }
 
@@ -89,10 +89,10 @@ TEST_CASE("new transport: a subscription that joins wakes a thread that waits fo
   topic_over_loopback topic;
   topic.open();
   orc::result found;
-  orc::test::waiting_thread user([&] { found = topic.sender->wait_readers(1, patience_ms); });
+  waiting_thread user([&] { found = topic.sender->wait_readers(1, waiting_thread::limit_ms); });
   REQUIRE(user.await_sleep());
   topic.request();
-  user.join();
+  CHECK(user.await_end());
   CHECK(found);
 }
 

@@ -161,11 +161,11 @@ TEST_CASE("subscription: a receive that waits ends with a sample, also of a link
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
     orc::message got;
-    const auto receive = [&] { got = f.tested.recv(long_ms); };
+    const auto receive = [&] { got = f.tested.recv(waiting_thread::limit_ms); };
     waiting_thread first(receive);
     REQUIRE(first.await_sleep());
     f.ipc->last().send(1);
-    first.join();
+    CHECK(first.await_end());
     CHECK(got.sequence() == 1);
     waiting_thread second(receive);
     REQUIRE(second.await_sleep());
@@ -175,7 +175,7 @@ TEST_CASE("subscription: a receive that waits ends with a sample, also of a link
     REQUIRE(f.ipc->publishers.size() == 2);
     REQUIRE(second.await_sleep());
     f.ipc->last().send(2);
-    second.join();
+    CHECK(second.await_end());
     CHECK(got.sequence() == 2);
   }
 }
@@ -185,10 +185,10 @@ TEST_CASE("subscription: a receive that waits ends with the subscription", "[uni
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
     orc::message got;
-    waiting_thread user([&] { got = f.tested.recv(long_ms); });
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms); });
     REQUIRE(user.await_sleep());
     f.tested.close();
-    user.join();
+    CHECK(user.await_end());
     CHECK(got.status() == errc::closed);
     CHECK(f.tested.recv(-1).status() == errc::closed);
     CHECK_FALSE(f.tested.connected());
@@ -234,10 +234,10 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK_FALSE(f.tested.link().connected);
   CHECK(f.tested.link().reason == "no publisher");
   orc::result linked = errc::timed_out;
-  waiting_thread user([&] { linked = f.tested.wait_connected(long_ms); });
+  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit_ms); });
   REQUIRE(user.await_sleep());
   f.link_up();
-  user.join();
+  CHECK(user.await_end());
   CHECK(linked);
   CHECK(f.tested.link().connected);
   CHECK(f.tested.link().transport == orc::transport::ipc);
