@@ -26,7 +26,7 @@ struct fake_connection {
   [[nodiscard]] bool is_reader() const noexcept { return said_hello && !gone; }
 
   unique_fd socket;
-  visitor guest;
+  peer_budget budget;
   bool said_hello = false;
   bool introduced = false;
   bool gone = false;
@@ -151,8 +151,8 @@ TEST_CASE("connection set: of a crowd of strangers, the oldest silent one gives 
   link_with_connections link;
   link.let_in(1);
   link.at(0).introduced = true;
-  link.let_in(static_cast<int>(visitor::most_strangers) - 1);
-  REQUIRE(link.set.size() == visitor::most_strangers);
+  link.let_in(static_cast<int>(peer_budget::most_strangers) - 1);
+  REQUIRE(link.set.size() == peer_budget::most_strangers);
   link.kernel.newcomers = 1;
   fake_connection& oldest_silent = link.at(1);
   REQUIRE(wait_until([&] {
@@ -162,19 +162,19 @@ TEST_CASE("connection set: of a crowd of strangers, the oldest silent one gives 
   CHECK(oldest_silent.gone);
   CHECK_FALSE(link.at(0).gone);
   CHECK(link.close_gone() == 1);
-  CHECK(link.set.size() == visitor::most_strangers);
+  CHECK(link.set.size() == peer_budget::most_strangers);
 }
 
 TEST_CASE("connection set: readers take no place of strangers", "[unit]") {
   link_with_connections link;
-  link.let_in(static_cast<int>(visitor::most_strangers));
-  REQUIRE(link.set.size() == visitor::most_strangers);
-  for (std::size_t n = 0; n < visitor::most_strangers; ++n) link.at(n).said_hello = true;
+  link.let_in(static_cast<int>(peer_budget::most_strangers));
+  REQUIRE(link.set.size() == peer_budget::most_strangers);
+  for (std::size_t n = 0; n < peer_budget::most_strangers; ++n) link.at(n).said_hello = true;
   link.set.note_change();
   CHECK(link.close_gone() == 0);
-  link.let_in(static_cast<int>(visitor::most_strangers));
-  CHECK(link.set.size() == 2 * visitor::most_strangers);
-  CHECK(link.set.readers() == visitor::most_strangers);
+  link.let_in(static_cast<int>(peer_budget::most_strangers));
+  CHECK(link.set.size() == 2 * peer_budget::most_strangers);
+  CHECK(link.set.readers() == peer_budget::most_strangers);
 }
 
 TEST_CASE("connection set: a sweep ends strangers that say nothing, and looks at the others", "[unit]") {

@@ -24,7 +24,7 @@ class allowance {
     return said_ > at_once + per_s_ * static_cast<std::uint64_t>(age_s);
   }
   // True after the last one that was allowed.
-  void excuse() noexcept { --said_; }
+  void refund() noexcept { --said_; }
 
   [[nodiscard]] monotonic::time_point since() const noexcept { return since_; }
 

@@ -15,8 +15,8 @@
 #include "base/fd_limit.h"
 #include "base/unique_fd.h"
 #include "transport/acceptor.h"
+#include "transport/peer_budget.h"
 #include "transport/visit.h"
-#include "transport/visitor.h"
 
 namespace orc::detail {
 
@@ -32,7 +32,7 @@ concept connection = requires(T c, const T& constant) {
   { constant.is_reader() }
   noexcept->std::same_as<bool>;       // it receives samples
   { c.gone } -> std::same_as<bool&>;  // leave() sets it; it is then neither a stranger nor a reader
-  { c.guest } -> std::same_as<visitor&>;
+  { c.budget } -> std::same_as<peer_budget&>;
 };
 
 // Not thread-safe, except readers(). No call blocks. `Door`: tests pass their own.
@@ -81,7 +81,7 @@ class connection_set {
     next_sweep_ = now + std::chrono::seconds(1);
     for (const auto& each : all_) {
       if (each->gone) continue;
-      if (each->is_stranger() && each->guest.is_overdue(now))
+      if (each->is_stranger() && each->budget.is_overdue(now))
         leave(*each);
       else
         look(*each, now);
@@ -146,7 +146,8 @@ class connection_set {
 
   [[nodiscard]] bool strangers_are_full() noexcept {
     forget_known();
-    return strangers_.size() >= (few_descriptors_left_ ? visitor::most_strangers_scarce : visitor::most_strangers);
+    return strangers_.size() >=
+           (few_descriptors_left_ ? peer_budget::most_strangers_scarce : peer_budget::most_strangers);
   }
 
   // Returns the oldest stranger, but first one that has not introduced itself. Null: all of them still have time.
@@ -155,7 +156,7 @@ class connection_set {
     for (Reader* const each : strangers_) {
       if (oldest == nullptr || (oldest->is_introduced() && !each->is_introduced())) oldest = each;
     }
-    if (oldest == nullptr || !oldest->guest.may_be_replaced(monotonic::now(), oldest->is_introduced())) return nullptr;
+    if (oldest == nullptr || !oldest->budget.may_be_replaced(monotonic::now(), oldest->is_introduced())) return nullptr;
     return oldest;
   }
 

@@ -229,7 +229,7 @@ void shm_publisher_link::receive_some(reader& from) noexcept {
       case received::nothing: return;
       case received::closed: return drop(from);
     }
-    if (from.guest.talks_too_much()) {
+    if (from.budget.talks_too_much()) {
       count_malformed();
       part_with(from);
     }
@@ -254,7 +254,7 @@ void shm_publisher_link::handle(reader& from, const packet& p) noexcept {
       if (from.unacknowledged.empty() || p.generation != from.unacknowledged.front()) return count_malformed();
       from.unacknowledged.erase(from.unacknowledged.begin());
       from.told_at = monotonic::now();
-      from.guest.excuse();
+      from.budget.refund();
       return tell_generation(from);
     case packet_kind::want_alert: return give_alert(from);
     case packet_kind::goodbye: return part_with(from);

@@ -48,7 +48,7 @@ class shm_publisher_link final : public publisher_link {
   struct reader {
     unique_fd socket;
     std::int32_t process = 0;
-    visitor guest;
+    peer_budget budget;
     bool gone = false;
     // Since its hello:
     wire::id subscription;

@@ -227,7 +227,7 @@ void stream_publisher_link::receive_some(reader& from, sample* last) noexcept {
       case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
       case zmtp_connection::event::closed: return leave(from);
     }
-    if (from.guest.talks_too_much()) {
+    if (from.budget.talks_too_much()) {
       count_malformed();
       leave(from);
     }

@@ -52,7 +52,7 @@ class stream_publisher_link final : public publisher_link {
     [[nodiscard]] bool waits() const noexcept { return line.pending() || behind || lacks != 0; }
 
     zmtp_connection line;
-    visitor guest;
+    peer_budget budget;
     wire::id subscription;
     std::uint64_t secret = 0;
     peer_id peer;

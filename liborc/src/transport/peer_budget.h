@@ -10,7 +10,7 @@
 namespace orc::detail {
 
 // Not thread-safe.
-class visitor {
+class peer_budget {
  public:
   static constexpr std::size_t most_strangers = 64;        // of a link
   static constexpr std::size_t most_strangers_scarce = 8;  // while the process has few descriptors left
@@ -19,7 +19,7 @@ class visitor {
   // getting the lock.
   [[nodiscard]] bool talks_too_much() noexcept { return said_.exceeded_by(1); }
   // True after the last one that was allowed.
-  void excuse() noexcept { said_.excuse(); }
+  void refund() noexcept { said_.refund(); }
   // True: its time to say hello is over.
   [[nodiscard]] bool is_overdue(monotonic::time_point now) const noexcept {
     return now - said_.since() >= introduction;
