@@ -102,19 +102,19 @@ TEST_CASE("subscription: the housekeeping leaves the link alone while the user c
   f.ipc->last().send(1);
   f.step(1ms);
   CHECK(f.ipc->last().samples.size() == 1);
-  CHECK(f.tested.next_step(f.now) <= f.now + attendance::shortest_look);
+  CHECK(f.tested.next_step(f.now) <= f.now + drain_policy::shortest_look);
   CHECK(f.tested.link_to_drain(f.now).fd == -1);
-  f.step(attendance::shortest_look);
+  f.step(drain_policy::shortest_look);
   CHECK(f.ipc->last().samples.empty());
   const auto watched = f.tested.link_to_drain(f.now);
   CHECK(watched.fd == f.ipc->last().descriptor.get());
-  CHECK(watched.at == f.now + attendance::drain_interval);
+  CHECK(watched.at == f.now + drain_policy::drain_interval);
   f.ipc->last().send(2);
-  f.now += attendance::drain_interval;
-  CHECK(f.tested.drain(f.now) == f.now + attendance::drain_interval);
+  f.now += drain_policy::drain_interval;
+  CHECK(f.tested.drain(f.now) == f.now + drain_policy::drain_interval);
   CHECK(f.ipc->last().samples.empty());
   CHECK(f.poll() == 2);
-  f.now += attendance::drain_interval;
+  f.now += drain_policy::drain_interval;
   CHECK_FALSE(f.tested.drain(f.now));  // the user is back
 }
 

@@ -62,7 +62,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (closed_) return message(errc::closed);
-    attendance_.user_came();
+    drain_policy_.user_came();
     const std::uint32_t ticket = waiting_.ticket();
     if (message direct = take_from_link(which)) return direct;
     subscriber_link* const link = source_.link();
@@ -193,25 +193,25 @@ std::optional<monotonic::time_point> subscription::drain(monotonic::time_point n
   const std::lock_guard lock(mutex_);
   if (closed_ || !should_drain(now)) return std::nullopt;
   drain_link(now);
-  if (source_.link()->state() != link_state::connected || !attendance_.user_is_away()) return std::nullopt;
-  return attendance_.next(now).value_or(now);
+  if (source_.link()->state() != link_state::connected || !drain_policy_.user_is_away()) return std::nullopt;
+  return drain_policy_.next(now).value_or(now);
 }
 
 bool subscription::should_drain(monotonic::time_point now) noexcept {
   const subscriber_link* const link = source_.link();
-  return link != nullptr && link->fd() >= 0 && attendance_.should_drain(now, waiting_.is_awaited());
+  return link != nullptr && link->fd() >= 0 && drain_policy_.should_drain(now, waiting_.is_awaited());
 }
 
 void subscription::drain_link(monotonic::time_point now) noexcept {
   const bool found = pull(*source_.link());
-  attendance_.drained(now, found);
+  drain_policy_.drained(now, found);
   if (found && waiting_.is_awaited()) waiting_.ring();
 }
 
 subscription::absent_link subscription::link_to_drain(monotonic::time_point now) const {
   const std::lock_guard lock(mutex_);
-  if (source_.link() == nullptr || !attendance_.user_is_away()) return {};
-  return {source_.link()->fd(), attendance_.next(now).value_or(now)};
+  if (source_.link() == nullptr || !drain_policy_.user_is_away()) return {};
+  return {source_.link()->fd(), drain_policy_.next(now).value_or(now)};
 }
 
 std::optional<error> subscription::why_deaf() const {
@@ -228,8 +228,8 @@ monotonic::time_point subscription::next_step(monotonic::time_point now) const {
   const std::lock_guard lock(mutex_);
   const auto next = source_.next_step(now);
   const subscriber_link* const link = source_.link();
-  if (link == nullptr || link->fd() < 0 || attendance_.user_is_away()) return next;
-  return std::min(next, attendance_.next(now).value_or(next));
+  if (link == nullptr || link->fd() < 0 || drain_policy_.user_is_away()) return next;
+  return std::min(next, drain_policy_.next(now).value_or(next));
 }
 
 wire::subscription_counters subscription::counters() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/announcement.h"
-#include "core/attendance.h"
+#include "core/drain_policy.h"
 #include "core/inbox.h"
 #include "core/link_follower.h"
 #include "core/wait_point.h"
@@ -83,7 +83,7 @@ class subscription {
 
   mutable std::mutex mutex_;  // guards the rest
   bool closed_ = false;
-  attendance attendance_;
+  drain_policy drain_policy_;
   inbox inbox_;
   wait_point waiting_;
   link_follower source_;

@@ -13,7 +13,7 @@
 namespace orc::detail {
 
 // Not thread-safe: the subscription serialises.
-class attendance {
+class drain_policy {
  public:
   static constexpr std::chrono::milliseconds shortest_look{10};
   static constexpr std::chrono::milliseconds longest_look{100};

@@ -1,10 +1,10 @@
 // Who empties a link: the user while he comes by, the housekeeping when he stays away.
-#include "core/attendance.h"
+#include "core/drain_policy.h"
 #include "support/catch.h"
 
 namespace {
 
-using orc::detail::attendance;
+using orc::detail::drain_policy;
 using orc::detail::monotonic;
 using std::chrono::milliseconds;
 
@@ -12,8 +12,8 @@ const monotonic::time_point start{std::chrono::hours(1)};
 
 }  // namespace
 
-TEST_CASE("attendance: a user who comes by is left alone") {
-  attendance a;
+TEST_CASE("drain policy: a user who comes by is left alone") {
+  drain_policy a;
   for (int n = 0; n < 100; ++n) {
     a.user_came();
     CHECK_FALSE(a.should_drain(start + milliseconds(10 * n), false));
@@ -21,8 +21,8 @@ TEST_CASE("attendance: a user who comes by is left alone") {
   }
 }
 
-TEST_CASE("attendance: a user who stays away is drained for, first at the next look, then by descriptor") {
-  attendance a;
+TEST_CASE("drain policy: a user who stays away is drained for, first at the next look, then by descriptor") {
+  drain_policy a;
   a.user_came();
   CHECK_FALSE(a.should_drain(start, false));
   CHECK_FALSE(a.should_drain(start + milliseconds(9), false));
@@ -33,19 +33,19 @@ TEST_CASE("attendance: a user who stays away is drained for, first at the next l
   CHECK_FALSE(a.next(late));
 }
 
-TEST_CASE("attendance: draining for an absent user is limited in rate") {
-  attendance a;
+TEST_CASE("drain policy: draining for an absent user is limited in rate") {
+  drain_policy a;
   const auto now = start;
   CHECK(a.should_drain(now, false));
   a.drained(now, true);
   CHECK_FALSE(a.watch(now + milliseconds(1)));
   CHECK_FALSE(a.should_drain(now + milliseconds(1), false));
-  CHECK(a.next(now + milliseconds(1)) == now + attendance::drain_interval);
-  CHECK(a.should_drain(now + attendance::drain_interval, false));
+  CHECK(a.next(now + milliseconds(1)) == now + drain_policy::drain_interval);
+  CHECK(a.should_drain(now + drain_policy::drain_interval, false));
 }
 
-TEST_CASE("attendance: a user who waits is looked after ever more rarely, and never by descriptor") {
-  attendance a;
+TEST_CASE("drain policy: a user who waits is looked after ever more rarely, and never by descriptor") {
+  drain_policy a;
   a.user_came();
   CHECK_FALSE(a.should_drain(start, true));
   auto now = start;
@@ -59,5 +59,5 @@ TEST_CASE("attendance: a user who waits is looked after ever more rarely, and ne
     a.drained(now, false);
     CHECK_FALSE(a.watch(now));
   }
-  CHECK(between == attendance::longest_look);
+  CHECK(between == drain_policy::longest_look);
 }
