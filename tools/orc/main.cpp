@@ -3,11 +3,11 @@
 #include <exception>
 #include <iostream>
 
+#include "argv_quoting.h"
 #include "bench.h"
 #include "doctor.h"
 #include "exit_code.h"
 #include "orc/version.h"
-#include "shield.h"
 #include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
 #include "tools/command_line/usage.h"
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   try {
     for (const add_command add : commands) add(app, exit_code);
     if (const auto done = orc::cli::generate_pages(app, 1, "orc-broker(8)", argc, argv)) return *done;
-    app.parse(orc::cli::shielded_arguments(argc, argv));
+    app.parse(orc::cli::quoted_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     return orc::cli::report(app, error);
   } catch (const std::exception& error) {

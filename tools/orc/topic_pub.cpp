@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "argv_quoting.h"
 #include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
 #include "line_reader.h"
 #include "orc.h"
-#include "shield.h"
 #include "text.h"
 #include "tools/command_line/help.h"
 #include "tools/support/json.h"
@@ -90,7 +90,7 @@ class pub_command {
 
   static std::string joined(const std::vector<std::string>& words) {
     std::string text;
-    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unshielded(word);
+    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unquoted(word);
     return text;
   }
 

@@ -10,9 +10,9 @@ namespace orc::cli {
 
 // The arguments of main() in the order CLI11 wants them, last first and without the program's name. Bracketed words of
 // `orc topic pub` are marked.
-[[nodiscard]] std::vector<std::string> shielded_arguments(int argc, char** argv);
+[[nodiscard]] std::vector<std::string> quoted_arguments(int argc, char** argv);
 
 // The word as it was typed.
-[[nodiscard]] std::string unshielded(const std::string& word);
+[[nodiscard]] std::string unquoted(const std::string& word);
 
 }  // namespace orc::cli

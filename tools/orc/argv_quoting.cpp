@@ -1,4 +1,4 @@
-#include "shield.h"
+#include "argv_quoting.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr char mark = '\x1f';  // at the end of a word that would otherwise end 
 
 }  // namespace
 
-std::vector<std::string> shielded_arguments(int argc, char** argv) {
+std::vector<std::string> quoted_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const bool publishes = words.size() > 2 && words[0] == "topic" && words[1] == "pub";
   for (std::string& word : words) {
@@ -20,7 +20,7 @@ std::vector<std::string> shielded_arguments(int argc, char** argv) {
   return words;
 }
 
-std::string unshielded(const std::string& word) {
+std::string unquoted(const std::string& word) {
   const bool marked = word.starts_with('[') && word.ends_with(mark);
   return marked ? word.substr(0, word.size() - 1) : word;
 }
