@@ -58,7 +58,7 @@ class floor_end {
     if (size != 0) std::memcpy(out_.payload(), data, size);
     return publish(size);
   }
-  bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
+  bool send_loaned(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
     std::memcpy(out_.payload(), mark, marked);
     return publish(size);
   }

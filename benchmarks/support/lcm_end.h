@@ -60,7 +60,7 @@ class lcm_end {
   }
 
   bool send(const std::byte* data, std::size_t size) noexcept { return lcm_.publish(out_, data, size); }
-  bool send_lent(const std::byte*, std::size_t, std::size_t) noexcept { return false; }  // there is no such thing
+  bool send_loaned(const std::byte*, std::size_t, std::size_t) noexcept { return false; }  // there is no such thing
   bool forward(message&& received) noexcept { return send(received.data(), received.size()); }
   message receive(wait_mode) noexcept {
     arrived_ = false;

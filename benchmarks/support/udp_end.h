@@ -53,7 +53,7 @@ class udp_end {
   bool send(const std::byte* data, std::size_t size) noexcept {
     return ::send(out_, data, size, 0) == static_cast<ssize_t>(size);
   }
-  bool send_lent(const std::byte*, std::size_t, std::size_t) noexcept { return false; }
+  bool send_loaned(const std::byte*, std::size_t, std::size_t) noexcept { return false; }
   bool forward(message&& received) noexcept { return send(received.data(), received.size()); }
   message receive(wait_mode) noexcept {
     for (;;) {

@@ -113,7 +113,7 @@ class zmq_end {
   [[nodiscard]] std::string endpoint() const { return out_.endpoint(); }
 
   bool send(const std::byte* data, std::size_t size) noexcept { return send_sample(out_, ++sequence_, data, size); }
-  bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
+  bool send_loaned(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
     zmq_msg_t message;
     if (::zmq_msg_init_size(&message, wire::sample_header::bytes + size) != 0) return false;
     auto* at = static_cast<std::byte*>(::zmq_msg_data(&message));

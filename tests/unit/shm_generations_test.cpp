@@ -6,7 +6,7 @@
 
 #include "support/catch.h"
 #include "support/slots.h"
-#include "transport/shm/lent_slot.h"
+#include "transport/shm/loaned_slot.h"
 
 using namespace orc::test;
 namespace shm = orc::detail::shm;
@@ -17,7 +17,7 @@ namespace {
 void put(shm::slot_writer& in, std::uint64_t sequence, std::size_t size) {
   const auto slot = in.take({});
   REQUIRE(slot);
-  REQUIRE(in.back(*slot, size));
+  REQUIRE(in.ensure_backed(*slot, size));
   std::memset(in.payload(*slot), static_cast<int>(sequence), size);
   in.publish(*slot, size, {sequence, stamp_of(sequence)});
 }
@@ -125,7 +125,7 @@ TEST_CASE("A1: segments that were left are given back when the last loan of them
   const auto slot = memory.current()->take({});
   REQUIRE(slot);
   memory.current()->lend(*slot);
-  auto loan = shm::lent_buffer(memory.current(), *slot, 100);
+  auto loan = shm::loaned_buffer(memory.current(), *slot, 100);
   REQUIRE(memory.make_room({.size = 5'000'000}));
   CHECK(memory.take_left() != nullptr);
   memory.tidy();

@@ -55,7 +55,7 @@ class orc_end {
   void close() { (void)participant_.release_topic(link_.in); }
 
   bool send(const std::byte* data, std::size_t size) noexcept { return static_cast<bool>(out_.send(data, size)); }
-  bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
+  bool send_loaned(const std::byte* mark, std::size_t marked, std::size_t size) noexcept {
     loan memory = out_.loan(size);
     if (!memory) return false;
     std::memcpy(memory.data(), mark, marked);

@@ -3,7 +3,7 @@
 //
 //   bool send(const std::byte* data, std::size_t size);   // copies
 //   bool forward(message_type&& received);                // sends a received sample on
-//   bool send_lent(const std::byte* mark, std::size_t marked, std::size_t size);  // writes the mark only
+//   bool send_loaned(const std::byte* mark, std::size_t marked, std::size_t size);  // writes the mark only
 //   message_type receive(wait_mode);                      // waits; a false one: the end was closed
 //   message_type: explicit bool, data(), size()
 //
@@ -60,7 +60,7 @@ bool echo(End& end, wait_mode wait, send_mode mode) {
     switch (mode) {
       case send_mode::copy: sent = end.send(data, message.size()); break;
       case send_mode::move: sent = end.forward(std::move(message)); break;
-      case send_mode::loan: sent = end.send_lent(data, std::min(mark_size, message.size()), message.size()); break;
+      case send_mode::loan: sent = end.send_loaned(data, std::min(mark_size, message.size()), message.size()); break;
     }
     if (!sent) return false;
   }
@@ -121,7 +121,7 @@ bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter
                 send_mode send = send_mode::copy) {
   const std::size_t mark = std::min(mark_size, payload.size());
   std::memcpy(payload.data(), &counter, mark);
-  const bool sent = send == send_mode::loan ? end.send_lent(payload.data(), mark, payload.size())
+  const bool sent = send == send_mode::loan ? end.send_loaned(payload.data(), mark, payload.size())
                                             : end.send(payload.data(), payload.size());
   if (!sent) return false;
   for (;;) {

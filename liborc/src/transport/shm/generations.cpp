@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "transport/shm/lent_slot.h"
+#include "transport/shm/loaned_slot.h"
 
 namespace orc::detail::shm {
 
@@ -206,13 +206,13 @@ generations::progress generations::catch_up() {
     if (each->size > small_sample && !too_fast) {
       const auto slot = next_->take({});
       if (!slot) return progress::failed;
-      if (!next_->back(*slot, each->size)) {
+      if (!next_->ensure_backed(*slot, each->size)) {
         next_->put_back(*slot);
         return progress::failed;
       }
       current_->hold(each->slot);
       start_copy(next_, *slot,
-                 {lent_buffer(current_, each->slot, each->size), each->header.sequence, each->header.stamp_ns});
+                 {loaned_buffer(current_, each->slot, each->size), each->header.sequence, each->header.stamp_ns});
       return progress::working;
     }
     if (!next_->inherit(*current_, *each)) return progress::failed;
@@ -232,7 +232,7 @@ generations::progress generations::bring(sample* last, std::span<const pin_table
   const std::uint64_t size = last->buffer.size();
   const auto slot = current_->take(pins);
   if (!slot) return progress::failed;
-  if (!current_->back(*slot, size)) {
+  if (!current_->ensure_backed(*slot, size)) {
     current_->put_back(*slot);
     return progress::failed;
   }

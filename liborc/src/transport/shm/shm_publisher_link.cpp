@@ -9,7 +9,7 @@
 #include <new>
 
 #include "base/fd_limit.h"
-#include "transport/shm/lent_slot.h"
+#include "transport/shm/loaned_slot.h"
 #include "transport/shm/peer.h"
 
 namespace orc::detail::shm {
@@ -42,14 +42,14 @@ sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
   const auto slot = free_slot(*writer, payload_size);
   if (!slot) return {};
   writer->lend(*slot);
-  return lent_buffer(writer, *slot, payload_size);
+  return loaned_buffer(writer, *slot, payload_size);
 }
 
 // No subscriber pins anything in a segment that is not in use yet.
 std::optional<std::uint32_t> shm_publisher_link::free_slot(slot_writer& of, std::uint64_t size) noexcept {
   const auto slot =
       of.take(&of == memory_.current().get() ? std::span<const pin_table>(pins_) : std::span<pin_table>());
-  if (!slot || of.back(*slot, size)) return slot;
+  if (!slot || of.ensure_backed(*slot, size)) return slot;
   of.put_back(*slot);
   return std::nullopt;
 }
@@ -99,7 +99,7 @@ bool shm_publisher_link::newest(sample& out) noexcept {
   const auto& current = memory_.current();
   const auto found = current->latest();
   current->hold(found.slot);
-  out = {lent_buffer(current, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
+  out = {loaned_buffer(current, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
   return true;
 }
 
@@ -155,7 +155,7 @@ void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
       if (most == nullptr || each->pins > most->pins) most = each.get();
     }
     if (count <= 1) return;
-    part_with(*most);
+    disconnect(*most);
   }
 }
 
@@ -231,14 +231,14 @@ void shm_publisher_link::receive_some(reader& from) noexcept {
     }
     if (from.budget.talks_too_much()) {
       count_malformed();
-      part_with(from);
+      disconnect(from);
     }
   }
 }
 
 // Ends its side of the stream, which the subscriber notices. Its messages may still be in use: their slots are not
 // reused until it closes the socket.
-void shm_publisher_link::part_with(reader& r) noexcept {
+void shm_publisher_link::disconnect(reader& r) noexcept {
   if (!r.joined()) return drop(r);
   r.left = true;
   connections_.note_change();
@@ -257,7 +257,7 @@ void shm_publisher_link::handle(reader& from, const packet& p) noexcept {
       from.budget.refund();
       return tell_generation(from);
     case packet_kind::want_alert: return give_alert(from);
-    case packet_kind::goodbye: return part_with(from);
+    case packet_kind::goodbye: return disconnect(from);
     default: count_malformed();
   }
 }
@@ -357,7 +357,7 @@ void shm_publisher_link::look_at(reader& r, monotonic::time_point now) noexcept 
   if (r.waits) {
     (void)tell(r, packet_kind::preparing);
   } else if (!r.unacknowledged.empty() && now - r.told_at >= patience) {
-    part_with(r);
+    disconnect(r);
   } else if (r.joined()) {
     tell_generation(r);
     if (r.wants_alert) give_alert(r);

@@ -101,7 +101,7 @@ class shm_publisher_link final : public publisher_link {
   void list_pins() noexcept;
   void want_turn(bool wanted) noexcept;
   void drop(reader& r) noexcept { connections_.leave(r); }
-  void part_with(reader& r) noexcept;
+  void disconnect(reader& r) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
   const wire::id publication_;

@@ -94,7 +94,7 @@ void slot_writer::mark_pinned(std::span<const pin_table> readers) noexcept {
 
 // A slot's memory exists only after its first write. Allocates here, so that this call fails and not the write
 // (SIGBUS).
-bool slot_writer::back(std::uint32_t slot, std::uint64_t size) noexcept {
+bool slot_writer::ensure_backed(std::uint32_t slot, std::uint64_t size) noexcept {
   const std::uint64_t needed = sizeof(slot_header) + size;
   if (needed <= backed_[slot]) return true;
   const auto begin = static_cast<off_t>(shape_.slots_at() + slot * shape_.stride + backed_[slot]);
@@ -169,7 +169,7 @@ std::optional<slot_writer::published> slot_writer::first_after(std::uint64_t seq
 bool slot_writer::inherit(const slot_writer& older, const published& sample) noexcept {
   const auto slot = take({});
   if (!slot) return false;
-  if (!back(*slot, sample.size)) {
+  if (!ensure_backed(*slot, sample.size)) {
     put_back(*slot);
     return false;
   }

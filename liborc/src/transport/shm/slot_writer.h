@@ -56,7 +56,7 @@ class slot_writer {
   // Finds one for the next take() ahead of time.
   void stock(std::span<const pin_table> readers) noexcept;
   // Makes sure that `size` bytes can be written to it. False: no memory; then put it back.
-  [[nodiscard]] bool back(std::uint32_t slot, std::uint64_t size) noexcept;
+  [[nodiscard]] bool ensure_backed(std::uint32_t slot, std::uint64_t size) noexcept;
   // Its payload is written: makes it the newest sample. [C2]-[C4]
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   // Gives back a slot that was taken and is not needed.

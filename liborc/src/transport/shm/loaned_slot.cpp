@@ -1,4 +1,4 @@
-#include "transport/shm/lent_slot.h"
+#include "transport/shm/loaned_slot.h"
 
 #include <new>
 #include <utility>
@@ -15,33 +15,33 @@ static_assert(sizeof(lent) <= 64 && alignof(lent) <= 8, "sample_buffer has room 
 
 lent& stored(sample_buffer& buffer) noexcept { return *std::launder(static_cast<lent*>(buffer.storage())); }
 
-void drop_lent(sample_buffer& buffer) noexcept {
+void drop_loaned(sample_buffer& buffer) noexcept {
   lent& l = stored(buffer);
   l.of->let_go(l.slot);
   l.~lent();
 }
 
-void share_lent(sample_buffer& to, sample_buffer& from) noexcept {
+void share_loaned(sample_buffer& to, sample_buffer& from) noexcept {
   const lent& l = stored(from);
   l.of->hold(l.slot);
   ::new (to.storage()) lent(l);
 }
 
-constexpr sample_buffer::operations lent_operations{
-    .move = nullptr, .drop = drop_lent, .payload = nullptr, .share = share_lent};
+constexpr sample_buffer::operations loaned_operations{
+    .move = nullptr, .drop = drop_loaned, .payload = nullptr, .share = share_loaned};
 
 }  // namespace
 
-sample_buffer lent_buffer(std::shared_ptr<slot_writer> of, std::uint32_t slot, std::size_t size) noexcept {
+sample_buffer loaned_buffer(std::shared_ptr<slot_writer> of, std::uint32_t slot, std::size_t size) noexcept {
   sample_buffer buffer;
   std::byte* const payload = of->payload(slot);
   ::new (buffer.storage()) lent{std::move(of), slot};
-  buffer.adopt(&lent_operations, payload, size);
+  buffer.adopt(&loaned_operations, payload, size);
   return buffer;
 }
 
 const std::uint32_t* slot_of(sample_buffer& buffer, const slot_writer* writer) noexcept {
-  if (buffer.kind() != &lent_operations || stored(buffer).of.get() != writer) return nullptr;
+  if (buffer.kind() != &loaned_operations || stored(buffer).of.get() != writer) return nullptr;
   return &stored(buffer).slot;
 }
 
