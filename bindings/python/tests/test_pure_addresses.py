@@ -12,7 +12,7 @@ pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
-from orc.pure import places
+from orc.pure import endpoints
 from orc.pure.admission import client_of
 from support import BrokerProcess, free_tcp_endpoint
 
@@ -55,7 +55,7 @@ def test_data_ports_listen_for_both_families(bin_dir: pathlib.Path, address: str
     broker = BrokerProcess(bin_dir, f"tcp://127.0.0.1:{port}", f"tcp://[::1]:{port}", f"tcp://*:{int(port) ^ 1}")
     broker.start()
     try:
-        with orc.Broker(broker=f"tcp://{places.in_url(address)}:{port}", advertise=address) as participant:
+        with orc.Broker(broker=f"tcp://{endpoints.in_url(address)}:{port}", advertise=address) as participant:
             participant.register_topic("t", transports="tcp")
             subscription = participant.request_topic("t", connected_within_ms=20_000)
             assert subscription.link is not None
@@ -65,10 +65,10 @@ def test_data_ports_listen_for_both_families(bin_dir: pathlib.Path, address: str
 
 def test_names_are_told_from_numbers() -> None:
     for endpoint in ("tcp://robot:5570", "tcp://localhost:1", "tcp://1.2.3:4"):
-        assert places.is_name(endpoint)
+        assert endpoints.is_name(endpoint)
     for endpoint in ("tcp://127.0.0.1:1", "tcp://[::1]:1", "ipc:///run/orc/broker", "tcp://5570", "tcp://*:1", "none"):
-        assert not places.is_name(endpoint)
-        assert places.numeric_endpoints(endpoint) == [endpoint]
+        assert not endpoints.is_name(endpoint)
+        assert endpoints.numeric_endpoints(endpoint) == [endpoint]
 
 
 def test_a_host_counts_once_whatever_address_of_its_network_it_takes() -> None:

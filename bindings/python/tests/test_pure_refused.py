@@ -16,7 +16,7 @@ pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
-from orc.pure import messages, places, wire
+from orc.pure import endpoints, messages, wire
 from session_peer import FakeBroker
 from support import BrokerProcess, run_python, wait_until
 
@@ -226,17 +226,17 @@ def listening(run_dir: pathlib.Path) -> Any:
 
 def test_a_directory_that_all_can_write_has_no_broker(run_dir: pathlib.Path, listening: Any) -> None:
     endpoint = listening(run_dir / "orc")
-    assert places.answers(endpoint)
+    assert endpoints.answers(endpoint)
     os.chmod(run_dir / "orc", 0o777)
-    assert not places.answers(endpoint)
+    assert not endpoints.answers(endpoint)
 
 
 def test_a_link_to_a_directory_is_none(run_dir: pathlib.Path, listening: Any) -> None:
     (run_dir / "real").mkdir()
     listening(run_dir / "real")
     (run_dir / "link").symlink_to(run_dir / "real")
-    assert places.answers(f"ipc://{run_dir}/real/broker")
-    assert not places.answers(f"ipc://{run_dir}/link/broker")
+    assert endpoints.answers(f"ipc://{run_dir}/real/broker")
+    assert not endpoints.answers(f"ipc://{run_dir}/link/broker")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
@@ -244,8 +244,8 @@ def test_another_users_broker_is_not_found(run_dir: pathlib.Path, listening: Any
     """Who makes /tmp/orc-<uid> first, makes the broker of that user."""
     endpoint = listening(run_dir / "orc")
     os.chown(run_dir / "orc", 4711, 4711)
-    assert not places.answers(endpoint)
-    assert not places.trusted(str(run_dir / "orc"))
+    assert not endpoints.answers(endpoint)
+    assert not endpoints.trusted(str(run_dir / "orc"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
@@ -253,7 +253,7 @@ def test_another_users_socket_in_our_directory_is_no_broker(run_dir: pathlib.Pat
     done = run_python(
         """
         import os, socket, sys
-        from orc.pure import places
+        from orc.pure import endpoints
         path = sys.argv[1] + "/broker"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
@@ -263,7 +263,7 @@ def test_another_users_socket_in_our_directory_is_no_broker(run_dir: pathlib.Pat
             listener.listen()
             os._exit(0)
         os.wait()
-        print(places.answers("ipc://" + path))
+        print(endpoints.answers("ipc://" + path))
         """,
         str(run_dir / "orc"),
     )
@@ -275,8 +275,8 @@ def test_publications_do_not_listen_in_another_users_directory(
     run_dir: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.chown(run_dir / "orc", 4711, 4711)
-    monkeypatch.setattr(places, "_SYSTEM", str(run_dir / "nothing" / "here"))
-    found = places.socket_directory("tcp://127.0.0.1:5570")
+    monkeypatch.setattr(endpoints, "_SYSTEM", str(run_dir / "nothing" / "here"))
+    found = endpoints.socket_directory("tcp://127.0.0.1:5570")
     assert found is None or run_dir not in found.parents
 
 

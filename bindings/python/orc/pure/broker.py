@@ -11,7 +11,7 @@ from .._log import log_to_logging
 from .._program import program_name
 from .._types import LinkInfo, TypeInfo, link_text
 from .._waiting import Waiting
-from . import options, places
+from . import endpoints, options
 from .message import Loan, Message
 from .options import Transports
 from .participant import Owner, Participant
@@ -187,8 +187,8 @@ class Broker:
             raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
         if (options.text("broker", broker) or os.environ.get("ORC_BROKER")) == "none":
             raise errors.BadArgument("doing without a broker needs the native backend")
-        for endpoint in places.named_brokers(broker):
-            if problem := places.endpoint_problem(endpoint):
+        for endpoint in endpoints.named_brokers(broker):
+            if problem := endpoints.endpoint_problem(endpoint):
                 raise errors.BadArgument(f"the broker's endpoint {problem}")
         if log is not None and not callable(log):
             raise TypeError(f"log is called with level and text; this is {type(log).__name__}")
@@ -383,6 +383,6 @@ def _numeric(advertise: str) -> str:
     """Looks the name up once: subscribers get a number."""
     if not advertise:
         return ""
-    if known := places.addresses_of(advertise):
+    if known := endpoints.addresses_of(advertise):
         return known[0]
     raise errors.BadArgument(f"advertise: {advertise} is no address or known host")

@@ -14,7 +14,7 @@ from typing import List, Optional
 import zmq
 
 from .._errors import BadArgument, Closed, Forked
-from . import messages, places, wire
+from . import endpoints, messages, wire
 from .reactor import receive
 
 _PATIENCE_S = 0.3  # for one place, when there are others; twice as long in each further round
@@ -29,11 +29,11 @@ class Line:
     def __init__(self, broker: str) -> None:
         if (broker or os.environ.get("ORC_BROKER")) == "none":
             raise BadArgument('only a broker knows that, and "none" (ORC_BROKER) means to do without one')
-        for endpoint in places.named_brokers(broker):
-            if problem := places.endpoint_problem(endpoint):
+        for endpoint in endpoints.named_brokers(broker):
+            if problem := endpoints.endpoint_problem(endpoint):
                 raise BadArgument(f"the broker's endpoint {problem}")
         self._pid = os.getpid()
-        self._candidates = places.broker_candidates(broker)
+        self._candidates = endpoints.broker_candidates(broker)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context(1)
         self._epoll = select.epoll()
         self._socket: Optional[zmq.Socket[bytes]] = None
@@ -119,7 +119,7 @@ class Line:
     def _connect(self, now: float) -> None:
         """Connects to the next place. Stays at the only one, where libzmq goes on trying."""
         if not self._ways:
-            self._ways = [way for each in self._candidates for way in places.numeric_endpoints(each)]
+            self._ways = [way for each in self._candidates for way in endpoints.numeric_endpoints(each)]
             self._alone = len(self._ways) == 1
             if self._alone and self._socket is not None and self._trying == self._ways[0]:
                 self._ways, self._until = [], now + _MOST_PATIENCE_S
@@ -128,7 +128,7 @@ class Line:
         self._until = now + _NAP_S
         while self._ways:
             way = self._ways.pop(0)
-            if self._alone or not places.is_near(way) or places.answers(way):
+            if self._alone or not endpoints.is_near(way) or endpoints.answers(way):
                 self._until = now + self._patience_s
                 self._try(way)
                 return

@@ -10,7 +10,7 @@ import weakref
 from typing import Dict, Optional, Tuple
 
 from .. import _errors as errors
-from . import messages, places
+from . import endpoints, messages
 from .admission import Admission
 from .publication import Publication
 from .reactor import Reactor
@@ -41,9 +41,9 @@ class Participant:
         self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
         self._admission = Admission(self._reactor)
         self.session = Session(self._reactor, broker, name, log)
-        directory = places.socket_directory(self.session.offered_for)
+        directory = endpoints.socket_directory(self.session.offered_for)
         if directory is not None:
-            places.sweep(directory)
+            endpoints.sweep(directory)
         self._reactor.post(self.session.start)
         self._reactor.post(self._tick)
 

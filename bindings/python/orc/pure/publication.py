@@ -22,7 +22,7 @@ from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
 import zmq
 
 from .._errors import Closed, SystemFailure
-from . import link, messages, places
+from . import endpoints, link, messages
 from .admission import Admission
 from .announcement import Announcement
 from .connections import Connections
@@ -163,9 +163,9 @@ class Publication:
         return offered
 
     def _listen_ipc(self, broker: str) -> List[messages.Endpoint]:
-        directory = places.socket_directory(broker)
+        directory = endpoints.socket_directory(broker)
         path = None if directory is None else directory / f"{self.id.hi:016x}"
-        if path is None or not places.fits(path):
+        if path is None or not endpoints.fits(path):
             self._log("warning", f"{self.topic}: no ipc, for there is no place for its socket beside {broker}")
             return []
         return self._listen(IPC, f"ipc://{path}", str(path))
@@ -173,7 +173,7 @@ class Publication:
     def _listen_tcp(self, broker: str) -> List[messages.Endpoint]:
         if not self._session.remote:
             return self._listen(TCP, "tcp://127.0.0.1:*")
-        addresses = places.own_addresses(broker, self._advertise)
+        addresses = endpoints.own_addresses(broker, self._advertise)
         if not addresses:
             self._log("warning", f"{self.topic}: no tcp, for {broker} is reached from a link-local address")
             return []

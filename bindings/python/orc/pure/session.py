@@ -15,7 +15,7 @@ from typing import Callable, Dict, List, Optional, Protocol, Tuple, TypeVar
 import zmq
 
 from .._errors import Error, NameTaken, Refused
-from . import identity, messages, places, wire
+from . import endpoints, identity, messages, wire
 from .announcement import Announcement
 from .reactor import Reactor, receive
 
@@ -59,9 +59,9 @@ class Session:
         self._reactor = reactor
         self._log = log
         self._name = name
-        self._candidates = places.broker_candidates(broker)
-        self._has_names = any(places.is_name(each) for each in self._candidates)
-        self._ways = [each for each in self._candidates if not places.is_name(each)]  # numeric endpoints
+        self._candidates = endpoints.broker_candidates(broker)
+        self._has_names = any(endpoints.is_name(each) for each in self._candidates)
+        self._ways = [each for each in self._candidates if not endpoints.is_name(each)]  # numeric endpoints
         self._next = 0  # index into them
         self._patience_s = _PATIENCE_S
         self._numbers: Dict[str, List[str]] = {}  # the numeric endpoints of each candidate
@@ -183,7 +183,7 @@ class Session:
             self._next = (self._next + 1) % len(self._ways)
             if self._next == 0:
                 self._patience_s = min(2 * self._patience_s, _MOST_PATIENCE_S)
-            if not places.is_near(way) or places.answers(way):
+            if not endpoints.is_near(way) or endpoints.answers(way):
                 return way
         return None
 
@@ -194,7 +194,7 @@ class Session:
         self._looking_up, self._look_up_at = True, now + _LOOK_UP_S
 
         def look_up() -> None:
-            found = {each: places.numeric_endpoints(each) for each in self._candidates}
+            found = {each: endpoints.numeric_endpoints(each) for each in self._candidates}
             self._reactor.post(lambda: self._looked_up(found))
 
         try:

@@ -17,8 +17,8 @@ import zmq
 
 from .. import _errors as errors
 from .._types import LinkInfo
+from . import endpoints, messages
 from . import link as frames
-from . import messages, places
 from .allowance import Allowance
 from .announcement import Announcement
 from .identity import Id, draw_id, draw_secret
@@ -266,7 +266,7 @@ class Subscription:
         endpoint = candidates[self._attempt % len(candidates)]
         assert self._publication is not None
         publication = self._publication.publication
-        missing = places.obstacle(
+        missing = endpoints.obstacle(
             endpoint.address, endpoint.transport == IPC, publication.hi, self._session.offered_for
         )
         if missing:
@@ -308,7 +308,8 @@ class Subscription:
     def _notes(self) -> str:
         """Returns the last outcome at each address."""
         return "; ".join(
-            f"{_NAMES[transport]} {places.shown_address(address)}: {what}" for transport, address, what in self._tried
+            f"{_NAMES[transport]} {endpoints.shown_address(address)}: {what}"
+            for transport, address, what in self._tried
         )
 
     def _coarse_notes(self) -> str:
