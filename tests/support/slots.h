@@ -59,11 +59,11 @@ class slots {
     auto memory = value_of(detail::shm::make_shared_memory(form.bytes(), detail::shm::others::read_and_write));
     // Never ended: the mapping is the writer's.
     seen_ =
-        ::new (place_) detail::shm::segment(detail::shm::mapping(memory.memory.bytes(), memory.memory.size()), form);
+        ::new (memory_) detail::shm::segment(detail::shm::mapping(memory.memory.bytes(), memory.memory.size()), form);
     writer_ = std::make_shared<detail::shm::slot_writer>(form, generation, std::move(memory));
   }
 
-  alignas(detail::shm::segment) std::byte place_[sizeof(detail::shm::segment)];
+  alignas(detail::shm::segment) std::byte memory_[sizeof(detail::shm::segment)];
   const detail::shm::segment* seen_ = nullptr;
   std::shared_ptr<detail::shm::slot_writer> writer_;
   std::vector<std::unique_ptr<detail::shm::reader_page>> pages_;

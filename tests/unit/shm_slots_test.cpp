@@ -18,7 +18,7 @@ constexpr shm::slot_writer::needs small{.capacity = 64, .history = 4, .pins = 4}
 
 }  // namespace
 
-TEST_CASE("shm slots: a shape has the places that its needs ask for", "[unit]") {
+TEST_CASE("shm slots: a shape has the entries that its needs ask for", "[unit]") {
   const auto one = shm::slot_writer::shape_for({.capacity = 0, .history = 0, .pins = 0});
   CHECK(one.makes_sense());
   CHECK(one.history() == 1);
@@ -240,7 +240,7 @@ TEST_CASE("A9: a generation that cannot take the history of the old one says so"
   slots older(small);
   for (const std::uint64_t n : {1u, 2u, 3u, 4u}) older.put(n);
   // As when memory runs out on the way.
-  const shm::shape narrow{.slots = 3, .places = 5, .stride = 256};
+  const shm::shape narrow{.slots = 3, .entries = 5, .stride = 256};
   const auto younger = value_of(shm::slot_writer::make(narrow, 2, false));
   CHECK(!younger->inherit(older.writer()));
   CHECK(older.seen().newest() == 4);

@@ -42,22 +42,22 @@ inline constexpr std::size_t large_slot = 64 * 1024;
 // The layout of a segment. Constant.
 struct shape {
   std::uint32_t slots = 0;
-  // One place more than samples can be asked for. While the newest is being replaced, a reader that does not know yet
+  // One entry more than samples can be asked for. While the newest is being replaced, a reader that does not know yet
   // must still find the oldest.
-  std::uint32_t places = 2;
+  std::uint32_t entries = 2;
   std::uint64_t stride = 0;  // bytes from slot to slot
 
   [[nodiscard]] std::uint64_t capacity() const noexcept { return stride - sizeof(slot_header); }
-  [[nodiscard]] std::uint32_t history() const noexcept { return places - 1; }
+  [[nodiscard]] std::uint32_t history() const noexcept { return entries - 1; }
   [[nodiscard]] std::uint64_t history_at() const noexcept { return page_size; }
   [[nodiscard]] std::uint64_t slots_at() const noexcept {
-    const std::uint64_t end = history_at() + std::uint64_t{places} * sizeof(std::uint32_t);
+    const std::uint64_t end = history_at() + std::uint64_t{entries} * sizeof(std::uint32_t);
     return (end + page_size - 1) / page_size * page_size;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_at() + std::uint64_t{slots} * stride; }
   // For a shape from another process. True: all offsets are within bytes(), which does not overflow.
   [[nodiscard]] bool makes_sense() const noexcept {
-    return slots >= 2 && slots <= most_slots && places >= 2 && places <= most_history + 1 && stride >= cache_line &&
+    return slots >= 2 && slots <= most_slots && entries >= 2 && entries <= most_history + 1 && stride >= cache_line &&
            stride % cache_line == 0 && stride <= largest_segment && bytes() <= largest_segment;
   }
 };

@@ -32,7 +32,7 @@ std::shared_ptr<const segment> segment::map(int fd, std::uint64_t bytes) {
 found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
                  pinned_sample& out) noexcept {
   const segment_header& header = from.header();
-  const std::uint64_t most_steps = most_tries + 2 * from.form().places;
+  const std::uint64_t most_steps = most_tries + 2 * from.form().entries;
   for (std::uint64_t steps = 0; steps < most_steps; ++steps) {
     const std::uint64_t newest = header.newest.load();  // [R1]
     if (newest <= seen) return found::nothing;
@@ -44,7 +44,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
     } else {
       const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history()) + 1;
       for (wanted = std::max(seen + 1, oldest); wanted <= newest && steps < most_steps; ++wanted, ++steps) {
-        slot = from.place_of(wanted);  // [R2'] [R3']
+        slot = from.slot_of(wanted);  // [R2'] [R3']
         if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
       }
     }

@@ -30,10 +30,10 @@ class segment {
     return memory_.bytes() + shape_.slots_at() + n * shape_.stride + sizeof(slot_header);
   }
   // Returns the slot of the sample with this sequence, if it is still there.
-  [[nodiscard]] std::uint32_t place_of(std::uint64_t sequence) const noexcept {
+  [[nodiscard]] std::uint32_t slot_of(std::uint64_t sequence) const noexcept {
     const auto* const history =
         reinterpret_cast<const std::atomic<std::uint32_t>*>(memory_.bytes() + shape_.history_at());
-    return history[sequence % shape_.places].load(std::memory_order_acquire) - 1;
+    return history[sequence % shape_.entries].load(std::memory_order_acquire) - 1;
   }
   [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(); }
 

@@ -24,8 +24,8 @@ constexpr std::uint64_t smallest_stride = 256;
 }  // namespace
 
 shape slot_writer::shape_for(const needs& n) noexcept {
-  const std::uint32_t places = std::clamp<std::uint32_t>(n.history, 1, most_history) + 1;
-  return {.slots = places + n.pins + not_pinned, .places = places, .stride = stride_for(n.capacity)};
+  const std::uint32_t entries = std::clamp<std::uint32_t>(n.history, 1, most_history) + 1;
+  return {.slots = entries + n.pins + not_pinned, .entries = entries, .stride = stride_for(n.capacity)};
 }
 
 expected<std::shared_ptr<slot_writer>> slot_writer::make(const shape& s, std::uint32_t generation, bool huge_pages) {
@@ -125,20 +125,20 @@ void slot_writer::publish(std::uint32_t slot, std::uint64_t size, const wire::sa
   in.size.store(size, std::memory_order_relaxed);  // [C1], the payload is there already
   wire::put(h, in.wire_header);
   in.guard.store(h.sequence, std::memory_order_release);  // [C2]
-  std::atomic<std::uint32_t>& place = place_for(h.sequence);
-  const std::uint32_t leaving = place.load(std::memory_order_relaxed);
-  place.store(slot + 1, std::memory_order_release);  // [C3]
+  std::atomic<std::uint32_t>& entry = entry_for(h.sequence);
+  const std::uint32_t leaving = entry.load(std::memory_order_relaxed);
+  entry.store(slot + 1, std::memory_order_release);  // [C3]
   header().latest.store(slot, std::memory_order_release);
   header().newest.store(h.sequence);  // [C4]
   if (leaving != 0) retired_.push_back(leaving - 1);
 }
 
-std::atomic<std::uint32_t>& slot_writer::place_for(std::uint64_t sequence) noexcept {
+std::atomic<std::uint32_t>& slot_writer::entry_for(std::uint64_t sequence) noexcept {
   const bool next = sequence == at_sequence_ + 1 && at_sequence_ != 0;
-  at_place_ = next ? (at_place_ + 1 == shape_.places ? 0 : at_place_ + 1)
-                   : static_cast<std::uint32_t>(sequence % shape_.places);
+  at_entry_ = next ? (at_entry_ + 1 == shape_.entries ? 0 : at_entry_ + 1)
+                   : static_cast<std::uint32_t>(sequence % shape_.entries);
   at_sequence_ = sequence;
-  return history()[at_place_];
+  return history()[at_entry_];
 }
 
 std::size_t slot_writer::lent() const noexcept {
@@ -156,7 +156,7 @@ std::optional<slot_writer::published> slot_writer::first_after(std::uint64_t seq
   const std::uint64_t last = newest();
   const std::uint64_t many = std::min<std::uint64_t>({shape_.history(), s.history(), last});
   for (std::uint64_t wanted = std::max(sequence, last - many) + 1; wanted <= last; ++wanted) {
-    const std::uint32_t at = history()[wanted % shape_.places].load(std::memory_order_relaxed);
+    const std::uint32_t at = history()[wanted % shape_.entries].load(std::memory_order_relaxed);
     if (at == 0) continue;
     const slot_header& there = header_of(at - 1);
     const std::uint64_t size = there.size.load(std::memory_order_relaxed);

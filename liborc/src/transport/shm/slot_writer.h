@@ -33,7 +33,7 @@ class slot_writer {
   };
   [[nodiscard]] static shape shape_for(const needs& n) noexcept;
   // The number of pins that a shape has slots for.
-  [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.places - not_pinned; }
+  [[nodiscard]] static std::uint32_t pins_of(const shape& s) noexcept { return s.slots - s.entries - not_pinned; }
 
   [[nodiscard]] static expected<std::shared_ptr<slot_writer>> make(const shape& s, std::uint32_t generation,
                                                                    bool huge_pages);
@@ -113,7 +113,7 @@ class slot_writer {
   }
 
  private:
-  // Slots besides the places and the pins: one for the next sample, one that the publication still holds while it
+  // Slots besides the entries and the pins: one for the next sample, one that the publication still holds while it
   // replaces its last sample, one that is being copied to the next generation, and the loans.
   static constexpr std::uint32_t not_pinned = 3 + most_loans;
 
@@ -129,7 +129,7 @@ class slot_writer {
   [[nodiscard]] std::optional<std::uint32_t> find(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] bool is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept;
   void mark_pinned(std::span<const pin_table> readers) noexcept;
-  [[nodiscard]] std::atomic<std::uint32_t>& place_for(std::uint64_t sequence) noexcept;
+  [[nodiscard]] std::atomic<std::uint32_t>& entry_for(std::uint64_t sequence) noexcept;
 
   const shape shape_;
   shared_memory memory_;
@@ -138,7 +138,7 @@ class slot_writer {
   std::uint32_t taken_ = 0;             // slots before this one exist
   std::optional<std::uint32_t> stocked_;
   std::uint64_t at_sequence_ = 0;  // of the last sample; its place saves a division per sample
-  std::uint32_t at_place_ = 0;
+  std::uint32_t at_entry_ = 0;
   std::uint64_t mark_ = 0;
   std::vector<std::uint64_t> marks_;   // of each slot: mark_ when it was pinned at the last look
   std::vector<std::uint64_t> backed_;  // of each slot: how many bytes exist
