@@ -92,7 +92,7 @@ struct fixture {
 TEST_CASE("broker session: it says hello, and declares each topic once", "[unit]") {
   fixture f;
   CHECK(f.session.availability().code() == errc::no_broker);
-  CHECK_FALSE(f.session.place());
+  CHECK_FALSE(f.session.scope());
   const auto p = f.publish("sent");
   const auto s = f.subscribe("wanted");
   f.join();
@@ -103,8 +103,8 @@ TEST_CASE("broker session: it says hello, and declares each topic once", "[unit]
   CHECK(f.broker.all<wire::register_topic>().front().publication == p->id());
   REQUIRE(f.heard<wire::request_topic>() == 1);
   CHECK(f.broker.all<wire::request_topic>().front().topic == "wanted");
-  REQUIRE(f.session.place());
-  CHECK_FALSE(f.session.place()->directory.empty());
+  REQUIRE(f.session.scope());
+  CHECK_FALSE(f.session.scope()->directory.empty());
   CHECK(f.session.endpoint() == f.broker.endpoint());
 }
 
@@ -351,8 +351,8 @@ TEST_CASE("broker session: it says goodbye, and only to a broker that knows it",
 TEST_CASE("broker session: without a broker every topic is confirmed that can work", "[unit]") {
   fixture f{std::string(without_broker)};
   CHECK(f.session.availability());
-  REQUIRE(f.session.place());
-  CHECK(f.session.place()->alone);
+  REQUIRE(f.session.scope());
+  CHECK(f.session.scope()->alone);
   const auto p = f.publish("sent");
   const auto s = f.subscribe("wanted");
   f.session.step(f.now, f.topics);

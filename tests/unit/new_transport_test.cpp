@@ -26,7 +26,7 @@ struct topic_over_loopback {
     options.keep_last = keep_last;
     sender = std::make_unique<publication>("t", options, kinds);
   }
-  void open() const { REQUIRE(sender->open(network_place{})); }
+  void open() const { REQUIRE(sender->open(network_scope{})); }
   void request() { request(receiver); }
   void request(subscription& by) const {
     const auto offered = sender->registration();
@@ -135,7 +135,7 @@ TEST_CASE("new transport: the link ends with its publication", "[unit]") {
 
 TEST_CASE("new transport: a participant that has no broker does not open one that needs it", "[unit]") {
   topic_over_loopback topic;
-  network_place alone;
+  network_scope alone;
   alone.alone = true;
   CHECK(topic.sender->open(alone).code() == orc::errc::bad_argument);
 }

@@ -48,31 +48,31 @@ transport_list every() {
   return all;
 }
 
-network_place beside_broker() {
-  network_place place;
-  place.directory = "/run/orc/1000";
-  return place;
+network_scope beside_broker() {
+  network_scope scope;
+  scope.directory = "/run/orc/1000";
+  return scope;
 }
 
-network_place without_broker() {
-  network_place place;
-  place.alone = true;
-  return place;
+network_scope without_broker() {
+  network_scope scope;
+  scope.alone = true;
+  return scope;
 }
 
 using numbers = std::vector<int>;
 
-numbers opened(const network_place& place, transport_set named = {}, transport_set open = {}) {
+numbers opened(const network_scope& scope, transport_set named = {}, transport_set open = {}) {
   const auto all = every();
   numbers found;
-  for (const auto* kind : orc::test::value_of(transports_to_open(all, named, open, place, "t")))
+  for (const auto* kind : orc::test::value_of(transports_to_open(all, named, open, scope, "t")))
     found.push_back(static_cast<int>(kind->name()));
   return found;
 }
 
-orc::error failure(const network_place& place, transport_set named = {}, transport_set open = {}) {
+orc::error failure(const network_scope& scope, transport_set named = {}, transport_set open = {}) {
   const auto all = every();
-  const auto chosen = transports_to_open(all, named, open, place, "t");
+  const auto chosen = transports_to_open(all, named, open, scope, "t");
   return chosen ? orc::error(errc::ok) : chosen.error();
 }
 
@@ -112,12 +112,12 @@ TEST_CASE("placement: what is open already is not opened again", "[unit]") {
 }
 
 TEST_CASE("placement: a place without a directory fails the transports that need one", "[unit]") {
-  network_place place;
-  place.directory_problem = orc::error(errc::no_permission, "not yours");
-  CHECK(failure(place).code() == errc::no_permission);
-  CHECK(failure(place).message() == "not yours");
-  CHECK(opened(place, {as_named(local), as_named(network)}) == numbers{local, network});
-  CHECK(opened(place, {}, {as_named(with_directory)}) == numbers{local});
+  network_scope scope;
+  scope.directory_problem = orc::error(errc::no_permission, "not yours");
+  CHECK(failure(scope).code() == errc::no_permission);
+  CHECK(failure(scope).message() == "not yours");
+  CHECK(opened(scope, {as_named(local), as_named(network)}) == numbers{local, network});
+  CHECK(opened(scope, {}, {as_named(with_directory)}) == numbers{local});
 }
 
 TEST_CASE("placement: a topic does without a transport that this system lacks, when it has others", "[unit]") {

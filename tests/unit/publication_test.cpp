@@ -18,10 +18,10 @@ namespace {
 
 constexpr auto start = monotonic::time_point() + 1h;
 
-network_place local_place() {
-  network_place place;
-  place.directory = "/run/orc";
-  return place;
+network_scope local_scope() {
+  network_scope scope;
+  scope.directory = "/run/orc";
+  return scope;
 }
 
 // A publication over inproc and ipc.
@@ -30,7 +30,7 @@ struct fixture {
       : tested(std::make_shared<publication>("t", options, transports.list())) {
     inproc->advertises = ipc->advertises = true;
   }
-  void open() const { REQUIRE(tested->open(local_place())); }
+  void open() const { REQUIRE(tested->open(local_scope())); }
   void send(int count = 1) const {
     for (int n = 0; n < count; ++n) REQUIRE(tested->send("12345678", 8));
   }
@@ -193,7 +193,7 @@ TEST_CASE("publication: one that cannot open keeps the reason, and opens all its
   fixture f;
   f.ipc->advertises = false;
   f.ipc->refusal = orc::error(errc::no_descriptors, "none left");
-  const auto failed = f.tested->open(local_place());
+  const auto failed = f.tested->open(local_scope());
   CHECK(failed.code() == errc::no_descriptors);
   CHECK(failed.error().message() == "none left");
   f.ipc->advertises = true;
@@ -220,7 +220,7 @@ TEST_CASE("publication: pauses between attempts grow, and each reason is new onc
 
 TEST_CASE("publication: without a directory for its sockets it does not open", "[unit]") {
   fixture f;
-  network_place nowhere;
+  network_scope nowhere;
   nowhere.directory_problem = orc::error(errc::no_permission, "not your directory");
   const auto failed = f.tested->open(nowhere);
   CHECK(failed.code() == errc::no_permission);
@@ -297,7 +297,7 @@ TEST_CASE("publication: at its end readers that are behind are served until none
   CHECK_FALSE(f.ipc->links.front()->is_open);
   CHECK_FALSE(other.ipc->links.front()->is_open);
   CHECK(f.tested->send("x", 1).code() == errc::closed);
-  CHECK_FALSE(f.tested->open(local_place()));
+  CHECK_FALSE(f.tested->open(local_scope()));
 }
 
 TEST_CASE("publication: a reader that stays behind does not keep it from ending", "[unit]") {

@@ -54,7 +54,7 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
   hello_.start_time = process_start_time(hello_.pid).value_or(0);
   hello_.library = std::string("liborc ") + version();
   if (!alone_) return;
-  place_ = network_place{
+  scope_ = network_scope{
       .directory = {}, .directory_problem = {}, .alone = true, .addresses = {}, .ports = ports_of(options_)};
   status_endpoint_ = without_broker;
   status_up_ = true;
@@ -156,10 +156,10 @@ void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::
 void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
-  const bool known = place_ && endpoint() == search_.endpoint();
+  const bool known = scope_ && endpoint() == search_.endpoint();
   const auto way = way_to_broker();
   if (!known)
-    place_ = place_beside_broker(welcome.remote || (way && way->leaves_host));
+    scope_ = scope_beside_broker(welcome.remote || (way && way->leaves_host));
   else if (is_cut_off(way))
     return;
   way_begins_at_ = way ? way->address : std::string();
@@ -167,22 +167,22 @@ void broker_session::learn(const wire::welcome& welcome) {
     log(log_level::warning, "the broker is reached from the link-local address " + way_begins_at_ +
                                 ", which other hosts cannot use: no topic is offered over tcp; name another address "
                                 "of the broker in ORC_BROKER");
-  place_->addresses = own_addresses(way);
+  scope_->addresses = own_addresses(way);
 }
 
-network_place broker_session::place_beside_broker(bool remote) {
+network_scope broker_session::scope_beside_broker(bool remote) {
   run_directory_ = directory_beside(search_.endpoint());
   const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
   auto directory = prepare_endpoint_directory(run_directory_, chosen);
-  network_place place;
+  network_scope scope;
   if (directory)
-    place.directory = *std::move(directory);
+    scope.directory = *std::move(directory);
   else
-    place.directory_problem = directory.error();
-  place.remote = remote;
-  place.ports = ports_of(options_);
-  place.across_hosts = place.remote || search_.endpoint().starts_with("tcp://");
-  return place;
+    scope.directory_problem = directory.error();
+  scope.remote = remote;
+  scope.ports = ports_of(options_);
+  scope.across_hosts = scope.remote || search_.endpoint().starts_with("tcp://");
+  return scope;
 }
 
 std::optional<route> broker_session::way_to_broker() const { return route_to(search_.endpoint()); }
@@ -191,14 +191,14 @@ std::optional<route> broker_session::way_to_broker() const { return route_to(sea
 std::vector<std::string> broker_session::own_addresses(const std::optional<route>& way) const {
   if (!options_.advertise.empty()) return {options_.advertise};
   if (way && way->leaves_host) return {way->address};
-  return place_->remote ? outside_addresses() : std::vector<std::string>();
+  return scope_->remote ? outside_addresses() : std::vector<std::string>();
 }
 
 void broker_session::follow_addresses(monotonic::time_point now, const topic_lists& topics) {
   for (const auto& each : topics.publications) {
     if (each->close_outdated()) each->announcement().moved();
   }
-  if (alone_ || !place_) return;
+  if (alone_ || !scope_) return;
   const auto way = way_to_broker();
   if (is_cut_off(way)) return;  // when a way exists again, that is another change
   if (way && std::exchange(way_begins_at_, way->address) != way->address) {
@@ -207,9 +207,9 @@ void broker_session::follow_addresses(monotonic::time_point now, const topic_lis
     next_hello_ = now + hello_interval;
     search_.reconnect(now);
   }
-  place_->addresses = own_addresses(way);
+  scope_->addresses = own_addresses(way);
   for (const auto& each : topics.publications) {
-    if (each->set_addresses(place_->addresses)) each->announcement().moved();
+    if (each->set_addresses(scope_->addresses)) each->announcement().moved();
   }
 }
 
@@ -227,7 +227,7 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   silence_.end();
   next_beat_ = now;
   for (const auto& each : topics.publications) {
-    if (each->set_addresses(place_->addresses))
+    if (each->set_addresses(scope_->addresses))
       each->announcement().moved();
     else
       each->announcement().renew();

@@ -53,7 +53,7 @@ class broker_session {
   void leave();
 
   // Known once a broker has answered.
-  [[nodiscard]] const std::optional<network_place>& place() const noexcept { return place_; }
+  [[nodiscard]] const std::optional<network_scope>& scope() const noexcept { return scope_; }
 
   // Any thread: the endpoint of the broker that answered last, and why none answers (a sentence that says what to do).
   [[nodiscard]] std::string endpoint() const;
@@ -72,7 +72,7 @@ class broker_session {
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
   void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
   void learn(const wire::welcome& welcome);
-  [[nodiscard]] network_place place_beside_broker(bool remote);
+  [[nodiscard]] network_scope scope_beside_broker(bool remote);
   [[nodiscard]] std::optional<route> way_to_broker() const;
   [[nodiscard]] bool is_cut_off(const std::optional<route>& way) const noexcept {
     return !way && search_.endpoint().starts_with("tcp://");
@@ -98,7 +98,7 @@ class broker_session {
   const bool alone_;  // no broker is used
   broker_search search_;
   wire::hello hello_;
-  std::optional<network_place> place_;
+  std::optional<network_scope> scope_;
   std::string way_begins_at_;                 // our address on the way there, when last checked
   std::string run_directory_;                 // the run directory of the broker's users
   bool joined_ = false;                       // the broker accepted our Hello

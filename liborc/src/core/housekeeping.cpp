@@ -135,10 +135,10 @@ bool housekeeping::turn() {
     if (look_at_all) each->service();
   }
   now = monotonic::now();  // opening a publication may have taken long
-  const bool had_place = session_.place().has_value();
+  const bool had_scope = session_.scope().has_value();
   session_.step(now, topics_);
   sooner(session_.next_step(now, topics_));
-  if (!had_place && session_.place()) sooner(now);  // publications can open now
+  if (!had_scope && session_.scope()) sooner(now);  // publications can open now
   add_watch(session_.fd(), {});
   fds_.clear();
   for (const auto& each : topics_.subscriptions) {
@@ -172,7 +172,7 @@ void housekeeping::follow_addresses(monotonic::time_point now) {
 }
 
 void housekeeping::look_after(publication& p, monotonic::time_point now) {
-  if (!session_.place()) return;
+  if (!session_.scope()) return;
   if (!p.is_open()) open(p, now);
   fds_.clear();
   p.append_fds(fds_);
@@ -182,7 +182,7 @@ void housekeeping::look_after(publication& p, monotonic::time_point now) {
 // A publication that cannot open now (no permission, no descriptors) may open later.
 void housekeeping::open(publication& p, monotonic::time_point now) {
   if (now < p.next_attempt()) return sooner(p.next_attempt());
-  const auto opened = p.open(*session_.place());
+  const auto opened = p.open(*session_.scope());
   if (!p.left_out().empty()) session_.log(log_level::warning, p.left_out());
   if (opened) {
     if (p.was_put_off()) p.announcement().reopen();

@@ -6,26 +6,26 @@ namespace {
 
 [[nodiscard]] transport name_of(const transport_kind& kind) noexcept { return static_cast<transport>(kind.name()); }
 
-[[nodiscard]] bool is_wanted(const transport_kind& kind, transport_set named, const network_place& place) noexcept {
+[[nodiscard]] bool is_wanted(const transport_kind& kind, transport_set named, const network_scope& scope) noexcept {
   const capabilities can = kind.can();
   if (!named.empty() && !named.contains(name_of(kind))) return false;
-  if (place.alone) return !can.needs_broker;
-  return !named.empty() || (can.by_default && (!can.leaves_host || place.across_hosts));
+  if (scope.alone) return !can.needs_broker;
+  return !named.empty() || (can.by_default && (!can.leaves_host || scope.across_hosts));
 }
 
 }  // namespace
 
 expected<std::vector<const transport_kind*>> transports_to_open(const transport_list& all, transport_set named,
-                                                                transport_set open, const network_place& place,
+                                                                transport_set open, const network_scope& scope,
                                                                 const std::string& topic) {
   std::vector<const transport_kind*> chosen;
   for (const auto& kind : all) {
-    if (is_wanted(*kind, named, place)) chosen.push_back(kind.get());
+    if (is_wanted(*kind, named, scope)) chosen.push_back(kind.get());
   }
-  if (place.alone && chosen.empty()) return without_multicast(topic).error();
+  if (scope.alone && chosen.empty()) return without_multicast(topic).error();
   std::erase_if(chosen, [&](const auto* kind) { return open.contains(name_of(*kind)); });
   for (const auto* kind : chosen) {
-    if (kind->can().needs_directory && place.directory.empty()) return place.directory_problem;
+    if (kind->can().needs_directory && scope.directory.empty()) return scope.directory_problem;
   }
   return chosen;
 }

@@ -13,7 +13,7 @@
 namespace orc::detail {
 
 // Where a participant opens its endpoints. Known once a broker has answered.
-struct network_place {
+struct network_scope {
   std::string directory;               // of sockets
   error directory_problem;             // why there is no directory
   bool alone = false;                  // no broker is used
@@ -25,18 +25,18 @@ struct network_place {
 
 // Returns the transports to open, in the order of `all`.
 //
-//   the topic names   | with a broker                      | without one (place.alone)
+//   the topic names   | with a broker                      | without one (scope.alone)
 //   ------------------+------------------------------------+---------------------------
 //   this transport    | yes                                | if it needs no broker
 //   no transport      | if it is by_default, and stays on  | if it needs no broker
-//                     | the host or place.across_hosts     |
+//                     | the host or scope.across_hosts     |
 //   others only       | no                                 | no
 //
 // `named`: the transports that the topic names. `open`: its transports that are open already. The error says why none
 // can be opened: the topic allows none that works without a broker, or there is no directory for sockets.
 [[nodiscard]] expected<std::vector<const transport_kind*>> transports_to_open(const transport_list& all,
                                                                               transport_set named, transport_set open,
-                                                                              const network_place& place,
+                                                                              const network_scope& scope,
                                                                               const std::string& topic);
 
 // After advertise() failed: true when this system lacks the transport and the topic has others.

@@ -245,26 +245,26 @@ transport_set publication::open_transports() const noexcept {
   return open;
 }
 
-publication_spec publication::spec_at(const network_place& place) const {
+publication_spec publication::spec_at(const network_scope& scope) const {
   return {.topic = topic_,
           .id = id_,
           .options = options_,
-          .directory = place.directory,
-          .listen_remote = place.remote,
-          .ports = place.ports,
-          .alone = place.alone,
+          .directory = scope.directory,
+          .listen_remote = scope.remote,
+          .ports = scope.ports,
+          .alone = scope.alone,
           .lacking = lacking_,
           .joined = joined_};
 }
 
-result publication::open(const network_place& place) {
+result publication::open(const network_scope& scope) {
   left_out_.clear();
-  const auto placed = transports_to_open(*transports_, options_.transports, open_transports(), place, topic_);
+  const auto placed = transports_to_open(*transports_, options_.transports, open_transports(), scope, topic_);
   if (!placed) return placed.error();
   std::vector<std::unique_ptr<publisher_link>> opened;
   std::string left_out;
   bool lends = false;
-  const publication_spec spec = spec_at(place);
+  const publication_spec spec = spec_at(scope);
   for (const transport_kind* const kind : *placed) {
     auto made = kind->advertise(spec);
     if (!made) {
@@ -276,7 +276,7 @@ result publication::open(const network_place& place) {
     lends = lends || kind->can().lends;
     opened.push_back(*std::move(made));
   }
-  addresses_ = place.addresses;
+  addresses_ = scope.addresses;
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
   for (auto& link : opened) {

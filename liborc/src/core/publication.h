@@ -47,11 +47,11 @@ class publication {
   static void end_all(const std::vector<std::shared_ptr<publication>>& leaving) noexcept;
 
   // ---- housekeeping ----
-  // Opens those links of `place` that are not open yet. Fails when a link that was asked for cannot be opened; a later
+  // Opens those links of `scope` that are not open yet. Fails when a link that was asked for cannot be opened; a later
   // call tries again.
-  [[nodiscard]] result open(const network_place& place);
+  [[nodiscard]] result open(const network_scope& scope);
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
-  // Sets network_place::addresses. True: the registration changed.
+  // Sets network_scope::addresses. True: the registration changed.
   [[nodiscard]] bool set_addresses(const std::vector<std::string>& addresses);
   // Closes the links that are not reachable at their endpoint any more; open() opens them anew. False: there are none.
   [[nodiscard]] bool close_outdated();
@@ -71,7 +71,7 @@ class publication {
 
  private:
   [[nodiscard]] transport_set open_transports() const noexcept;
-  [[nodiscard]] publication_spec spec_at(const network_place& place) const;
+  [[nodiscard]] publication_spec spec_at(const network_scope& scope) const;
   [[nodiscard]] result send_small(const void* data, std::size_t size) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
