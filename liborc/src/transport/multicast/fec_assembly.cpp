@@ -58,16 +58,16 @@ fec_added fec_assembly::add(const fec_packet& packet, fec_code& code) noexcept {
 bool fec_assembly::keep_parity(block_state& block, const fec_packet& packet) noexcept {
   if (!block.parity) {
     const int missing = plan_.data_shards(packet.block) - block.data_count;
-    const auto places = static_cast<std::uint8_t>(std::min<int>(missing, plan_.parity_shards()));
-    block.parity.reset(new (std::nothrow) std::byte[places * place_bytes()]);
+    const auto parity_room = static_cast<std::uint8_t>(std::min<int>(missing, plan_.parity_shards()));
+    block.parity.reset(new (std::nothrow) std::byte[parity_room * parity_entry_bytes()]);
     if (!block.parity) return false;
-    block.places = places;
-    parity_bytes_ += places * place_bytes();
+    block.parity_room = parity_room;
+    parity_bytes_ += parity_room * parity_entry_bytes();
   }
-  assert(block.parity_count < block.places);
-  std::byte* const place = block.parity.get() + block.parity_count * place_bytes();
-  *place = static_cast<std::byte>(packet.shard - plan_.data_shards(packet.block));
-  std::memcpy(place + 1, packet.bytes.data(), packet.bytes.size());
+  assert(block.parity_count < block.parity_room);
+  std::byte* const entry = block.parity.get() + block.parity_count * parity_entry_bytes();
+  *entry = static_cast<std::byte>(packet.shard - plan_.data_shards(packet.block));
+  std::memcpy(entry + 1, packet.bytes.data(), packet.bytes.size());
   return true;
 }
 
@@ -79,23 +79,23 @@ bool fec_assembly::recover(const block_state& block, std::uint16_t number, fec_c
     if (!block.have.test(shard)) lost[lost_count++] = shard;
   assert(lost_count == block.parity_count);
   for (std::size_t i = 0; i < lost_count; ++i) {
-    const std::byte* const place = block.parity.get() + i * place_bytes();
-    parity[i] = {std::to_integer<std::uint8_t>(*place), place + 1};
+    const std::byte* const entry = block.parity.get() + i * parity_entry_bytes();
+    parity[i] = {std::to_integer<std::uint8_t>(*entry), entry + 1};
   }
   return code.recover(plan_, into_, number, std::span(lost).first(lost_count), std::span(parity).first(lost_count));
 }
 
 void fec_assembly::forget_parity(block_state& block) noexcept {
   block.parity.reset();
-  parity_bytes_ -= block.places * place_bytes();
-  block.places = 0;
+  parity_bytes_ -= block.parity_room * parity_entry_bytes();
+  block.parity_room = 0;
 }
 
 std::size_t fec_assembly::most_held_bytes(const fec_plan& plan) noexcept {
-  std::size_t places = 0;
+  std::size_t parity_room = 0;
   for (std::uint32_t block = 0; block < plan.blocks(); ++block)
-    places += std::min(plan.data_shards(static_cast<std::uint16_t>(block)), plan.parity_shards());
-  return plan.blocks() * sizeof(block_state) + places * (std::size_t{plan.shard_bytes()} + 1);
+    parity_room += std::min(plan.data_shards(static_cast<std::uint16_t>(block)), plan.parity_shards());
+  return plan.blocks() * sizeof(block_state) + parity_room * (std::size_t{plan.shard_bytes()} + 1);
 }
 
 }  // namespace orc::detail::multicast

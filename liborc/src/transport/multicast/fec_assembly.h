@@ -48,8 +48,8 @@ class fec_assembly {
  private:
   struct block_state {
     std::bitset<fec_plan::most_shards + 1> have;
-    std::unique_ptr<std::byte[]> parity;  // places of [index of the shard][shard]
-    std::uint8_t places = 0;
+    std::unique_ptr<std::byte[]> parity;  // entries of [index of the shard][shard]
+    std::uint8_t parity_room = 0;
     std::uint8_t data_count = 0;
     std::uint8_t parity_count = 0;
     bool complete = false;
@@ -61,7 +61,7 @@ class fec_assembly {
   [[nodiscard]] bool keep_parity(block_state& block, const fec_packet& packet) noexcept;
   [[nodiscard]] bool recover(const block_state& block, std::uint16_t number, fec_code& code) noexcept;
   void forget_parity(block_state& block) noexcept;
-  [[nodiscard]] std::size_t place_bytes() const noexcept { return std::size_t{plan_.shard_bytes()} + 1; }
+  [[nodiscard]] std::size_t parity_entry_bytes() const noexcept { return std::size_t{plan_.shard_bytes()} + 1; }
 
   fec_plan plan_;
   std::uint64_t sequence_;

@@ -67,7 +67,7 @@ std::uint32_t fec_plan::datagrams() const noexcept {
   return std::uint32_t{blocks_} * (std::uint32_t{small_block_} + parity_) + larger_blocks_;
 }
 
-fec_plan::place fec_plan::at(std::uint32_t datagram) const noexcept {
+fec_plan::position fec_plan::at(std::uint32_t datagram) const noexcept {
   assert(datagram < datagrams());
   // After the rounds in which all blocks take part comes the last shard of the larger ones, which are first.
   return {static_cast<std::uint16_t>(datagram % blocks_), static_cast<std::uint8_t>(datagram / blocks_)};

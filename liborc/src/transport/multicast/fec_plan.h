@@ -53,12 +53,12 @@ class fec_plan {
 
   // The order of sending: shard 0 of every block, then shard 1 of every block…; data first, parity last. So consecutive
   // losses hit every block a little.
-  struct place {
+  struct position {
     std::uint16_t block;
     std::uint8_t shard;
   };
   [[nodiscard]] std::uint32_t datagrams() const noexcept;
-  [[nodiscard]] place at(std::uint32_t datagram) const noexcept;
+  [[nodiscard]] position at(std::uint32_t datagram) const noexcept;
 
   friend bool operator==(const fec_plan&, const fec_plan&) noexcept = default;
 

@@ -73,21 +73,22 @@ void group_sender::add_plain(sending_batch& to, const lcm::layout& cut, const sa
 
 void group_sender::add_datagram(sending_batch& to, const sample& s, std::size_t i) noexcept {
   if (fec_ == 0) return add_plain(to, layout_of(s), s, i);
-  const auto place = plan_.at(static_cast<std::uint32_t>(i));
+  const auto position = plan_.at(static_cast<std::uint32_t>(i));
   auto& head = to.head();
   head.size = encode_header({.channel = channel_,
                              .sequence = s.sequence,
                              .stamp_ns = s.stamp_ns,
                              .plan = plan_,
-                             .block = place.block,
-                             .shard = place.shard,
+                             .block = position.block,
+                             .shard = position.shard,
                              .bytes = {}},
                             head.bytes);
-  const std::size_t data = plan_.data_shards(place.block);
-  if (place.shard < data)
-    return to.add(
-        {s.buffer.payload() + plan_.offset(place.block, place.shard), plan_.data_bytes(place.block, place.shard)});
-  const std::size_t at = (std::size_t{place.block} * plan_.parity_shards() + place.shard - data) * plan_.shard_bytes();
+  const std::size_t data = plan_.data_shards(position.block);
+  if (position.shard < data)
+    return to.add({s.buffer.payload() + plan_.offset(position.block, position.shard),
+                   plan_.data_bytes(position.block, position.shard)});
+  const std::size_t at =
+      (std::size_t{position.block} * plan_.parity_shards() + position.shard - data) * plan_.shard_bytes();
   to.add({parity_.data() + at, plan_.shard_bytes()});
 }
 

@@ -31,7 +31,7 @@ reader* reader_table::find(const source& at) noexcept {
 }
 
 reader* reader_table::add(const source& at, monotonic::time_point now) noexcept {
-  const place where{host_of(at), at};
+  const key where{host_of(at), at};
   remove(at);
   if (readers_.size() >= most && !make_room_for(where.host)) return nullptr;
   if (hosts_.size() >= most_hosts) forget_idle_hosts(now);

@@ -91,19 +91,19 @@ class reader_table {
  private:
   // Addresses that one program may choose freely count as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
   [[nodiscard]] static ip_address host_of(const source& at) noexcept;
-  struct place {
+  struct key {
     ip_address host;
     source at;
-    auto operator<=>(const place&) const = default;
+    auto operator<=>(const key&) const = default;
   };
   struct host {
     std::size_t readers = 0;
     std::size_t requests = 0;
     std::int64_t bytes_left = burst;
     monotonic::time_point refilled;
-    place repaired;  // the last one
+    key repaired;  // the last one
   };
-  using readers = std::map<place, reader>;
+  using readers = std::map<key, reader>;
 
   [[nodiscard]] bool make_room_for(const ip_address& newcomer) noexcept;
   readers::iterator erase(readers::iterator which) noexcept;
@@ -113,7 +113,7 @@ class reader_table {
 
   readers readers_;
   std::map<ip_address, host> hosts_;  // those with readers, and those that have not regained all their bytes
-  place visit_next_;
+  key visit_next_;
   ip_address repaired_;  // the last host
   std::size_t requests_ = 0;
 };

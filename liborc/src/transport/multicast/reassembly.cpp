@@ -19,9 +19,9 @@ reassembly::outcome reassembly::add(const source& from, const lcm::datagram& d, 
     if (p == nullptr) return outcome::refused;
     p->what.stamp_ns = stamp_ns;
   }
-  extent& place = p->extents[d.fragment];
-  if (place.size != 0) return outcome::duplicate;
-  place = {d.offset, static_cast<std::uint32_t>(d.payload.size())};
+  extent& at = p->extents[d.fragment];
+  if (at.size != 0) return outcome::duplicate;
+  at = {d.offset, static_cast<std::uint32_t>(d.payload.size())};
   std::memcpy(p->what.buffer.payload() + d.offset, d.payload.data(), d.payload.size());
   p->moved = now;
   if (++p->here != p->extents.size()) return outcome::more;
