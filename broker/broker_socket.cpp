@@ -26,7 +26,7 @@ using detail::unique_fd;
 
 // Places. Some descriptors are reserved for the listeners, the log, /proc and the surrounding program.
 constexpr std::size_t fds_of_broker = 32;
-constexpr std::size_t most_places = 65'536;
+constexpr std::size_t max_connections = 65'536;
 constexpr std::size_t most_strangers = 1'024;
 
 // Bytes that a connection may leave unread. A stranger gets only answers, and the broker does not receive from it
@@ -52,12 +52,12 @@ constexpr std::string_view no_memory = "no memory for a message";
 constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
 constexpr std::uint64_t door_mark = std::uint64_t{1} << 63;  // plus the number of the listener
 
-fair_share::bounds places_for(std::size_t listeners) noexcept {
+fair_share::bounds bounds_for(std::size_t listeners) noexcept {
   rlimit limit{};
-  std::size_t fds = most_places;
+  std::size_t fds = max_connections;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) fds = std::min<std::size_t>(limit.rlim_cur, fds);
-  const auto places = std::max<std::size_t>(fds - std::min(fds, fds_of_broker + listeners), 1);
-  return {places, std::clamp<std::size_t>(places / 4, 1, most_strangers), places - places / 4};
+  const auto total = std::max<std::size_t>(fds - std::min(fds, fds_of_broker + listeners), 1);
+  return {total, std::clamp<std::size_t>(total / 4, 1, most_strangers), total - total / 4};
 }
 
 // True when the connection comes from this host: its two addresses are the same, or ours is a loopback address.
@@ -104,7 +104,7 @@ detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::
                  "cannot make the broker's descriptors: too many open files: raise the limit with ulimit -n");
   }
   std::unique_ptr<broker_socket> made(
-      new broker_socket(std::move(events), std::move(wakened), places_for(listen.size())));
+      new broker_socket(std::move(events), std::move(wakened), bounds_for(listen.size())));
   for (const auto& endpoint : listen) {
     if (auto done = made->listen_at(endpoint); !done)
       return error(done.code(), "cannot listen at " + endpoint + ": " + done.error().message());
@@ -112,8 +112,8 @@ detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::
   return made;
 }
 
-broker_socket::broker_socket(unique_fd events, unique_fd wakened, fair_share::bounds places)
-    : events_(std::move(events)), wakened_(std::move(wakened)), spare_(spare_fd()), share_(places) {}
+broker_socket::broker_socket(unique_fd events, unique_fd wakened, fair_share::bounds bounds)
+    : events_(std::move(events)), wakened_(std::move(wakened)), spare_(spare_fd()), share_(bounds) {}
 
 result broker_socket::listen_at(const std::string& endpoint) {
   auto opened = listener::open(endpoint);

@@ -87,7 +87,7 @@ class broker_socket {
     bool waits_for_room = false;  // until the kernel takes more
   };
 
-  broker_socket(detail::unique_fd events, detail::unique_fd wakened, fair_share::bounds places);
+  broker_socket(detail::unique_fd events, detail::unique_fd wakened, fair_share::bounds bounds);
   [[nodiscard]] result listen_at(const std::string& endpoint);
 
   void accept_from(listener& door, owner& to) noexcept;

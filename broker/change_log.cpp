@@ -4,19 +4,19 @@
 
 namespace orc {
 
-change_log::place change_log::add(const entry& what) {
+change_log::handle change_log::add(const entry& what) {
   const auto made = there_.try_emplace(there_.end(), newest_ + 1, what);
   ++newest_;
   return made;
 }
 
-void change_log::changed(place& which) noexcept {
+void change_log::changed(handle& which) noexcept {
   auto node = there_.extract(which);
   node.key() = ++newest_;
   which = there_.insert(there_.end(), std::move(node));
 }
 
-void change_log::gone(place which, std::string&& name) noexcept {
+void change_log::gone(handle which, std::string&& name) noexcept {
   auto node = there_.extract(which);
   node.key() = ++newest_;
   node.mapped().topic = nullptr;

@@ -25,17 +25,17 @@ class change_log {
     [[nodiscard]] bool gone() const noexcept { return topic == nullptr && participant == nullptr; }
   };
   using table = std::map<revision, entry>;
-  using place = table::iterator;
+  using handle = table::iterator;
 
   explicit change_log(std::size_t most_gone) noexcept : most_gone_(most_gone) {}
 
   // Throws std::bad_alloc. The other calls need no memory, so they cannot fail.
-  [[nodiscard]] place add(const entry& what);
-  void changed(place& which) noexcept;
+  [[nodiscard]] handle add(const entry& what);
+  void changed(handle& which) noexcept;
   // `name`: the name of a topic; of a participant, empty.
-  void gone(place which, std::string&& name) noexcept;
+  void gone(handle which, std::string&& name) noexcept;
   // Removes an entry as if it had never been added.
-  void forget(place which) noexcept { there_.erase(which); }
+  void forget(handle which) noexcept { there_.erase(which); }
 
   [[nodiscard]] revision newest() const noexcept { return newest_; }
   // The log still has everything that has gone after this revision.

@@ -8,7 +8,7 @@ fair_share::admission fair_share::ask(const std::string& name) const noexcept {
     if (at->second.strangers.empty()) return {};
     return {true, at->second.strangers.front()};
   }
-  if (connections_.size() < limits_.places && strangers_ < limits_.of_strangers) return {true, std::nullopt};
+  if (connections_.size() < limits_.total && strangers_ < limits_.of_strangers) return {true, std::nullopt};
   const auto oldest = first_to_go();
   return {oldest.has_value(), oldest};
 }

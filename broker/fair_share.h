@@ -17,9 +17,9 @@ class fair_share {
  public:
   using routing = std::uint64_t;
   struct bounds {
-    std::size_t places = 4'096;
+    std::size_t total = 4'096;
     std::size_t of_strangers = 1'024;
-    std::size_t of_one_origin = 3'072;  // of `places`
+    std::size_t of_one_origin = 3'072;  // of `total`
   };
 
   explicit fair_share(bounds limits) : limits_(limits) {}

@@ -103,7 +103,7 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     made->expires = now + lease_;
     std::list<participant*> age{made.get()};
     const auto route = by_route_.try_emplace(from, made.get()).first;
-    std::optional<change_log::place> change;
+    std::optional<change_log::handle> change;
     try {
       change = changes_.add({.participant = &made->hello, .shown = {made->number, 0}});
       made->age = age.begin();

@@ -174,13 +174,13 @@ class topic_map {
     // a participant are neighbours, and a page begins where the last one ended.
     std::map<wire::id, subscription> subscriptions;
     participant* owner = nullptr;  // the participant that brought the topic into the table
-    // Its event: queued (place), or not (then the node is here, so that queueing needs no memory).
+    // Its event: queued (queued_at), or not (then the node is here, so that queueing needs no memory).
     event_queue::node_type idle;
-    event_queue::iterator place;
+    event_queue::iterator queued_at;
     std::uint64_t pushed_to = 0;  // participants with smaller numbers have the queued event already
     bool changed_on_the_way = false;
     time paid_until{};  // for the limit of moves: each one takes 1 / moves_per_second
-    change_log::place change;
+    change_log::handle change;
   };
 
   struct requested_topic {
@@ -197,7 +197,7 @@ class topic_map {
     std::optional<routing> route;
     time expires{};
     std::list<participant*>::iterator age;
-    change_log::place change;
+    change_log::handle change;
     std::map<wire::id, topic_table::iterator> publications;
     requested_table subscriptions;
     std::uint64_t last_subscription = 0;

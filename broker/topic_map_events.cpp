@@ -27,10 +27,10 @@ void topic_map::enqueue(topic_table::iterator at, time now) noexcept {
   of.idle.key() = std::max(now, paid - credit);
   of.pushed_to = 0;
   of.changed_on_the_way = false;
-  of.place = events_.insert(std::move(of.idle));
+  of.queued_at = events_.insert(std::move(of.idle));
 }
 
-void topic_map::dequeue(topic_table::iterator at) noexcept { at->second.idle = events_.extract(at->second.place); }
+void topic_map::dequeue(topic_table::iterator at) noexcept { at->second.idle = events_.extract(at->second.queued_at); }
 
 std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& budget) {
   while (budget > 0 && !events_.empty() && events_.begin()->first <= now) {

@@ -29,11 +29,11 @@ topic_map::done waiting_registrations::add(const wire::id& holder, registration 
     running.deadline = deadline;
     deadlines_.emplace_back(deadline, holder);
   }
-  const auto [place, added] = running.places.try_emplace({asked.from, asked.what.topic}, running.waiting.size());
+  const auto [indexed, added] = running.index.try_emplace({asked.from, asked.what.topic}, running.waiting.size());
   if (added) {
     running.waiting.push_back(std::move(asked));
   } else {
-    auto& before = running.waiting[place->second];
+    auto& before = running.waiting[indexed->second];
     const std::size_t replaced = bytes_of(before);
     before = std::move(asked);
     of_client.bytes -= replaced;

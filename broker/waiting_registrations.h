@@ -67,7 +67,7 @@ class waiting_registrations {
     bool sent = false;
     time deadline;
     std::vector<registration> waiting;
-    std::map<std::pair<routing, std::string>, std::size_t> places;  // in waiting, by connection and topic
+    std::map<std::pair<routing, std::string>, std::size_t> index;  // in waiting, by connection and topic
   };
   struct answered {
     std::optional<wire::id> alive_holder;
