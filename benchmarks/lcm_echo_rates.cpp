@@ -34,8 +34,9 @@ class lcm_side {
  public:
   lcm_side(const echo_options& o, std::string out, const std::vector<std::string>& in)
       : lcm_(o.url(implementation::lcm)), out_(std::move(out)) {
-    for (std::size_t i = 0; i < in.size(); ++i) places_.push_back(std::make_unique<place>(place{this, i}));
-    for (std::size_t i = 0; i < in.size(); ++i) lcm_.subscribe(in[i], &on_message, places_[i].get(), queue_depth);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      channels_.push_back(std::make_unique<channel_index>(channel_index{this, i}));
+    for (std::size_t i = 0; i < in.size(); ++i) lcm_.subscribe(in[i], &on_message, channels_[i].get(), queue_depth);
   }
   bool send(const std::byte* data, std::size_t size) noexcept { return lcm_.publish(out_, data, size); }
   [[nodiscard]] std::vector<int> fds() const { return {::lcm_get_fileno(lcm_.get())}; }
@@ -53,12 +54,12 @@ class lcm_side {
   }
 
  private:
-  struct place {
+  struct channel_index {
     lcm_side* side;
     std::size_t index;
   };
   static void on_message(const lcm_recv_buf_t* got, const char*, void* at) {
-    const auto* const where = static_cast<const place*>(at);
+    const auto* const where = static_cast<const channel_index*>(at);
     const auto* const bytes = static_cast<const std::byte*>(got->data);
     where->side->index_ = where->index;
     where->side->received_.assign(bytes, bytes + got->data_size);
@@ -72,7 +73,7 @@ class lcm_side {
 
   lcm_handle_t lcm_;
   const std::string out_;
-  std::vector<std::unique_ptr<place>> places_;
+  std::vector<std::unique_ptr<channel_index>> channels_;
   std::size_t index_ = 0;
   std::vector<std::byte> received_;
   bool arrived_ = false;

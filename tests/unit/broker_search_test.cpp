@@ -1,4 +1,4 @@
-// Which place of a broker is tried when, and what is said of each.
+// Which candidate of a broker is tried when, and what is said of each.
 #include "core/broker_search.h"
 
 #include <sys/socket.h>
@@ -21,9 +21,9 @@ namespace {
 
 constexpr auto start = monotonic::time_point() + 1h;
 
-// A place where a program listens that never answers.
-struct mute_place : private_endpoint {
-  mute_place() : fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+// A candidate where a program listens that never answers.
+struct mute_candidate : private_endpoint {
+  mute_candidate() : fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     endpoint().copy(address.sun_path, sizeof address.sun_path - 1, std::string("ipc://").size());
@@ -35,7 +35,7 @@ struct mute_place : private_endpoint {
 
 }  // namespace
 
-TEST_CASE("broker search: the only place is tried at once, and stays connected", "[unit]") {
+TEST_CASE("broker search: the only candidate is tried at once, and stays connected", "[unit]") {
   fake_broker broker;
   zmq::context_t context;
   broker_search search(context, broker.endpoint());
@@ -55,12 +55,12 @@ TEST_CASE("broker search: the only place is tried at once, and stays connected",
   CHECK_FALSE(search.step(start + broker_search::patience - 1ms));
   CHECK(search.step(start + broker_search::patience));
   CHECK(search.fd() == fd);  // libzmq keeps trying by itself
-  CHECK(search.places({}) == broker.endpoint());
-  CHECK(search.places({"silent"}) == broker.endpoint() + " (silent)");
+  CHECK(search.candidates({}) == broker.endpoint());
+  CHECK(search.candidates({"silent"}) == broker.endpoint() + " (silent)");
   CHECK(search.problem().empty());
 }
 
-TEST_CASE("broker search: a place without anything is left out when there is another one", "[unit]") {
+TEST_CASE("broker search: a candidate without anything is left out when there is another one", "[unit]") {
   const private_endpoint nothing;
   fake_broker broker;
   zmq::context_t context;
@@ -68,12 +68,12 @@ TEST_CASE("broker search: a place without anything is left out when there is ano
   CHECK(search.has_choice());
   CHECK(search.step(start));
   CHECK(search.endpoint() == broker.endpoint());
-  CHECK(search.places({}) == nothing.endpoint() + ", " + broker.endpoint());
+  CHECK(search.candidates({}) == nothing.endpoint() + ", " + broker.endpoint());
 }
 
-TEST_CASE("broker search: a place that does not answer has its time, then the next one has", "[unit]") {
-  const mute_place first;
-  const mute_place second;
+TEST_CASE("broker search: a candidate that does not answer has its time, then the next one has", "[unit]") {
+  const mute_candidate first;
+  const mute_candidate second;
   zmq::context_t context;
   broker_search search(context, first.endpoint() + "," + second.endpoint());
   auto now = start;
@@ -94,7 +94,7 @@ TEST_CASE("broker search: a place that does not answer has its time, then the ne
   CHECK(search.endpoint() == first.endpoint());
 }
 
-TEST_CASE("broker search: a place whose connection is up gets more time, once", "[unit]") {
+TEST_CASE("broker search: a candidate whose connection is up gets more time, once", "[unit]") {
   fake_broker first;  // which says nothing
   fake_broker second;
   first.silent = true;
@@ -111,7 +111,7 @@ TEST_CASE("broker search: a place whose connection is up gets more time, once", 
   CHECK(search.endpoint() == second.endpoint());
 }
 
-TEST_CASE("broker search: a new connection to the same place is a new socket", "[unit]") {
+TEST_CASE("broker search: a new connection to the same candidate is a new socket", "[unit]") {
   fake_broker broker;
   zmq::context_t context;
   broker_search search(context, broker.endpoint());

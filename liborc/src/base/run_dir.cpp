@@ -27,7 +27,7 @@ bool fits(std::string_view directory) {
   return directory.size() + std::string_view("/broker").size() < sizeof(sockaddr_un::sun_path);
 }
 
-std::vector<std::string> named_places(const std::string& named) {
+std::vector<std::string> named_endpoints(const std::string& named) {
   for (const auto& text : {named, environment("ORC_BROKER")}) {
     if (const auto words = comma_list(text); !words.empty()) return {words.begin(), words.end()};
   }
@@ -50,7 +50,7 @@ std::string directory_beside(const std::string& broker_endpoint) {
   return path.substr(0, path.rfind('/'));
 }
 
-bool broker_is_named(const std::string& named) { return !named_places(named).empty(); }
+bool broker_is_named(const std::string& named) { return !named_endpoints(named).empty(); }
 
 std::vector<std::string> well_known_dirs() {
   std::vector<std::string> found{system_broker_dir, temporary_dir(), "/run/user/" + std::to_string(geteuid()) + "/orc"};
@@ -59,7 +59,7 @@ std::vector<std::string> well_known_dirs() {
 }
 
 std::vector<std::string> broker_candidates(const std::string& named) {
-  if (auto chosen = named_places(named); !chosen.empty()) return chosen;
+  if (auto chosen = named_endpoints(named); !chosen.empty()) return chosen;
   std::vector<std::string> found;
   for (const auto& directory : {xdg_dir(), std::string(system_broker_dir), temporary_dir()}) {
     if (!directory.empty() && fits(directory)) found.push_back(endpoint_in(directory));

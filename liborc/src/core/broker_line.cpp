@@ -94,7 +94,7 @@ bool broker_line::send(monotonic::time_point now) {
 std::string broker_line::why_silent() const {
   if (is_up()) return "the broker at " + endpoint_ + " did not answer in time";
   if (!search_.problem().empty()) return "no broker: " + search_.problem();
-  return "no broker answers at " + search_.places(silence_.findings()) +
+  return "no broker answers at " + search_.candidates(silence_.findings()) +
          ": start one with orc-broker, or set ORC_BROKER";
 }
 

@@ -1,5 +1,5 @@
 // Asks the address broker without being a participant: one question at a time. It repeats the question until the broker
-// answers, over a new connection or at another place when the first is lost.
+// answers, over a new connection or at another candidate when the first is lost.
 #pragma once
 
 #include <chrono>

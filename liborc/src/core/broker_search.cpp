@@ -43,9 +43,9 @@ constexpr const char* no_such_host = "no such host";
 
 broker_search::broker_search(zmq::context_t& context, const std::string& endpoint)
     : context_(context), named_(broker_is_named(endpoint)) {
-  for (const auto& each : broker_candidates(endpoint)) places_.push_back({each, {}});
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (!names_a_host(places_[i].endpoint)) ways_.push_back({i, places_[i].endpoint});
+  for (const auto& each : broker_candidates(endpoint)) candidates_.push_back({each, {}});
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (!names_a_host(candidates_[i].endpoint)) ways_.push_back({i, candidates_[i].endpoint});
   }
 }
 
@@ -75,10 +75,10 @@ bool broker_search::step(monotonic::time_point now) {
 // Looks names up anew in each round, because their addresses change.
 void broker_search::look_up(monotonic::time_point now) {
   if (names_.is_under_way() || (asked_ != monotonic::time_point{} && now - asked_ < looked_up_again_after)) return;
-  const auto is_name = [](const place& each) { return names_a_host(each.endpoint); };
-  if (std::none_of(places_.begin(), places_.end(), is_name)) return;
+  const auto is_name = [](const candidate& each) { return names_a_host(each.endpoint); };
+  if (std::none_of(candidates_.begin(), candidates_.end(), is_name)) return;
   std::vector<std::string> all;
-  for (const auto& each : places_) all.push_back(each.endpoint);
+  for (const auto& each : candidates_) all.push_back(each.endpoint);
   asked_ = now;
   names_.ask(std::move(all));
 }
@@ -87,13 +87,13 @@ void broker_search::take_addresses() {
   const auto found = names_.try_take();
   if (!found) return;
   std::vector<way> ways;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
     for (const auto& each : (*found)[i]) ways.push_back({i, each});
-    places_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
+    candidates_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
     if (!(*found)[i].empty()) continue;
     // A name server may be away for longer than the broker: keep the known addresses.
     std::copy_if(ways_.begin(), ways_.end(), std::back_inserter(ways),
-                 [i](const auto& each) { return each.place == i; });
+                 [i](const auto& each) { return each.candidate == i; });
   }
   if (ways == ways_) return;
   if (ways_.empty()) until_ = {};
@@ -102,7 +102,7 @@ void broker_search::take_addresses() {
 }
 
 bool broker_search::leave_out(const way& which) {
-  auto& why = places_[which.place].problem;
+  auto& why = candidates_[which.candidate].problem;
   why = named_ ? std::string() : why_distrusted(which.endpoint);
   if (!why.empty()) why += ": ignored";
   return !why.empty() || (has_choice() && nothing_there(which.endpoint));
@@ -191,10 +191,10 @@ bool broker_search::wait_readable(int timeout_ms) noexcept try {
   return false;
 }
 
-std::string broker_search::places(const std::vector<std::string>& findings) const {
+std::string broker_search::candidates(const std::vector<std::string>& findings) const {
   std::string all;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const place& each = places_[i];
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const candidate& each = candidates_[i];
     if (!all.empty()) all += ", ";
     all += each.endpoint;
     const std::string& found = i < findings.size() && !findings[i].empty() ? findings[i] : each.problem;

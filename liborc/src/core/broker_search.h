@@ -1,4 +1,4 @@
-// Finds the address broker: tries one place after the other until a broker answers.
+// Finds the address broker: tries one candidate after the other until a broker answers.
 #pragma once
 
 #include <optional>
@@ -14,27 +14,28 @@ namespace orc::detail {
 // Not thread-safe: the housekeeping owns it. Blocks only in wait_readable.
 class broker_search {
  public:
-  // Time for one place, when there are others. It doubles in each further round, for slow networks and busy brokers.
+  // Time for one candidate, when there are others. It doubles in each further round, for slow networks and busy
+  // brokers.
   static constexpr auto patience = std::chrono::milliseconds(300);
   static constexpr auto most_patience = std::chrono::milliseconds(1000);
 
-  // `endpoint`: the only places to try. Empty: broker_candidates() without those that another user could have made. A
-  // host name stands for all of its addresses; another thread looks them up.
+  // `endpoint`: the only candidates to try. Empty: broker_candidates() without those that another user could have made.
+  // A host name stands for all of its addresses; another thread looks them up.
   broker_search(zmq::context_t& context, const std::string& endpoint);
 
-  // Connects to the next place when the current one had its time. Has no effect once a broker answered. True: the
-  // search went on, so places() may have changed.
+  // Connects to the next candidate when the current one had its time. Has no effect once a broker answered. True: the
+  // search went on, so candidates() may have changed.
   bool step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
-  // True when there are other places or addresses to try.
-  [[nodiscard]] bool has_choice() const noexcept { return places_.size() > 1 || ways_.size() > 1; }
+  // True when there are other candidates or addresses to try.
+  [[nodiscard]] bool has_choice() const noexcept { return candidates_.size() > 1 || ways_.size() > 1; }
   // True while the connection is up. False also while libzmq reconnects.
   [[nodiscard]] bool is_connected() noexcept;
-  // A broker answers at the current place: stay there at least until then.
+  // A broker answers at the current candidate: stay there at least until then.
   void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
-  // The way there changed: makes a new connection to the current place, which gets its time again.
+  // The way there changed: makes a new connection to the current candidate, which gets its time again.
   void reconnect(monotonic::time_point now);
-  // Begins again at the first place.
+  // Begins again at the first candidate.
   void restart() noexcept;
 
   // ---- the connection that is tried, or over which a broker answered ----
@@ -51,19 +52,19 @@ class broker_search {
   // False: not within that time.
   [[nodiscard]] bool wait_readable(int timeout_ms) noexcept;
 
-  // The places for people, each with its problem: "ipc:///run/orc/broker, tcp://127.0.0.1:5570". `findings`: further
-  // problems, of the first places; may be shorter than the list.
-  [[nodiscard]] std::string places(const std::vector<std::string>& findings) const;
-  // Why a place cannot be tried at all (a bad endpoint); normally empty.
+  // The candidates for people, each with its problem: "ipc:///run/orc/broker, tcp://127.0.0.1:5570". `findings`:
+  // further problems, of the first candidates; may be shorter than the list.
+  [[nodiscard]] std::string candidates(const std::vector<std::string>& findings) const;
+  // Why a candidate cannot be tried at all (a bad endpoint); normally empty.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
  private:
-  struct place {
+  struct candidate {
     std::string endpoint;
     std::string problem;  // why it was left out the last time
   };
   struct way {
-    std::size_t place = 0;
+    std::size_t candidate = 0;
     std::string endpoint;  // numeric
     bool operator==(const way&) const = default;
   };
@@ -74,11 +75,11 @@ class broker_search {
 
   zmq::context_t& context_;
   const bool named_;
-  std::vector<place> places_;
-  std::vector<way> ways_;  // to all places, in their order
+  std::vector<candidate> candidates_;
+  std::vector<way> ways_;  // to all candidates, in their order
   std::size_t next_ = 0;   // index into ways_
   std::chrono::milliseconds time_for_one_ = patience;
-  bool may_stay_ = false;  // the current place gets time to answer once its connection is up
+  bool may_stay_ = false;  // the current candidate gets time to answer once its connection is up
   name_lookup names_;
   monotonic::time_point asked_;  // when the addresses of names were looked up
   std::string endpoint_;

@@ -35,8 +35,8 @@ constexpr int goodbye_patience_ms = 300;
   return parsed ? *parsed : port_range{};
 }
 
-// The broker's places that the user named. The other places are not checked: most of them are always empty.
-[[nodiscard]] std::vector<std::string> named_places_of(const participant_options& options) {
+// The broker's candidates that the user named. The other candidates are not checked: most of them are always empty.
+[[nodiscard]] std::vector<std::string> named_candidates_of(const participant_options& options) {
   return broker_is_named(options.broker) ? broker_candidates(options.broker) : std::vector<std::string>();
 }
 
@@ -46,7 +46,7 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
     : options_(options),
       alone_(options.broker == without_broker),
       search_(context, options.broker),
-      silence_(named_places_of(options)) {
+      silence_(named_candidates_of(options)) {
   draw_identity();
   hello_.name = options.name.empty() ? program_invocation_short_name : options.name;
   hello_.host = host_identity();
@@ -81,7 +81,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   receive_all(now, topics);
   if (refusal_) hold_up(topics);  // also those declared since
   if (!joined_) return;
-  // Without another place to go to, it waits until the broker returns, or an answer says that the session is over.
+  // Without another candidate to go to, it waits until the broker returns, or an answer says that the session is over.
   if (now - last_heard_ > lease_ || (search_.has_choice() && !search_.is_connected())) return lose(now);
   if (now - joined_at_ > longest_delay) hello_delay_ = {};
   declare(now, topics);
@@ -405,7 +405,7 @@ void broker_session::publish_status() {
   const std::lock_guard lock(status_mutex_);
   status_up_ = joined_;
   if (joined_) status_endpoint_ = search_.endpoint();
-  status_places_ = search_.places(silence_.findings());
+  status_candidates_ = search_.candidates(silence_.findings());
   status_problem_ = search_.problem();
 }
 
@@ -418,7 +418,8 @@ result broker_session::availability() const {
   const std::lock_guard lock(status_mutex_);
   if (status_up_) return {};
   if (!status_problem_.empty()) return {errc::no_broker, "no broker: " + status_problem_};
-  return {errc::no_broker, "no broker answers at " + status_places_ + ": start one with orc-broker, or set ORC_BROKER"};
+  return {errc::no_broker,
+          "no broker answers at " + status_candidates_ + ": start one with orc-broker, or set ORC_BROKER"};
 }
 
 }  // namespace orc::detail

@@ -122,7 +122,7 @@ class broker_session {
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;
   bool status_up_ = false;
-  std::string status_places_;
+  std::string status_candidates_;
   std::string status_problem_;
 };
 

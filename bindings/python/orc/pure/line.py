@@ -1,6 +1,6 @@
 """Asks the address broker without being a participant: one question at a time.
 
-It repeats the question until the broker answers, over a new connection or at another place when the first is lost.
+It repeats the question until the broker answers, over a new connection or at another endpoint when the first is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._errors import BadArgument, Closed, Forked
 from . import endpoints, messages, wire
 from .reactor import receive
 
-_PATIENCE_S = 0.3  # for one place, when there are others; twice as long in each further round
+_PATIENCE_S = 0.3  # for one candidate, when there are others; twice as long in each further round
 _MOST_PATIENCE_S = 1.0
 _SILENCE_S = 3.0  # a broker with an open question that is silent for longer is lost
 _NAP_S = 0.05
@@ -40,7 +40,7 @@ class Line:
         self._ways: List[str] = []  # to try in this round
         self._alone = False
         self._patience_s = _PATIENCE_S
-        self._until = 0.0  # the current place has time until then
+        self._until = 0.0  # the current candidate has time until then
         self._question: Optional[messages.Body] = None
         self._again_s = 1.0
         self._request = 0
@@ -91,7 +91,7 @@ class Line:
         return self._epoll.fileno()
 
     def wait(self, seconds: Optional[float]) -> None:
-        """Waits until `step` may have something to do; never for long, because each place has a time."""
+        """Waits until `step` may have something to do; never for long, because each candidate has a time."""
         with contextlib.suppress(ValueError, OSError):  # closed by another thread
             self._epoll.poll(_NAP_S if seconds is None else min(max(seconds, 0), _NAP_S))
 
@@ -117,7 +117,7 @@ class Line:
             self._socket = None
 
     def _connect(self, now: float) -> None:
-        """Connects to the next place. Stays at the only one, where libzmq goes on trying."""
+        """Connects to the next candidate. Stays at the only one, where libzmq goes on trying."""
         if not self._ways:
             self._ways = [way for each in self._candidates for way in endpoints.numeric_endpoints(each)]
             self._alone = len(self._ways) == 1
