@@ -16,7 +16,7 @@ namespace orc::bench {
 namespace {
 
 constexpr int queue_depth = 1000;  // of both implementations, so that the test is not about it
-constexpr std::size_t most_at_a_time = 64;
+constexpr std::size_t max_at_a_time = 64;
 constexpr std::int64_t quiet_ns = 100'000'000;  // what is not back after a silence of that length is lost
 
 // In front of each message.
@@ -42,7 +42,7 @@ class lcm_side {
   [[nodiscard]] std::vector<int> fds() const { return {::lcm_get_fileno(lcm_.get())}; }
   template <class Use>
   void take_ready(Use use) {
-    for (std::size_t n = 0; n<most_at_a_time&& ::lcm_handle_timeout(lcm_.get(), 0)> 0; ++n) hand_to(use);
+    for (std::size_t n = 0; n<max_at_a_time&& ::lcm_handle_timeout(lcm_.get(), 0)> 0; ++n) hand_to(use);
   }
   template <class Use>
   bool take_one(Use use) {
@@ -100,7 +100,7 @@ class orc_side {
   template <class Use>
   void take_ready(Use use) {
     for (std::size_t i = 0; i < in_.size(); ++i) {
-      for (std::size_t n = 0; n < most_at_a_time; ++n) {
+      for (std::size_t n = 0; n < max_at_a_time; ++n) {
         const message got = in_[i].recv(0);
         if (!got) break;
         use(i, static_cast<const std::byte*>(got.data()), got.size());

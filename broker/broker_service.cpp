@@ -163,7 +163,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::des
 
 void broker_service::handle(routing from, std::uint64_t request, wire::watch& what, time now) {
   if (what.position.epoch != epoch_) what.position = {};
-  const auto wait = std::min(std::chrono::milliseconds(what.wait_ms), watchers::longest_wait);
+  const auto wait = std::min(std::chrono::milliseconds(what.wait_ms), watchers::max_wait);
   std::size_t steps = watch_steps;
   auto page = news_for(what, steps);
   if (wait.count() == 0 || page.more || has_news(page)) {

@@ -27,7 +27,7 @@ using detail::unique_fd;
 // Places. Some descriptors are reserved for the listeners, the log, /proc and the surrounding program.
 constexpr std::size_t fds_of_broker = 32;
 constexpr std::size_t max_connections = 65'536;
-constexpr std::size_t most_strangers = 1'024;
+constexpr std::size_t max_strangers = 1'024;
 
 // Bytes that a connection may leave unread. A stranger gets only answers, and the broker does not receive from it
 // before it has read them. A participant may get 10,000 topics at once.
@@ -57,7 +57,7 @@ fair_share::bounds bounds_for(std::size_t listeners) noexcept {
   std::size_t fds = max_connections;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) fds = std::min<std::size_t>(limit.rlim_cur, fds);
   const auto total = std::max<std::size_t>(fds - std::min(fds, fds_of_broker + listeners), 1);
-  return {total, std::clamp<std::size_t>(total / 4, 1, most_strangers), total - total / 4};
+  return {total, std::clamp<std::size_t>(total / 4, 1, max_strangers), total - total / 4};
 }
 
 // True when the connection comes from this host: its two addresses are the same, or ours is a loopback address.

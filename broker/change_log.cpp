@@ -23,7 +23,7 @@ void change_log::gone(handle which, std::string&& name) noexcept {
   node.mapped().participant = nullptr;
   node.mapped().name = std::move(name);
   gone_.insert(gone_.end(), std::move(node));
-  if (gone_.size() <= most_gone_) return;
+  if (gone_.size() <= max_gone_) return;
   complete_after_ = gone_.begin()->first;
   gone_.erase(gone_.begin());
 }

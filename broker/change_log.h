@@ -27,7 +27,7 @@ class change_log {
   using table = std::map<revision, entry>;
   using handle = table::iterator;
 
-  explicit change_log(std::size_t most_gone) noexcept : most_gone_(most_gone) {}
+  explicit change_log(std::size_t max_gone) noexcept : max_gone_(max_gone) {}
 
   // Throws std::bad_alloc. The other calls need no memory, so they cannot fail.
   [[nodiscard]] handle add(const entry& what);
@@ -60,7 +60,7 @@ class change_log {
   };
 
  private:
-  const std::size_t most_gone_;
+  const std::size_t max_gone_;
   table there_;
   table gone_;
   revision newest_ = 1;  // 0 means no revision

@@ -18,10 +18,10 @@ namespace zmtp = wire::zmtp;
 constexpr std::size_t read_at_once = 16 * 1024;
 constexpr std::size_t piece_bytes = 16 * 1024;
 constexpr std::size_t idle_capacity = 1024;    // of an empty buffer; it shrinks when there is less in it
-constexpr std::size_t largest_ready = 4096;    // of an introduction
+constexpr std::size_t max_ready_bytes = 4096;  // of an introduction
 constexpr unsigned commands_per_second = 200;  // a heartbeat (PING) every 5 ms
 
-static_assert(wire::max_control_bytes + zmtp::longest_frame_header + read_at_once <= control_connection::most_buffered);
+static_assert(wire::max_control_bytes + zmtp::max_frame_header + read_at_once <= control_connection::max_buffered);
 
 [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view text) noexcept {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -103,9 +103,9 @@ control_connection::event control_connection::read() {
   const ssize_t n = take(bytes);
   if (n > 0) {
     const auto size = static_cast<std::size_t>(n);
-    if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > most_buffered) {  // it would double
+    if (in_.size() + size > in_.capacity() && 2 * in_.capacity() > max_buffered) {  // it would double
       std::string largest;
-      largest.reserve(most_buffered);
+      largest.reserve(max_buffered);
       in_.swap(largest.append(in_));
     }
     in_.append(bytes.data(), size);
@@ -137,7 +137,7 @@ control_connection::event control_connection::parse(std::span<const std::byte>& 
   if (!header) return event::nothing;
   if ((header->flags & ~zmtp::known_flags) != 0) return event::ended;
   const bool command = (header->flags & zmtp::command) != 0;
-  if (state_ == state::handshake && (!command || header->size > largest_ready)) return event::ended;
+  if (state_ == state::handshake && (!command || header->size > max_ready_bytes)) return event::ended;
   if ((header->flags & zmtp::more) != 0) return broken("a message of several frames");
   if (header->size > wire::max_control_bytes) return broken("a message that is too long");
   const auto rest = buffered().subspan(header->header_size);

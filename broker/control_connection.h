@@ -45,9 +45,9 @@ class control_connection {
     ended,    // by the peer or the network, or it does not speak ZMTP 3
     broken    // the peer broke the rule of the protocol that why() names
   };
-  // Receives the next item, at most one. `frame` is valid until the next call. Keeps at most most_buffered bytes.
+  // Receives the next item, at most one. `frame` is valid until the next call. Keeps at most max_buffered bytes.
   [[nodiscard]] event receive(std::span<const std::byte>& frame, clock::time_point now) noexcept;
-  static constexpr std::size_t most_buffered = 96 * 1024;
+  static constexpr std::size_t max_buffered = 96 * 1024;
   [[nodiscard]] std::string_view why() const noexcept { return why_; }
   // There is something to read. `to_the_end`: the peer sends no more after it.
   void readable(bool to_the_end) noexcept {

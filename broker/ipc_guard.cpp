@@ -16,7 +16,7 @@
 namespace orc {
 namespace {
 
-constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t max_path_length = sizeof(sockaddr_un::sun_path) - 1;
 
 using detail::expected;
 using detail::unable;
@@ -127,9 +127,9 @@ void write_pid(int fd) {
 expected<ipc_guard> ipc_guard::take(const std::string& path) {
   if (path.empty()) return unable("the path is empty");
   if (path.front() == '@') return unable("abstract sockets have no permissions: choose a path");
-  if (path.size() > longest_path) {
+  if (path.size() > max_path_length) {
     return unable("the path has " + std::to_string(path.size()) + " bytes, a socket's path has at most " +
-                  std::to_string(longest_path) + ": choose a shorter one");
+                  std::to_string(max_path_length) + ": choose a shorter one");
   }
   const auto directory = directory_of(path);
   if (auto made = make_directories(directory); !made) return made.error();

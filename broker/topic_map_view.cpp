@@ -14,7 +14,7 @@ std::uint32_t milliseconds_between(topic_map::time then, topic_map::time now) {
 }
 
 // The least size of a state in a frame. Only that many are collected for a page.
-std::size_t least_bytes(const wire::topic_state& of) {
+std::size_t min_bytes(const wire::topic_state& of) {
   std::size_t bytes = of.topic.size() + 32;
   if (of.publication) bytes += 64 + of.publication->endpoints.size() * 24;
   return bytes + of.subscriptions.size() * 96;
@@ -75,7 +75,7 @@ wire::topic_list topic_map::list(std::string_view after, std::size_t limit, time
   auto at = topics_.upper_bound(after);
   for (; at != topics_.end() && page.topics.size() < limit && bytes < wire::max_control_bytes; ++at) {
     page.topics.push_back(full_state(at, {}, listed_subscriptions, now));
-    bytes += least_bytes(page.topics.back());
+    bytes += min_bytes(page.topics.back());
   }
   page.more = at != topics_.end();
   return page;

@@ -16,7 +16,7 @@ topic_map::done waiting_registrations::add(const wire::id& holder, registration 
   const auto known = clients_.find(asked.client);
   const use own = known == clients_.end() ? use{} : known->second;
   if (own.count >= client_table::share(most, all_.count - own.count) ||
-      own.bytes + bytes > client_table::share(most_bytes, all_.bytes - own.bytes)) {
+      own.bytes + bytes > client_table::share(max_bytes, all_.bytes - own.bytes)) {
     return wire::error{wire::error_code::limit, "too many registrations wait for the holders of their topics (" +
                                                     asked.client + " has " + std::to_string(own.count) +
                                                     " of them): try again"};

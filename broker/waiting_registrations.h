@@ -23,7 +23,7 @@ class waiting_registrations {
   using routing = topic_map::routing;
 
   static constexpr std::size_t most = 32'768;
-  static constexpr std::size_t most_bytes = std::size_t{16} << 20;
+  static constexpr std::size_t max_bytes = std::size_t{16} << 20;
   // One client may use half of what the others leave of each.
 
   struct registration {

@@ -23,7 +23,7 @@ class watchers {
   using routing = topic_map::routing;
 
   static constexpr std::size_t most = 1'024;  // one client may have half of what the others leave
-  static constexpr std::chrono::milliseconds longest_wait{10'000};
+  static constexpr std::chrono::milliseconds max_wait{10'000};
 
   struct watcher {
     routing from = 0;

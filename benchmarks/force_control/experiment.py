@@ -20,7 +20,7 @@ from .run_config import RunConfig
 Record = npt.NDArray[Any]
 DIRECT = "direct"
 TRACKED = (STEP, SINUSOID)
-LONGEST_SLEEP_S, ATTEMPTS = 0.005, 3
+MAX_SLEEP_S, ATTEMPTS = 0.005, 3
 KILL_AT_S, RESTART_AT_S = 4.0, 6.0
 
 
@@ -100,7 +100,7 @@ def _run_awake(config: RunConfig, say: Callable[[str], None]) -> list[Record]:
     for attempt in range(1, ATTEMPTS + 1):
         attempts.append(_run(config))
         slept_s = longest_sleep_s(attempts[-1], REFERENCES[config.reference])
-        if slept_s <= LONGEST_SLEEP_S:
+        if slept_s <= MAX_SLEEP_S:
             break
         again = "once more" if attempt < ATTEMPTS else "kept all the same"
         say(f"  the robot's process was not woken for {slept_s * 1000:.0f} ms: {again}")

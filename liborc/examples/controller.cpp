@@ -17,7 +17,7 @@ namespace {
 
 constexpr long period_ns = 1'000'000;
 constexpr int oldest_state_ms = 5;  // an older state is no basis for control
-constexpr int longest_wait_ms = 5;  // five periods without a state: make the robot safe
+constexpr int max_wait_ms = 5;      // five periods without a state: make the robot safe
 constexpr joint_command safe{.torque_nm = 0};
 constexpr double stiffness_nm_rad = 20;
 constexpr double damping_nm_s_rad = 2;
@@ -87,7 +87,7 @@ int main() {
     next = after(next, period_ns);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
 
-    const orc::message sample = state.recv(longest_wait_ms);
+    const orc::message sample = state.recv(max_wait_ms);
     joint_command torque = safe;
     if (joint_state joint; sample.size() == sizeof joint) {
       sample.copy_to(&joint, sizeof joint);

@@ -12,35 +12,35 @@ struct inproc {
   static constexpr transport kind = transport::inproc;
   static constexpr bool crosses_processes = false;
   static constexpr bool carries_stamps = true;
-  static constexpr std::size_t largest_sample = 100'000'000;
+  static constexpr std::size_t max_sample_bytes = 100'000'000;
 };
 
 struct shm {
   static constexpr transport kind = transport::shm;
   static constexpr bool crosses_processes = true;
   static constexpr bool carries_stamps = true;
-  static constexpr std::size_t largest_sample = 100'000'000;
+  static constexpr std::size_t max_sample_bytes = 100'000'000;
 };
 
 struct ipc {
   static constexpr transport kind = transport::ipc;
   static constexpr bool crosses_processes = true;
   static constexpr bool carries_stamps = true;
-  static constexpr std::size_t largest_sample = 10'000'000;  // what the tests send, not a limit of ORC
+  static constexpr std::size_t max_sample_bytes = 10'000'000;  // what the tests send, not a limit of ORC
 };
 
 struct tcp {
   static constexpr transport kind = transport::tcp;
   static constexpr bool crosses_processes = true;
   static constexpr bool carries_stamps = true;
-  static constexpr std::size_t largest_sample = 10'000'000;
+  static constexpr std::size_t max_sample_bytes = 10'000'000;
 };
 
 struct multicast {
   static constexpr transport kind = transport::multicast;
   static constexpr bool crosses_processes = true;
   static constexpr bool carries_stamps = false;  // LCM's format has no room: the stamp is the arrival's
-  static constexpr std::size_t largest_sample = 10'000'000;
+  static constexpr std::size_t max_sample_bytes = 10'000'000;
 };
 
 }  // namespace orc::test

@@ -131,7 +131,7 @@ TEST_CASE("hostile multicast: at the port of a publication", "[fault]") {
   udp_stranger other(test_group());
   std::mt19937 random(13);
   const std::size_t before = stats_of().rss_kib;
-  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  std::array<std::byte, multicast::max_orc_datagram> bytes;
   for (std::uint64_t value = 1; value <= 300; ++value) {
     for (int i = 0; i < 20; ++i) {
       // Nonsense; reports to somebody else; and well-formed reports of thousands of subscribers that do not exist.

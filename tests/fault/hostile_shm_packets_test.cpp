@@ -105,8 +105,8 @@ TEST_CASE("hostile shm: it never reads its socket while the memory changes again
   hostile_shm deaf(s.target);  // said hello, took nothing
   hostile_shm liar(s.target);  // acknowledges what it never took
   hostile_shm dull(s.target);  // took the first and nothing more
-  REQUIRE(deaf.say(deaf.packet(kind::hello, shm::most_pins)));
-  REQUIRE(liar.say(liar.packet(kind::hello, shm::most_pins)));
+  REQUIRE(deaf.say(deaf.packet(kind::hello, shm::max_pins_of_reader)));
+  REQUIRE(liar.say(liar.packet(kind::hello, shm::max_pins_of_reader)));
   REQUIRE(dull.join());
   std::vector<std::unique_ptr<hostile_shm>> more;
   std::size_t size = 100;
@@ -140,12 +140,12 @@ TEST_CASE("hostile shm: it never reads its socket while the memory changes again
 
 TEST_CASE("hostile shm: who asks for too much, or is a crowd, is refused", "[fault]") {
   scene s;
-  for (const std::uint32_t pins : {0u, shm::most_pins + 1, 1'000'000u, ~0u}) {
+  for (const std::uint32_t pins : {0u, shm::max_pins_of_reader + 1, 1'000'000u, ~0u}) {
     hostile_shm hostile(s.target);
     CHECK(!hostile.join(pins));
     CHECK(hostile.cut_off());
   }
-  for (const std::uint32_t depth : {shm::most_history + 1, 1'000'000u, ~0u}) {
+  for (const std::uint32_t depth : {shm::max_history + 1, 1'000'000u, ~0u}) {
     hostile_shm hostile(s.target);
     CHECK(!hostile.join(8, depth));
   }
@@ -158,7 +158,7 @@ TEST_CASE("hostile shm: who asks for too much, or is a crowd, is refused", "[fau
   std::size_t joined = 0;
   for (int n = 0; n < 200; ++n) {
     crowd.push_back(std::make_unique<hostile_shm>(s.target));
-    if (!crowd.back()->connected() || !crowd.back()->join(shm::most_pins, shm::most_history)) continue;
+    if (!crowd.back()->connected() || !crowd.back()->join(shm::max_pins_of_reader, shm::max_history)) continue;
     ++joined;
     for (auto& pin : crowd.back()->page().pins) pin = 1 + static_cast<std::uint32_t>(joined * 17) % 4000;
   }
@@ -177,7 +177,7 @@ TEST_CASE("hostile shm: thousands of connections, one after another", "[fault]")
   for (std::size_t n = 0; n < connections; ++n) {
     hostile_shm hostile(s.target);
     made += hostile.connected() ? 1u : 0u;
-    if (n % 2 == 0) hostile.say(hostile.packet(kind::hello, shm::most_pins));
+    if (n % 2 == 0) hostile.say(hostile.packet(kind::hello, shm::max_pins_of_reader));
   }
   CHECK(made > 0);
   s.check_nobody_noticed();

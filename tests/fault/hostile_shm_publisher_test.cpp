@@ -90,9 +90,9 @@ TEST_CASE("B9: a segment that is not what was announced is refused", "[fault]") 
   if (!under_thread_sanitizer) {  // which has no addresses for two terabytes
     scene s;                      // beyond the limit; a hole costs the publisher nothing
     auto large = form;
-    large.stride = shm::largest_segment / 2;
-    const auto segment = segment_like(2 * shm::largest_segment, large);
-    CHECK(!s.hostile.is_believed(segment, pages_of(2 * shm::largest_segment)));
+    large.stride = shm::max_segment_bytes / 2;
+    const auto segment = segment_like(2 * shm::max_segment_bytes, large);
+    CHECK(!s.hostile.is_believed(segment, pages_of(2 * shm::max_segment_bytes)));
   }
   scene s;
   CHECK(s.hostile.is_believed(right, pages_of(bytes)));

@@ -51,7 +51,7 @@ bool while_they_talk(scene& s, std::uint64_t samples, Act act) {
 TEST_CASE("hostile shm: garbage in its page, all the time", "[fault]") {
   scene s;
   hostile_shm hostile(s.target);
-  REQUIRE(hostile.join(shm::most_pins));
+  REQUIRE(hostile.join(shm::max_pins_of_reader));
   hostile.say(hostile.packet(kind::want_alert));
   std::minstd_rand random(1);
   CHECK(while_they_talk(s, rounds(200'000, 1'000'000), [&] {
@@ -69,14 +69,14 @@ TEST_CASE("hostile shm: garbage in its page, all the time", "[fault]") {
 TEST_CASE("hostile shm: it pins each slot that the publisher is about to write", "[fault]") {
   scene s;
   hostile_shm hostile(s.target);
-  REQUIRE(hostile.join(shm::most_pins));
+  REQUIRE(hostile.join(shm::max_pins_of_reader));
   const auto seen = shm::segment::map(hostile.segment.get(), hostile.segment_bytes);
   REQUIRE(seen);
   std::uint32_t next = 0;
   CHECK(while_they_talk(s, rounds(200'000, 1'000'000), [&] {
     for (std::uint32_t slot = 0; slot < seen->form().slots; ++slot) {
       if (seen->slot(slot).guard.load(std::memory_order_relaxed) == 0)
-        hostile.page().pins[next++ % shm::most_pins].store(slot + 1, std::memory_order_relaxed);
+        hostile.page().pins[next++ % shm::max_pins_of_reader].store(slot + 1, std::memory_order_relaxed);
     }
   }));
   hostile.hang_up();
@@ -144,9 +144,9 @@ TEST_CASE("hostile shm: whatever it pins for ever, there is room for the next sa
   std::vector<std::unique_ptr<hostile_shm>> crowd;
   for (int n = 0; n < 15; ++n) {  // together they may pin 1024
     crowd.push_back(std::make_unique<hostile_shm>(s.target, hostile_shm::from::a_process_of_its_own));
-    REQUIRE(crowd.back()->join(shm::most_pins));
-    for (std::uint32_t k = 0; k < shm::most_pins; ++k)
-      crowd.back()->page().pins[k] = static_cast<std::uint32_t>(n) * shm::most_pins + k + 1;
+    REQUIRE(crowd.back()->join(shm::max_pins_of_reader));
+    for (std::uint32_t k = 0; k < shm::max_pins_of_reader; ++k)
+      crowd.back()->page().pins[k] = static_cast<std::uint32_t>(n) * shm::max_pins_of_reader + k + 1;
     REQUIRE(s.goes_on());
   }
   s.resize(under_sanitizer ? 20'000 : 100'000);  // also in a new generation, of which it knows nothing

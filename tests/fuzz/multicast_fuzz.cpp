@@ -16,7 +16,7 @@ namespace {
 using namespace orc::detail;
 using namespace orc::detail::multicast;
 
-constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t max_bytes = 1 << 20;
 constexpr orc::wire::id publication{1, 2};
 constexpr orc::wire::id link_id{3, 4};
 
@@ -29,10 +29,10 @@ void check_formats(std::span<const std::byte> bytes) {
   if (const auto d = lcm::decode(bytes)) {
     require(d->fragment < d->fragments);
     require(d->offset <= d->size && d->payload.size() <= d->size - d->offset);
-    require(d->channel.size() <= lcm::longest_channel);
+    require(d->channel.size() <= lcm::max_channel_length);
   }
   if (const auto d = decode(bytes)) {
-    std::array<std::byte, longest_orc_datagram> again;
+    std::array<std::byte, max_orc_datagram> again;
     const std::size_t size = encode(*d, again);
     const auto back = decode({again.data(), size});
     require(back && back->kind == d->kind && back->publication == d->publication && back->sequence == d->sequence &&
@@ -78,14 +78,14 @@ void feed(channel_receiver& receiver, input in) {
       receiver.on_group(d->bytes, from, 0, now);
     if ((d->how & 0x20) != 0) receiver.remind(now, false);
     receiver.report(100'000, [](const source&, const orc_datagram& report) {
-      require(report.gap_count <= orc_datagram::most_gaps);
-      std::array<std::byte, longest_orc_datagram> bytes;
+      require(report.gap_count <= orc_datagram::max_gaps);
+      std::array<std::byte, max_orc_datagram> bytes;
       require(decode({bytes.data(), encode(report, bytes)}).has_value());
     });
-    require(receiver.bytes() <= 2 * most_bytes);
+    require(receiver.bytes() <= 2 * max_bytes);
     sample s;
     while (receiver.ready().pop(s)) {
-      require(s.buffer.size() <= most_bytes || s.buffer.size() <= d->bytes.size());
+      require(s.buffer.size() <= max_bytes || s.buffer.size() <= d->bytes.size());
       // Senders that begin anew count anew, but an open subscription counts on.
       if (receiver.is_open()) require(s.sequence > newest);
       newest = s.sequence;
@@ -107,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                              .link = link_id,
                              .depth = in_order ? 8u : 0u,
                              .alone = (data[0] & 4) != 0,
-                             .most_bytes = most_bytes});
+                             .max_bytes = max_bytes});
   const source expected{.address = {.bytes = {1}}, .port = 0};
   if (!open) receiver.expect(expected, expected, 0);
   feed(receiver, input(data + 1, size - 1));

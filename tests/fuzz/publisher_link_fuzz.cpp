@@ -25,7 +25,7 @@ using namespace orc;
 using namespace orc::detail;
 namespace zmtp = orc::wire::zmtp;
 
-constexpr std::size_t most_connections = 6;
+constexpr std::size_t max_connections = 6;
 const wire::id publication{1, 2};
 
 struct listening {
@@ -156,10 +156,10 @@ class publisher {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const listening door = listen_somewhere();
   publisher sender(door);
-  std::array<std::unique_ptr<far_end>, most_connections> ends;
+  std::array<std::unique_ptr<far_end>, max_connections> ends;
   while (size >= 3) {
     const std::uint8_t what = data[0] % 8;
-    auto& end = ends[data[1] % most_connections];
+    auto& end = ends[data[1] % max_connections];
     const std::uint8_t amount = data[2];
     data += 3;
     size -= 3;

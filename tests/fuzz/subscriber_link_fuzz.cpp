@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 3:
       case 4: {
         sample got;
-        if (link.try_recv(got) && (got.sequence == 0 || got.buffer.size() > largest_stream_sample)) std::abort();
+        if (link.try_recv(got) && (got.sequence == 0 || got.buffer.size() > max_stream_sample)) std::abort();
         break;
       }
       case 5: far.part(bytes, zmtp::more); break;

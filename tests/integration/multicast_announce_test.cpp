@@ -38,7 +38,7 @@ class fake_sender {
     send(bytes + channel_ + '\0' + payload);
   }
   void announce(std::uint64_t newest) const {
-    std::array<std::byte, multicast::longest_orc_datagram> bytes;
+    std::array<std::byte, multicast::max_orc_datagram> bytes;
     multicast::orc_datagram told;
     told.publication = id_;
     told.sequence = newest;

@@ -14,7 +14,7 @@ const std::string channel = "INTEROP";
 
 // Around the border between one datagram and fragments, and beyond what a receive buffer holds.
 const std::size_t sizes[] = {
-    10,      1000,      65'000,    largest_single(channel) - 1, largest_single(channel), largest_single(channel) + 1,
+    10,      1000,      65'000,    max_single(channel) - 1, max_single(channel), max_single(channel) + 1,
     100'000, 1'000'000, 10'000'000};
 
 // From a peer of one kind to one of another, until some of each size have come. A message may be lost, as with LCM

@@ -21,7 +21,7 @@ enum class kind { orc, lcm, python };
 [[nodiscard]] std::string of_venv(const std::string& name);
 
 // The largest message that liblcm sends as one datagram on a channel.
-[[nodiscard]] constexpr std::size_t largest_single(std::string_view channel) { return 65499 - 1 - channel.size(); }
+[[nodiscard]] constexpr std::size_t max_single(std::string_view channel) { return 65499 - 1 - channel.size(); }
 
 struct received {
   std::string channel;

@@ -22,7 +22,7 @@ using namespace orc::test;
 
 namespace {
 
-constexpr std::size_t most_broker_kib = 300 * 1024;
+constexpr std::size_t max_broker_kib = 300 * 1024;
 constexpr auto depth = " 0 4096 ";  // in order, through pauses of four seconds
 
 struct reader {
@@ -115,7 +115,7 @@ class scene {
       CHECK(got.gaps == 0);
     }
     std::printf("broker: at most %zu KiB; publishers: at most %zu KiB\n", broker_kib_, publisher_kib_);
-    if (!under_sanitizer) CHECK(broker_kib_ < most_broker_kib);  // AddressSanitizer keeps 256 MB of what was freed
+    if (!under_sanitizer) CHECK(broker_kib_ < max_broker_kib);  // AddressSanitizer keeps 256 MB of what was freed
   }
 
  private:

@@ -11,7 +11,7 @@ namespace orc::test {
 
 namespace {
 
-constexpr std::size_t largest_frame = 2048;  // of devices with an MTU of 1500
+constexpr std::size_t max_frame = 2048;  // of devices with an MTU of 1500
 
 void write_frame(int to, const char* bytes, std::size_t size) {
   // A frame that the other kernel does not take is lost, as on any cable.
@@ -50,7 +50,7 @@ void bad_link::pass_on(int from, int to) {
     const std::lock_guard lock(mutex_);
     now = weather_;
   }
-  std::array<char, largest_frame> bytes;
+  std::array<char, max_frame> bytes;
   for (int n = 0; n < 256; ++n) {
     const ssize_t size = ::read(from, bytes.data(), bytes.size());
     if (size <= 0) return;

@@ -37,7 +37,7 @@ class fake_publisher_link final : public detail::publisher_link {
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return seen_->where; }
   [[nodiscard]] bool is_outdated() const override { return seen_->is_outdated; }
   [[nodiscard]] std::size_t readers() const noexcept override { return seen_->readers; }
-  [[nodiscard]] std::size_t largest_sample() const noexcept override { return seen_->largest; }
+  [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return seen_->largest; }
   [[nodiscard]] bool try_send(const void*, std::size_t, const wire::sample_header& header) noexcept override {
     seen_->asked.push_back(header.sequence);
     return seen_->takes_small;

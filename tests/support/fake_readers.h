@@ -88,9 +88,9 @@ class fake_readers {
     d.link = whom.link;
     d.cookie = whom.cookie;
     d.wanted = whom.newest;
-    d.gap_count = detail::multicast::orc_datagram::most_gaps;
+    d.gap_count = detail::multicast::orc_datagram::max_gaps;
     d.gaps.fill({0, UINT16_MAX});
-    std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
+    std::array<std::byte, detail::multicast::max_orc_datagram> datagram;
     (void)::send(whom.socket.get(), datagram.data(), detail::multicast::encode(d, datagram), MSG_DONTWAIT);
   }
 

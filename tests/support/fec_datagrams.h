@@ -62,7 +62,7 @@ struct fec_message {
                             .block = block,
                             .shard = shard,
                             .bytes = {}};
-    datagram d(fec_packet::most_header_bytes);
+    datagram d(fec_packet::max_header_bytes);
     d.resize(encode_header(packet, d));
     const std::size_t k = plan->data_shards(block);
     const auto shard_at = shard < k

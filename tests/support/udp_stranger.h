@@ -32,7 +32,7 @@ class udp_stranger {
     (void)::send(group_.get(), datagram.data(), datagram.size(), 0);
   }
   void to_group(const detail::multicast::orc_datagram& d) {
-    std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
+    std::array<std::byte, detail::multicast::max_orc_datagram> datagram;
     to_group(std::span(datagram).first(detail::multicast::encode(d, datagram)));
   }
   void send(std::span<const std::byte> datagram, const detail::ip_port& to) {
@@ -41,7 +41,7 @@ class udp_stranger {
   }
   // Returns the bytes that it has.
   std::size_t send(const detail::multicast::orc_datagram& d, const detail::ip_port& to) {
-    std::array<std::byte, detail::multicast::longest_orc_datagram> datagram;
+    std::array<std::byte, detail::multicast::max_orc_datagram> datagram;
     const std::size_t size = detail::multicast::encode(d, datagram);
     send(std::span(datagram).first(size), to);
     return size;

@@ -105,7 +105,7 @@ TEST_CASE("broker search: a candidate whose connection is up gets more time, onc
   auto now = start + broker_search::patience;
   CHECK_FALSE(search.step(now));
   CHECK(search.endpoint() == first.endpoint());
-  CHECK(search.next_step() == now + broker_search::most_patience);
+  CHECK(search.next_step() == now + broker_search::max_patience);
   now = search.next_step();
   CHECK(search.step(now));
   CHECK(search.endpoint() == second.endpoint());

@@ -43,7 +43,7 @@ bytes_t own(
     d.reports_at = reports_at.port;
   }
   change(d);
-  std::array<std::byte, longest_orc_datagram> bytes;
+  std::array<std::byte, max_orc_datagram> bytes;
   const std::size_t size = encode(d, bytes);
   bytes_t all(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
   all.insert(all.end(), inside.begin(), inside.end());
@@ -58,7 +58,7 @@ class listener {
                   .link = link_id,
                   .depth = depth,
                   .alone = alone,
-                  .most_bytes = 1 << 20}) {
+                  .max_bytes = 1 << 20}) {
     if (whom) receiver.expect(here, reports_at, 0);
   }
   void hears(const bytes_t& d, const source& from = here) { receiver.on_group(d, from, 1, now); }
@@ -259,12 +259,12 @@ TEST_CASE("channel receiver: a sample that there is no room for is not asked for
 }
 
 TEST_CASE("channel receiver: what a broker tells of is left to it, unless there is none", "[unit]") {
-  channel_receiver receiver({.channel = "c", .publication = {}, .link = link_id, .most_bytes = 1 << 20});
+  channel_receiver receiver({.channel = "c", .publication = {}, .link = link_id, .max_bytes = 1 << 20});
   orc_datagram d{};
   d.registered = true;
   d.publication = publication;
   d.channel = "c";
-  std::array<std::byte, longest_orc_datagram> bytes;
+  std::array<std::byte, max_orc_datagram> bytes;
   const std::size_t size = encode(d, bytes);
   const monotonic::time_point now{std::chrono::hours(1)};
   receiver.on_group({bytes.data(), size}, here, 1, now);

@@ -103,14 +103,14 @@ struct link_with_connections {
 
 TEST_CASE("connection set: a visit accepts a few of a crowd, and leaves the rest to the next one", "[unit]") {
   link_with_connections link;
-  link.kernel.newcomers = visit::most_accepted + 3;
+  link.kernel.newcomers = visit::max_accepted + 3;
   CHECK(link.visit_once() > monotonic::duration::zero());
-  CHECK(link.set.size() <= std::size_t{visit::most_accepted});
+  CHECK(link.set.size() <= std::size_t{visit::max_accepted});
   CHECK(wait_until([&] {
     (void)link.visit_once();
     return link.kernel.newcomers == 0;
   }));
-  CHECK(link.set.size() == visit::most_accepted + 3);
+  CHECK(link.set.size() == visit::max_accepted + 3);
   CHECK(link.kernel.watched.size() == link.set.size());
 }
 
@@ -151,8 +151,8 @@ TEST_CASE("connection set: of a crowd of strangers, the oldest silent one gives 
   link_with_connections link;
   link.let_in(1);
   link.at(0).introduced = true;
-  link.let_in(static_cast<int>(peer_budget::most_strangers) - 1);
-  REQUIRE(link.set.size() == peer_budget::most_strangers);
+  link.let_in(static_cast<int>(peer_budget::max_strangers) - 1);
+  REQUIRE(link.set.size() == peer_budget::max_strangers);
   link.kernel.newcomers = 1;
   fake_connection& oldest_silent = link.at(1);
   REQUIRE(wait_until([&] {
@@ -162,19 +162,19 @@ TEST_CASE("connection set: of a crowd of strangers, the oldest silent one gives 
   CHECK(oldest_silent.gone);
   CHECK_FALSE(link.at(0).gone);
   CHECK(link.close_gone() == 1);
-  CHECK(link.set.size() == peer_budget::most_strangers);
+  CHECK(link.set.size() == peer_budget::max_strangers);
 }
 
 TEST_CASE("connection set: readers take no place of strangers", "[unit]") {
   link_with_connections link;
-  link.let_in(static_cast<int>(peer_budget::most_strangers));
-  REQUIRE(link.set.size() == peer_budget::most_strangers);
-  for (std::size_t n = 0; n < peer_budget::most_strangers; ++n) link.at(n).said_hello = true;
+  link.let_in(static_cast<int>(peer_budget::max_strangers));
+  REQUIRE(link.set.size() == peer_budget::max_strangers);
+  for (std::size_t n = 0; n < peer_budget::max_strangers; ++n) link.at(n).said_hello = true;
   link.set.note_change();
   CHECK(link.close_gone() == 0);
-  link.let_in(static_cast<int>(peer_budget::most_strangers));
-  CHECK(link.set.size() == 2 * peer_budget::most_strangers);
-  CHECK(link.set.readers() == peer_budget::most_strangers);
+  link.let_in(static_cast<int>(peer_budget::max_strangers));
+  CHECK(link.set.size() == 2 * peer_budget::max_strangers);
+  CHECK(link.set.readers() == peer_budget::max_strangers);
 }
 
 TEST_CASE("connection set: a sweep ends strangers that say nothing, and looks at the others", "[unit]") {

@@ -73,7 +73,7 @@ TEST_CASE("control connection: frames arrive in pieces of any size") {
     fixture f;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       CHECK(f.say(std::string_view(bytes).substr(at, piece)) == event::nothing);
-      CHECK(f.connection.kept() <= control_connection::most_buffered);
+      CHECK(f.connection.kept() <= control_connection::max_buffered);
     }
     CHECK(f.connection.ready());
     CHECK(f.frames == sent);
@@ -187,7 +187,7 @@ TEST_CASE("control connection: the memory of its buffers counts, not only what i
   f.write(control_stranger::frame(std::string(wire::max_control_bytes, 'x')));
   REQUIRE(f.connection.receive(frame, f.now) == event::frame);
   CHECK(f.connection.kept() >= wire::max_control_bytes);
-  CHECK(f.connection.kept() <= control_connection::most_buffered);
+  CHECK(f.connection.kept() <= control_connection::max_buffered);
   f.frames.clear();
   CHECK(f.drain() == event::nothing);
   // of what goes out, a piece counts until all of it is gone

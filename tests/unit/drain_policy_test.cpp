@@ -59,5 +59,5 @@ TEST_CASE("drain policy: a user who waits is looked after ever more rarely, and 
     a.drained(now, false);
     CHECK_FALSE(a.watch(now));
   }
-  CHECK(between == drain_policy::longest_look);
+  CHECK(between == drain_policy::max_look_interval);
 }

@@ -64,7 +64,7 @@ struct receiver {
     const auto packet = decode_fec(d);
     REQUIRE(packet);
     const auto result = assembly->add(*packet, code);
-    most_held = std::max(most_held, assembly->held_bytes());
+    peak_held = std::max(peak_held, assembly->held_bytes());
     return result;
   }
 
@@ -72,7 +72,7 @@ struct receiver {
   fenced memory;
   fec_code code;
   std::optional<fec_assembly> assembly;
-  std::size_t most_held = 0;
+  std::size_t peak_held = 0;
 };
 
 // Adds them in this order; true when the message is complete, which is then said once and byte for byte true.
@@ -85,7 +85,7 @@ struct receiver {
     if (result == fec_added::complete) ++said;
   }
   CHECK(r.memory.intact());
-  CHECK(r.most_held <= fec_assembly::most_held_bytes(message.plan));
+  CHECK(r.peak_held <= fec_assembly::max_held_bytes(message.plan));
   CHECK(said == (r.assembly->complete() ? 1 : 0));
   if (r.assembly->complete()) CHECK(same(r.memory.bytes(), message.payload));
   return r.assembly->complete();
@@ -234,7 +234,7 @@ TEST_CASE("fec: what is kept beside the message is bounded, and gone with the me
   std::mt19937_64 random(20260507);
   for (const std::size_t shard_bytes : {std::size_t{1}, std::size_t{100}, fec_shard}) {
     const auto message = fec_cut(patterned(shard_bytes * 700 + 1), shard_bytes, 100);
-    const std::size_t bound = fec_assembly::most_held_bytes(message.plan);
+    const std::size_t bound = fec_assembly::max_held_bytes(message.plan);
     CHECK(bound <= message.plan.blocks() * 128 * (message.plan.shard_bytes() + 2u));
     receiver r(message);
     const std::size_t before = r.assembly->held_bytes();
@@ -243,7 +243,7 @@ TEST_CASE("fec: what is kept beside the message is bounded, and gone with the me
       REQUIRE(r.assembly->held_bytes() <= bound);
     }
     CHECK(r.assembly->complete());
-    CHECK(r.most_held > before);
+    CHECK(r.peak_held > before);
     CHECK(r.assembly->held_bytes() == before);
   }
 }
@@ -263,6 +263,6 @@ TEST_CASE("fec: no packet writes outside of the message", "[unit]") {
       if (decode_fec(d)) (void)r.add(d);
     }
     REQUIRE(r.memory.intact());
-    REQUIRE(r.assembly->held_bytes() <= fec_assembly::most_held_bytes(message.plan));
+    REQUIRE(r.assembly->held_bytes() <= fec_assembly::max_held_bytes(message.plan));
   }
 }

@@ -26,7 +26,7 @@ TEST_CASE("fec packet: has the bytes that its header tells", "[unit]") {
                           .block = 2,
                           .shard = 0x6f,
                           .bytes = {}};
-  std::array<std::byte, fec_packet::most_header_bytes> header{};
+  std::array<std::byte, fec_packet::max_header_bytes> header{};
   REQUIRE(encode_header(packet, header) == 40);
   const std::array<unsigned, 40> expected{
       'O',  'R',  'C',  'F',  1,    4,    0xea, 0x3a,  // magic, version, channel, bytes of a shard
@@ -82,7 +82,7 @@ TEST_CASE("fec packet: any other byte in the header is refused or means what it 
         if (!packet) continue;
         INFO("byte " << at << " is " << value);
         ++accepted;
-        datagram again(fec_packet::most_header_bytes);
+        datagram again(fec_packet::max_header_bytes);
         again.resize(encode_header(*packet, again));
         again.insert(again.end(), packet->bytes.begin(), packet->bytes.end());
         REQUIRE(again == changed);

@@ -82,7 +82,7 @@ TEST_CASE("lcm datagram: every size is cut into parts that follow each other", "
 TEST_CASE("lcm datagram: the largest message has a layout, one byte more has none", "[unit]") {
   for (const std::size_t most : {100u, 1444u}) {
     const std::size_t largest = lcm::layout::largest(7, most);
-    CHECK(lcm::layout(7, largest, most).datagrams() == lcm::most_fragments);
+    CHECK(lcm::layout(7, largest, most).datagrams() == lcm::max_fragments);
     CHECK(lcm::layout(7, largest + 1, most).datagrams() == 0);
   }
   CHECK(lcm::layout::largest(7, 65507) == std::size_t{65535} * (65507 - 20) - 8);

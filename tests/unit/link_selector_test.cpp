@@ -53,7 +53,7 @@ TEST_CASE("link selector: a full queue is asked again and again before the next 
   f.ipc->refusal = crowded;
   f.tcp->refusal = crowded;
   auto now = start;
-  for (std::size_t attempt = 1; attempt <= link_selector::most_crowded; ++attempt) {
+  for (std::size_t attempt = 1; attempt <= link_selector::max_crowded; ++attempt) {
     CHECK_FALSE(f.selector.step(now));
     CHECK(f.ipc->asked.size() == attempt);
     CHECK(f.tcp->asked.empty());
@@ -159,7 +159,7 @@ TEST_CASE("link selector: over a network a silent connection gets another one be
   CHECK(f.tcp->asked.size() > 5);
   const auto& all = f.tcp->publishers;
   CHECK(std::count_if(all.begin(), all.end(), [](const auto& each) { return each->is_open; }) ==
-        link_selector::most_asked);
+        link_selector::max_asked);
 }
 
 TEST_CASE("link selector: after some rounds without success there is one a second", "[unit]") {

@@ -33,7 +33,7 @@ orc_datagram base(datagram_kind kind) {
 }
 
 std::string encoded(const orc_datagram& d) {
-  std::array<std::byte, longest_orc_datagram> bytes;
+  std::array<std::byte, max_orc_datagram> bytes;
   const auto used = std::span(bytes).first(encode(d, bytes));
   CHECK(decode(used));
   return hex(used);
@@ -74,16 +74,16 @@ TEST_CASE("orc datagram: the answer to a report is not longer than the shortest 
   const auto status = encoded(base(datagram_kind::status));
   const auto report = encoded(base(datagram_kind::report));
   CHECK(status.size() == 2 * status_size);
-  CHECK(report.size() == 2 * shortest_report);
+  CHECK(report.size() == 2 * min_report_bytes);
   CHECK(status.size() <= report.size());
 }
 
 TEST_CASE("orc datagram: another version, another length and too many gaps are refused", "[unit]") {
-  std::array<std::byte, longest_orc_datagram + 4> bytes{};
+  std::array<std::byte, max_orc_datagram + 4> bytes{};
   auto full = base(datagram_kind::report);
-  full.gap_count = orc_datagram::most_gaps;
-  const std::size_t size = encode(full, std::span(bytes).first<longest_orc_datagram>());
-  CHECK(size == longest_orc_datagram);
+  full.gap_count = orc_datagram::max_gaps;
+  const std::size_t size = encode(full, std::span(bytes).first<max_orc_datagram>());
+  CHECK(size == max_orc_datagram);
   for (std::size_t n = 0; n < bytes.size(); ++n) CHECK(decode(std::span(bytes).first(n)).has_value() == (n == size));
   const auto at_count = orc_datagram::header + 16;
   bytes[at_count + 1] = std::byte{33};

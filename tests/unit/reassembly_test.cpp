@@ -129,9 +129,9 @@ TEST_CASE("reassembly: bounded in bytes, messages and time", "[unit]") {
     now += std::chrono::microseconds(1);
     const in_addr stranger{n};
     if (r.add({orc::detail::ip_address::of(stranger), 1}, d, 1, now, done) != outcome::more) FAIL("refused");
-    if (r.messages() > reassembly::most_messages || r.bytes() > 100'000) FAIL("grows");
+    if (r.messages() > reassembly::max_messages || r.bytes() > 100'000) FAIL("grows");
   }
-  CHECK(r.messages() == reassembly::most_messages);
+  CHECK(r.messages() == reassembly::max_messages);
   r.expire(now + reassembly::longest + std::chrono::seconds(1));
   CHECK(r.messages() == 0);
   CHECK(r.bytes() == 0);

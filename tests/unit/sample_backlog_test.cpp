@@ -63,17 +63,17 @@ TEST_CASE("sample backlog: a reader that catches up takes nothing from those tha
 
 TEST_CASE("sample backlog: has one budget, and room for a sample that is larger", "[unit]") {
   sample_backlog kept;
-  constexpr std::size_t size = sample_backlog::most_bytes / 4;
+  constexpr std::size_t size = sample_backlog::max_bytes / 4;
   sample first = numbered(1, size);
   REQUIRE(kept.start(first));
   for (std::uint64_t n = 2; n <= 10; ++n) {
     sample s = numbered(n, size);
     REQUIRE(kept.keep(s));
-    CHECK(kept.bytes() <= sample_backlog::most_bytes);
+    CHECK(kept.bytes() <= sample_backlog::max_bytes);
   }
   CHECK(kept.oldest() == 7);
   CHECK(kept.newest() == 10);
-  sample huge = numbered(11, sample_backlog::most_bytes + 1);
+  sample huge = numbered(11, sample_backlog::max_bytes + 1);
   REQUIRE(kept.keep(huge));
   CHECK(kept.oldest() == 11);
   CHECK(kept.go_on(1, 2) == 11);  // what it was to get is gone
@@ -98,7 +98,7 @@ TEST_CASE("sample backlog: a sample without a header of its own is copied once",
 
 TEST_CASE("sample backlog: begun samples count once, and the idlest of too many is abandoned", "[unit]") {
   sample_backlog kept;
-  constexpr std::size_t size = sample_backlog::most_bytes / 8;
+  constexpr std::size_t size = sample_backlog::max_bytes / 8;
   sample first = numbered(1, size);
   REQUIRE(kept.start(first));
   for (int reader = 0; reader < 100; ++reader) REQUIRE(kept.begin(first));
@@ -116,7 +116,7 @@ TEST_CASE("sample backlog: begun samples count once, and the idlest of too many 
     REQUIRE(kept.begin(s));
   }
   CHECK(kept.oldest() == 3);
-  CHECK(kept.bytes() == sample_backlog::most_bytes);
+  CHECK(kept.bytes() == sample_backlog::max_bytes);
   CHECK_FALSE(kept.has_abandoned());
   // The first goes on, so the fourth has stood still for longest.
   kept.advance(1);
@@ -125,7 +125,7 @@ TEST_CASE("sample backlog: begun samples count once, and the idlest of too many 
   CHECK(kept.has_abandoned());
   CHECK(kept.is_abandoned(4));
   CHECK_FALSE(kept.is_abandoned(1));
-  CHECK(kept.bytes() == sample_backlog::most_bytes);
+  CHECK(kept.bytes() == sample_backlog::max_bytes);
   kept.end(4);
   CHECK_FALSE(kept.has_abandoned());
   for (int reader = 0; reader < 100; ++reader) kept.end(1);
@@ -138,11 +138,11 @@ TEST_CASE("sample backlog: begun samples count once, and the idlest of too many 
 TEST_CASE("sample backlog: a few samples may be begun whatever their size", "[unit]") {
   sample_backlog kept;
   for (std::uint64_t n = 1; n <= 4; ++n) {
-    sample s = numbered(n, sample_backlog::most_bytes / 2);
+    sample s = numbered(n, sample_backlog::max_bytes / 2);
     REQUIRE(kept.begin(s));
     CHECK_FALSE(kept.has_abandoned());
   }
-  sample fifth = numbered(5, sample_backlog::most_bytes / 2);
+  sample fifth = numbered(5, sample_backlog::max_bytes / 2);
   REQUIRE(kept.begin(fifth));
   CHECK(kept.is_abandoned(1));
   CHECK_FALSE(kept.is_abandoned(2));

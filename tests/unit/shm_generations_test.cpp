@@ -51,8 +51,8 @@ TEST_CASE("A9: when there is no memory for larger samples the old generation goe
   REQUIRE(memory.make_room({.size = 1000}));
   const auto before = memory.current();
   put(*before, 1, 1000);
-  CHECK(!memory.make_room({.size = shm::generations::largest_sample}));
-  CHECK(!memory.make_room({.size = shm::generations::largest_sample + 1}));
+  CHECK(!memory.make_room({.size = shm::generations::max_sample_bytes}));
+  CHECK(!memory.make_room({.size = shm::generations::max_sample_bytes + 1}));
   CHECK(memory.current() == before);
   CHECK(memory.number() == 1);
   CHECK(memory.take_left() == nullptr);

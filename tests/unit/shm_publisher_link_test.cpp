@@ -93,7 +93,7 @@ struct publication_over_shm {
 
 TEST_CASE("shm publisher link: one process gets a quarter of the pins, and others still join", "[unit]") {
   publication_over_shm p;
-  for (int n = 0; n < 4; ++n) REQUIRE(p.join(shm::most_pins));
+  for (int n = 0; n < 4; ++n) REQUIRE(p.join(shm::max_pins_of_reader));
   CHECK(!p.join(1));
   CHECK(p.join(10, by::another_process));
   p.sockets.front().reset();  // what it had is free again
@@ -107,8 +107,8 @@ TEST_CASE("shm publisher link: one process gets a quarter of the pins, and other
 TEST_CASE("shm publisher link: when samples grow, readers with the most pins go until the rest may be held", "[unit]") {
   publication_over_shm p;
   REQUIRE(p.join(2));
-  for (int n = 0; n < 3; ++n) REQUIRE(p.join(shm::most_pins));
-  for (int n = 0; n < 4; ++n) REQUIRE(p.join(shm::most_pins, by::another_process));
+  for (int n = 0; n < 3; ++n) REQUIRE(p.join(shm::max_pins_of_reader));
+  for (int n = 0; n < 4; ++n) REQUIRE(p.join(shm::max_pins_of_reader, by::another_process));
   p.send(50'000'000);
   p.service();
   CHECK(p.link->readers() == 5);  // 2 + 4 * 64 pins of 62.5 MB are less than 16 GiB, 64 more are not

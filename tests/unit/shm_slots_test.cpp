@@ -22,7 +22,7 @@ TEST_CASE("shm slots: a shape has the entries that its needs ask for", "[unit]")
   const auto one = shm::slot_writer::shape_for({.capacity = 0, .history = 0, .pins = 0});
   CHECK(one.makes_sense());
   CHECK(one.history() == 1);
-  CHECK(one.slots == 2 + 3 + shm::slot_writer::most_loans);
+  CHECK(one.slots == 2 + 3 + shm::slot_writer::max_loans);
   for (const std::uint64_t capacity : {1ull, 200ull, 224ull, 225ull, 65'504ull, 65'505ull, 100'000ull, 8'000'000ull}) {
     for (const std::uint32_t history : {1u, 2u, 3u, 64u, 65u, 65'536u}) {
       const auto s = shm::slot_writer::shape_for({.capacity = capacity, .history = history, .pins = 10});
@@ -127,7 +127,7 @@ TEST_CASE("shm slots: there is always one more, whatever is pinned, lent and kep
       s.writer().lend(*slot);
       lent.push_back(*slot);
     }
-    CHECK(lent.size() == shm::slot_writer::most_loans);
+    CHECK(lent.size() == shm::slot_writer::max_loans);
     // And the last sample, which the publication keeps: it was lent as well.
     s.writer().let_go(lent.back());
     s.writer().hold(lent.back());
@@ -142,8 +142,8 @@ TEST_CASE("shm slots: there is always one more, whatever is pinned, lent and kep
 }
 
 TEST_CASE("shm slots: pins that make no sense cost a place each, and no more", "[unit]") {
-  slots s({.capacity = 64, .history = 2, .pins = shm::most_pins + 4});
-  shm::reader_page& hostile = s.page(shm::most_pins);
+  slots s({.capacity = 64, .history = 2, .pins = shm::max_pins_of_reader + 4});
+  shm::reader_page& hostile = s.page(shm::max_pins_of_reader);
   slots_reader honest(s.page(4), 4);
   std::minstd_rand random(5);
   for (std::uint64_t sequence = 1; sequence <= rounds(20'000, 1'000'000); ++sequence) {

@@ -136,8 +136,8 @@ TEST_CASE("shm slots: readers follow from generation to generation and keep what
     return *generations.back();
   };
 
-  const std::size_t most_generations = rounds(2000, 20'000, 200);
-  const std::uint64_t last = most_generations * 100;
+  const std::size_t max_generations = rounds(2000, 20'000, 200);
+  const std::uint64_t last = max_generations * 100;
   std::vector<std::thread> threads;
   for (auto& end : ends) {
     threads.emplace_back([&] {

@@ -115,7 +115,7 @@ TEST_CASE("stream publisher link: readers that stop in the middle of different s
     published.link->service(nullptr);
   }
   const auto after = stats_of();
-  CHECK(published.spec.lacking->bytes() <= orc::detail::sample_backlog::most_bytes);
+  CHECK(published.spec.lacking->bytes() <= orc::detail::sample_backlog::max_bytes);
   if (!under_sanitizer) CHECK(after.own_kib < before.own_kib + 80 * 1024);
   // The ones that stopped first are the ones that are ended; who reads stays.
   CHECK_FALSE(goes_on.is_cut_off());
@@ -211,7 +211,7 @@ TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and res
     link->service(nullptr);
     const auto now = accepted();
     REQUIRE(now > before);
-    CHECK(now - before <= orc::detail::visit::most_accepted);
+    CHECK(now - before <= orc::detail::visit::max_accepted);
     if (now < 60) CHECK(link->rest() > orc::detail::monotonic::duration::zero());
     before = now;
     ++visits;

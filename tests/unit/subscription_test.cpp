@@ -102,9 +102,9 @@ TEST_CASE("subscription: the housekeeping leaves the link alone while the user c
   f.ipc->last().send(1);
   f.step(1ms);
   CHECK(f.ipc->last().samples.size() == 1);
-  CHECK(f.tested.next_step(f.now) <= f.now + drain_policy::shortest_look);
+  CHECK(f.tested.next_step(f.now) <= f.now + drain_policy::min_look_interval);
   CHECK(f.tested.link_to_drain(f.now).fd == -1);
-  f.step(drain_policy::shortest_look);
+  f.step(drain_policy::min_look_interval);
   CHECK(f.ipc->last().samples.empty());
   const auto watched = f.tested.link_to_drain(f.now);
   CHECK(watched.fd == f.ipc->last().descriptor.get());

@@ -169,7 +169,7 @@ TEST_CASE("broker watch: a watcher without changes is answered in time, and goes
   CHECK(f.last(7).topics.empty());
   CHECK(f.last(7).position == position);
   f.say(7, 3, wire::watch{{"**"}, false, position, 4'000'000'000});
-  f.now += watchers::longest_wait;
+  f.now += watchers::max_wait;
   f.settle();
   CHECK(f.answers[7].size() == 3);
 }

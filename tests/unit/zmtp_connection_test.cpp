@@ -228,7 +228,7 @@ TEST_CASE("zmtp connection: a sample that does not fit stays pending until there
 TEST_CASE("zmtp connection: a peer that never reads costs a bounded queue of small frames", "[unit]") {
   wire_end end;
   end.introduce();
-  const std::string small(zmtp_connection::largest_small, 's');
+  const std::string small(zmtp_connection::max_small_frame, 's');
   std::size_t taken = 0;
   while (end.line.send(std::as_bytes(std::span(small.data(), small.size()))) != zmtp_connection::written::none) {
     REQUIRE(++taken < 100'000);

@@ -9,7 +9,7 @@ namespace orc::cli {
 
 namespace {
 
-constexpr int most_edits = 3;
+constexpr int max_edits = 3;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -17,7 +17,7 @@ bool same(char a, char b) { return lower(a) == lower(b); }
 
 // A name of one letter is near to none: every other one would be.
 int edits_allowed(std::size_t letters) {
-  return letters < 2 ? 0 : std::clamp(static_cast<int>(letters / 3), 1, most_edits);
+  return letters < 2 ? 0 : std::clamp(static_cast<int>(letters / 3), 1, max_edits);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ int edit_distance(std::string_view one, std::string_view other, int most) {
 
 std::string nearest_name(std::string_view typed, std::span<const std::string> known) {
   std::string nearest;
-  int fewest = most_edits + 1;
+  int fewest = max_edits + 1;
   for (const std::string& each : known) {
     const int allowed = std::min(fewest - 1, edits_allowed(std::max(typed.size(), each.size())));
     const int edits = edit_distance(typed, each, allowed);

@@ -24,8 +24,8 @@ namespace {
 
 constexpr double warm_up_seconds = 0.25;
 constexpr std::uint64_t default_warm_up = 1000;
-constexpr std::uint64_t fewest_messages = 20;
-constexpr std::uint64_t most_messages = 1'000'000;
+constexpr std::uint64_t min_messages = 20;
+constexpr std::uint64_t max_messages = 1'000'000;
 
 // The echo of one transport and size: a thread for inproc, else a process.
 class echo_side {
@@ -91,7 +91,7 @@ class round_trips {
   bool run() {
     if (!warm_up()) return false;
     const std::uint64_t count =
-        options_.messages.value_or(bench::count_for(options_.seconds, ns_, fewest_messages, most_messages));
+        options_.messages.value_or(bench::count_for(options_.seconds, ns_, min_messages, max_messages));
     ns_.clear();
     ns_.reserve(count);
     return some(count);

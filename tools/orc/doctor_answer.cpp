@@ -19,9 +19,9 @@ namespace {
 
 using clock = detail::stop_signal::clock;
 
-constexpr int most_questions = 100;
-constexpr auto longest_conversation = std::chrono::seconds(20);  // others wait for their turn
-constexpr std::size_t longest_word = 64;
+constexpr int max_questions = 100;
+constexpr auto max_conversation = std::chrono::seconds(20);  // others wait for their turn
+constexpr std::size_t max_word_length = 64;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -53,8 +53,8 @@ class answerer {
   [[nodiscard]] const std::string& no_group() const { return no_group_; }
 
   void converse(doctor_line with) {
-    const auto until = clock::now() + longest_conversation;
-    for (int n = 0; n < most_questions && clock::now() < until; ++n) {
+    const auto until = clock::now() + max_conversation;
+    for (int n = 0; n < max_questions && clock::now() < until; ++n) {
       const auto question = with.hear(stop_);
       const auto peer = with.peer();
       if (!question || !peer || !with.say(answer(*question, *peer))) return;
@@ -70,7 +70,7 @@ class answerer {
     std::string verb;
     std::string word;
     words >> verb >> word;
-    if (word.empty() || word.size() > longest_word) return "no such question";
+    if (word.empty() || word.size() > max_word_length) return "no such question";
     if (verb == "connect") return connect({peer, port_in(word)});
     if (verb == "send") return send(word);
     if (verb == "heard") return (group_ ? group_->heard(word) : std::nullopt).value_or("no");

@@ -18,7 +18,7 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::size_t longest_line = 512;
+constexpr std::size_t max_line_length = 512;
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 // 0 or errno.
@@ -84,8 +84,8 @@ std::optional<std::string> doctor_line::hear(const detail::stop_signal& stop) {
       heard_.erase(0, end + 1);
       return line;
     }
-    if (heard_.size() >= longest_line || !stop.wait_readable(fd_.get(), until)) return std::nullopt;
-    std::array<char, longest_line> bytes{};
+    if (heard_.size() >= max_line_length || !stop.wait_readable(fd_.get(), until)) return std::nullopt;
+    std::array<char, max_line_length> bytes{};
     const auto count = ::recv(fd_.get(), bytes.data(), bytes.size() - heard_.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) return std::nullopt;

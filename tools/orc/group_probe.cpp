@@ -18,8 +18,8 @@ namespace multicast = detail::multicast;
 
 constexpr const char* channel = "orc doctor";
 constexpr int copies = 3;
-constexpr std::size_t most_arrivals = 100;
-constexpr int most_at_once = 1000;  // datagrams: whoever sends more must not keep us here
+constexpr std::size_t max_arrivals = 100;
+constexpr int max_at_once = 1000;  // datagrams: whoever sends more must not keep us here
 
 // What LCM's format has in front of a short message.
 std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
@@ -46,7 +46,7 @@ result group_probe::send(const std::string& word) {
 
 void group_probe::listen() {
   std::array<char, 256> bytes{};
-  for (int n = 0; n < most_at_once; ++n) {
+  for (int n = 0; n < max_at_once; ++n) {
     detail::socket_address from;
     const auto count = ::recvfrom(in_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, from.get(), from.room());
     if (count < 0) return;
@@ -54,7 +54,7 @@ void group_probe::listen() {
     if (!datagram.starts_with(head())) continue;
     arrivals_.push_back(
         {std::string(datagram.substr(head().size())), from.value().value_or(detail::ip_port{}).address.text()});
-    if (arrivals_.size() > most_arrivals) arrivals_.pop_front();
+    if (arrivals_.size() > max_arrivals) arrivals_.pop_front();
   }
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 using kind = number_layout::kind;
 
-constexpr std::size_t most_numbers = 1'000'000;
-constexpr std::size_t longest_shown = 60;
+constexpr std::size_t max_numbers = 1'000'000;
+constexpr std::size_t max_shown = 60;
 constexpr std::string_view separators = " \t\r\n,";
 constexpr std::array<std::string_view, 10> names{"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"};
 
@@ -43,7 +43,7 @@ std::size_t size_of(kind what) {
 }
 
 std::string quoted(std::string_view text) {
-  return "'" + escaped(text.substr(0, longest_shown)) + (text.size() > longest_shown ? "..." : "") + "'";
+  return "'" + escaped(text.substr(0, max_shown)) + (text.size() > max_shown ? "..." : "") + "'";
 }
 
 template <class Number>
@@ -90,8 +90,8 @@ detail::expected<number_layout> number_layout::parse(std::string_view text) {
                    quoted(group) +
                        " is not i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8, or one of them with a count "
                        "such as f8x7");
-    if (*count > most_numbers - made.kinds_.size())
-      return error(errc::bad_argument, quoted(text) + " has more than " + std::to_string(most_numbers) + " numbers");
+    if (*count > max_numbers - made.kinds_.size())
+      return error(errc::bad_argument, quoted(text) + " has more than " + std::to_string(max_numbers) + " numbers");
     const auto what = static_cast<kind>(name - names.begin());
     made.kinds_.insert(made.kinds_.end(), *count, what);
     made.bytes_ += *count * size_of(what);

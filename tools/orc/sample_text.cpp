@@ -10,8 +10,8 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::size_t longest_text = 256;
-constexpr std::size_t longest_hex = 64;
+constexpr std::size_t max_text_length = 256;
+constexpr std::size_t max_hex_length = 64;
 
 bool shown_as_text(std::string_view payload, const payload_style& style) {
   if (style.numbers) return false;
@@ -43,7 +43,9 @@ std::string sample_line(const message& sample, const payload_style& style, bool 
                      " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) +
                      " size=" + std::to_string(payload.size()) + " missed=" + std::to_string(sample.missed());
   if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers, " ");
-  const std::string_view shown = full ? payload : text ? head(payload, longest_text) : payload.substr(0, longest_hex);
+  const std::string_view shown = full   ? payload
+                                 : text ? head(payload, max_text_length)
+                                        : payload.substr(0, max_hex_length);
   line += text ? " text=" + escaped(shown) : " hex=" + hex(shown);
   if (shown.size() < payload.size()) line += "...(+" + std::to_string(payload.size() - shown.size()) + ")";
   if (style.numbers)

@@ -22,7 +22,7 @@ namespace orc::python {
 namespace {
 
 // The longest wait of one call of liborc, so that a thread that Ctrl-C left behind ends soon.
-constexpr int longest_call_ms = 2000;
+constexpr int max_call_ms = 2000;
 constexpr std::chrono::milliseconds between_signals{20};
 
 // ---- states as tuples, in the order of the dataclasses' fields ----
@@ -135,7 +135,7 @@ struct watch_handle {
 // ---- directory ----
 
 // How many calls of equal length a wait takes.
-int calls_in(int timeout_ms) { return std::max(timeout_ms - 1, 0) / longest_call_ms + 1; }
+int calls_in(int timeout_ms) { return std::max(timeout_ms - 1, 0) / max_call_ms + 1; }
 
 class directory_handle {
  public:
@@ -199,7 +199,7 @@ class directory_handle {
 };
 
 directory_options options_of(std::string broker, int timeout_ms) {
-  const int call_ms = timeout_ms == -1 ? longest_call_ms : timeout_ms / calls_in(timeout_ms);
+  const int call_ms = timeout_ms == -1 ? max_call_ms : timeout_ms / calls_in(timeout_ms);
   return {.broker = std::move(broker), .broker_timeout_ms = call_ms};
 }
 

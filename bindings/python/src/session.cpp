@@ -14,7 +14,7 @@ namespace orc::python {
 namespace {
 
 // No call of liborc waits longer, so that a thread ends soon when no caller waits for it any more.
-constexpr int longest_call_ms = 2000;
+constexpr int max_call_ms = 2000;
 constexpr std::chrono::milliseconds between_signals{20};
 
 class answer {
@@ -59,7 +59,7 @@ class answer {
 session::session(participant_options options, std::shared_ptr<log_sink> sink)
     : broker_timeout_ms_(options.broker_timeout_ms), sink_(std::move(sink)) {
   if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
-  if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > longest_call_ms) options.broker_timeout_ms = longest_call_ms;
+  if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > max_call_ms) options.broker_timeout_ms = max_call_ms;
   options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
   without_gil([&]() noexcept { broker_ = std::make_shared<orc::broker>(std::move(options)); });
   interpreter::add(this);
@@ -116,7 +116,7 @@ result session::call(const set_up& wanted) const {
   const auto ends = clock::now() + std::chrono::milliseconds(broker_timeout_ms_);
   for (;;) {
     result outcome = call_beside(broker(), wanted);
-    const bool goes_on = broker_timeout_ms_ == -1 || (broker_timeout_ms_ > longest_call_ms && clock::now() < ends);
+    const bool goes_on = broker_timeout_ms_ == -1 || (broker_timeout_ms_ > max_call_ms && clock::now() < ends);
     if (outcome.code() != errc::no_broker || !goes_on) return outcome;
     raise_signals();  // also when answers come at once
   }

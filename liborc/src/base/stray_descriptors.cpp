@@ -25,7 +25,7 @@ void close_at_once(int descriptor) noexcept {
 
 ssize_t receive_without_descriptors(int socket, void* to, std::size_t size) noexcept {
   iovec part{to, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(most_descriptors * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(max_descriptors * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;

@@ -9,7 +9,7 @@
 namespace orc::detail {
 
 // The maximum per message (SCM_MAX_FD).
-constexpr std::size_t most_descriptors = 253;
+constexpr std::size_t max_descriptors = 253;
 
 // True: none can come over this socket, because the kernel refuses them (since 6.16) or it is no Unix socket.
 bool refuse_descriptors(int socket) noexcept;

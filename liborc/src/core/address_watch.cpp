@@ -11,7 +11,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int most_messages = 64;  // per step
+constexpr int max_messages = 64;  // per step
 
 [[nodiscard]] unique_fd open_socket() noexcept {
   unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE));
@@ -34,7 +34,7 @@ void address_watch::tick(monotonic::time_point now) noexcept {
 void address_watch::step(monotonic::time_point now) noexcept {
   if (!socket_) return;
   bool changed = false;
-  for (int n = 0; n < most_messages; ++n) {
+  for (int n = 0; n < max_messages; ++n) {
     char ignored = 0;
     if (::recv(socket_.get(), &ignored, sizeof ignored, MSG_DONTWAIT) < 0 && errno != ENOBUFS) break;
     changed = true;  // ENOBUFS: the socket overflowed

@@ -18,7 +18,7 @@ class announcement {
  public:
   // The interval doubles, because only the answer to the last attempt counts and a slow network needs time for it.
   static constexpr auto retry_after = std::chrono::milliseconds(300);
-  static constexpr auto longest_retry = std::chrono::milliseconds(2400);
+  static constexpr auto max_retry_interval = std::chrono::milliseconds(2400);
 
   // Returns the outcome or the obstacle; errc::timed_out when there is neither at the deadline.
   [[nodiscard]] result wait(const deadline& until) const {
@@ -54,7 +54,7 @@ class announcement {
     const std::lock_guard lock(mutex_);
     was_sent_ = true;
     if (state_ == state::refused) return;  // withdrawn meanwhile
-    retry_ = state_ == state::sent ? std::min(2 * retry_, longest_retry) : retry_after;
+    retry_ = state_ == state::sent ? std::min(2 * retry_, max_retry_interval) : retry_after;
     state_ = state::sent;
     request_ = request;
     sent_at_ = now;

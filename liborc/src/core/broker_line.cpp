@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_silence = 3s;  // a broker with an open question that is silent for longer is lost
-constexpr auto full_pause = 10ms;     // until the next attempt when the connection takes nothing
+constexpr auto max_silence = 3s;   // a broker with an open question that is silent for longer is lost
+constexpr auto full_pause = 10ms;  // until the next attempt when the connection takes nothing
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::optional<wire::body> broker_line::step(monotonic::time_point now) {
   }
   do receive(answer, now);
   while (send(now));  // a send may swallow the event of a message that came
-  if (up_ && question_ && !silent_ && now - heard_ > patience_ + longest_silence) {
+  if (up_ && question_ && !silent_ && now - heard_ > patience_ + max_silence) {
     silent_ = true;
     if (search_.has_choice()) up_ = false;
     search_.restart();
@@ -113,7 +113,7 @@ void broker_line::watch(monotonic::time_point now) noexcept {
   // Adds it each time, because a new connection may have the same number.
   if (connection >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, connection, &event);
   watched_ = connection;
-  auto next = up_ ? now + longest_silence : search_.next_step();
+  auto next = up_ ? now + max_silence : search_.next_step();
   if (up_ && question_) next = std::min(next, again_);
   if (!up_) next = std::min(next, silence_.next_step(now));
   set_timer(next - now);

@@ -53,7 +53,7 @@ bool broker_search::step(monotonic::time_point now) {
   take_addresses();
   if (now < until_) return false;
   if (has_choice() && is_connected() && std::exchange(may_stay_, false)) {
-    stay(now + most_patience);
+    stay(now + max_patience);
     return false;
   }
   if (next_ == 0) look_up(now);
@@ -62,7 +62,7 @@ bool broker_search::step(monotonic::time_point now) {
     const way& which = ways_[next_];
     next_ = (next_ + 1) % ways_.size();
     const auto its_time = time_for_one_;
-    if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, most_patience);
+    if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, max_patience);
     if (leave_out(which)) continue;
     until_ = now + its_time;
     // It is the only one that may answer, and libzmq keeps trying by itself.

@@ -17,7 +17,7 @@ class broker_search {
   // Time for one candidate, when there are others. It doubles in each further round, for slow networks and busy
   // brokers.
   static constexpr auto patience = std::chrono::milliseconds(300);
-  static constexpr auto most_patience = std::chrono::milliseconds(1000);
+  static constexpr auto max_patience = std::chrono::milliseconds(1000);
 
   // `endpoint`: the only candidates to try. Empty: broker_candidates() without those that another user could have made.
   // A host name stands for all of its addresses; another thread looks them up.

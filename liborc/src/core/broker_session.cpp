@@ -17,8 +17,8 @@ namespace {
 
 constexpr auto hello_interval = std::chrono::milliseconds(200);
 constexpr auto retry_interval = std::chrono::milliseconds(20);
-constexpr auto shortest_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
-constexpr auto longest_delay = std::chrono::milliseconds(5000);
+constexpr auto min_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
+constexpr auto max_delay = std::chrono::milliseconds(5000);
 constexpr int goodbye_patience_ms = 300;
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
@@ -83,7 +83,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   if (!joined_) return;
   // Without another candidate to go to, it waits until the broker returns, or an answer says that the session is over.
   if (now - last_heard_ > lease_ || (search_.has_choice() && !search_.is_connected())) return lose(now);
-  if (now - joined_at_ > longest_delay) hello_delay_ = {};
+  if (now - joined_at_ > max_delay) hello_delay_ = {};
   declare(now, topics);
   if (now >= next_beat_) {
     beat(topics);
@@ -260,8 +260,8 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
 // The topics stay declared. Threads that wait for one get the reason why it does not come about now.
 void broker_session::on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics) {
   const bool taken = error.code == wire::error_code::id_taken;
-  const auto delay = taken ? hello_delay_ : std::max(hello_delay_, shortest_delay);
-  hello_delay_ = std::clamp(hello_delay_ * 2, shortest_delay, longest_delay);
+  const auto delay = taken ? hello_delay_ : std::max(hello_delay_, min_delay);
+  hello_delay_ = std::clamp(hello_delay_ * 2, min_delay, max_delay);
   next_hello_ = now + delay;
   search_.stay(next_hello_ + broker_search::patience);
   const std::string text = "the broker at " + search_.endpoint() + " refused this participant: " + error.text;
@@ -281,7 +281,7 @@ void broker_session::on_lost_session(const wire::error& error, monotonic::time_p
                             error.text + "): everything is registered again");
   joined_ = false;
   next_hello_ = now + hello_delay_;
-  hello_delay_ = std::clamp(hello_delay_ * 2, shortest_delay, longest_delay);
+  hello_delay_ = std::clamp(hello_delay_ * 2, min_delay, max_delay);
   search_.stay(next_hello_ + broker_search::patience);
 }
 

@@ -15,8 +15,8 @@ namespace orc::detail {
 // Not thread-safe: the subscription serialises.
 class drain_policy {
  public:
-  static constexpr std::chrono::milliseconds shortest_look{10};
-  static constexpr std::chrono::milliseconds longest_look{100};
+  static constexpr std::chrono::milliseconds min_look_interval{10};
+  static constexpr std::chrono::milliseconds max_look_interval{100};
   static constexpr std::chrono::milliseconds drain_interval{2};  // at most 500 wake-ups a second for an absent user
 
   void user_came() noexcept { ++visits_; }
@@ -28,7 +28,7 @@ class drain_policy {
     seen_visits_ = visits_;
     if (came) {
       absent_ = false;
-      look_every_ = shortest_look;
+      look_every_ = min_look_interval;
       next_ = now + look_every_;
       return false;
     }
@@ -36,7 +36,7 @@ class drain_policy {
     if (now < next_) return false;
     if (user_waits) {
       absent_ = false;
-      look_every_ = std::min(look_every_ * 2, longest_look);
+      look_every_ = std::min(look_every_ * 2, max_look_interval);
       next_ = now + look_every_;
     } else {
       absent_ = true;
@@ -48,7 +48,7 @@ class drain_policy {
     if (absent_)
       next_ = found_samples ? now + drain_interval : now;
     else if (found_samples)
-      look_every_ = shortest_look;
+      look_every_ = min_look_interval;
   }
 
   [[nodiscard]] bool user_is_away() const noexcept { return absent_; }
@@ -64,7 +64,7 @@ class drain_policy {
   std::uint64_t visits_ = 0;
   std::uint64_t seen_visits_ = 0;
   bool absent_ = false;
-  std::chrono::milliseconds look_every_ = shortest_look;
+  std::chrono::milliseconds look_every_ = min_look_interval;
   monotonic::time_point next_;
 };
 

@@ -9,8 +9,8 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t most_per_pull = 16 * 1024;  // a publisher that is faster than this thread must not keep the lock
-constexpr std::size_t most_bytes_per_pull = 16 * 1024 * 1024;
+constexpr std::size_t max_per_pull = 16 * 1024;  // a publisher that is faster than this thread must not keep the lock
+constexpr std::size_t max_bytes_per_pull = 16 * 1024 * 1024;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ bool inbox::pull(subscriber_link& link, pick which) noexcept {
   bool found = false;
   sample s;
   std::size_t bytes = 0;
-  for (std::size_t n = 0; n < most_per_pull && bytes < most_bytes_per_pull && link.try_recv(s, which); ++n) {
+  for (std::size_t n = 0; n < max_per_pull && bytes < max_bytes_per_pull && link.try_recv(s, which); ++n) {
     bytes += s.buffer.size();
     found = accept(std::move(s)) || found;
     if (!in_order_ || (one_at_a_time && found)) break;  // nothing is left, or it should stay in the link
@@ -62,7 +62,7 @@ void inbox::save(subscriber_link& link) noexcept {
     return;
   }
   sample s;
-  for (std::size_t n = 0; n < most_per_pull && link.try_recv(s); ++n) {
+  for (std::size_t n = 0; n < max_per_pull && link.try_recv(s); ++n) {
     s.buffer = share_frame(s.buffer);
     if (!s.buffer) return;
     accept(std::move(s));
@@ -77,7 +77,7 @@ bool inbox::take(sample& out) noexcept {
 }
 
 bool inbox::take_from(subscriber_link& link, pick which, sample& out) noexcept {
-  for (std::size_t n = 0; n < most_per_pull && link.try_recv(out, which); ++n) {
+  for (std::size_t n = 0; n < max_per_pull && link.try_recv(out, which); ++n) {
     if (count(out) && !drop_if_old(out)) return true;
   }
   return false;

@@ -82,7 +82,7 @@ bool link_selector::start_next(monotonic::time_point now) {
     auto made = next.kind->subscribe(wanted_, next.where);
     if (!made) {
       next.fail(made.error().message());
-      if (made.error().code() == errc::timed_out && crowded_ < most_crowded) {
+      if (made.error().code() == errc::timed_out && crowded_ < max_crowded) {
         ++crowded_;
         next_way_ = this_one;
         return true;
@@ -109,7 +109,7 @@ void link_selector::ask_again(monotonic::time_point now) {
     auto made = ways_[which].kind->subscribe(wanted_, ways_[which].where);
     if (!made) continue;
     const auto is_there = [which](const auto& each) { return each.way == which; };
-    if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= most_asked)
+    if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= max_asked)
       candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
     ways_[which].ask(now);
     candidates_.push_back({which, *std::move(made)});

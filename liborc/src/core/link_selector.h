@@ -24,12 +24,12 @@ class link_selector {
   static constexpr auto pause = std::chrono::milliseconds(1000);
   // Connections of one candidate over a network that may wait for an answer. TCP repeats at growing intervals, so one
   // connection alone would find a restored path much too late.
-  static constexpr std::ptrdiff_t most_asked = 2;
+  static constexpr std::ptrdiff_t max_asked = 2;
 
   // When a crowd fills the publication's queue, places become free all the time. So it retries this often before it
   // tries the next way.
   static constexpr auto crowd_pause = std::chrono::milliseconds(5);
-  static constexpr int most_crowded = 100;
+  static constexpr int max_crowded = 100;
 
   struct choice {
     std::shared_ptr<subscriber_link> link;

@@ -12,12 +12,12 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t longest_queue = 65536;
-constexpr int longest_withdrawal_ms = 1000;
-constexpr std::size_t most_messages = 60;
-constexpr std::size_t largest_expected = std::size_t{1} << 36;
-constexpr std::uint8_t most_transports = 32;  // that a transport_set can name
-constexpr int longest_spin_us = 1'000'000;
+constexpr std::size_t max_queue_depth = 65536;
+constexpr int max_withdrawal_ms = 1000;
+constexpr std::size_t max_held_messages = 60;
+constexpr std::size_t max_expected_size = std::size_t{1} << 36;
+constexpr std::uint8_t max_transports = 32;  // that a transport_set can name
+constexpr int max_spin_us = 1'000'000;
 
 [[nodiscard]] result check(std::string_view topic) {
   if (auto problem = wire::topic_name_problem(topic); !problem.empty()) return {errc::bad_name, std::move(problem)};
@@ -126,7 +126,7 @@ result participant::ready() const {
 }
 
 result participant::available(transport_set wanted) const {
-  for (std::uint8_t number = 0; number < most_transports; ++number) {
+  for (std::uint8_t number = 0; number < max_transports; ++number) {
     const auto t = static_cast<transport>(number);
     const auto name = static_cast<wire::transport>(number);
     if (wanted.contains(t) &&
@@ -143,11 +143,11 @@ result participant::register_topic(std::string_view topic, const topic_options& 
   if (options.type.schema.size() > wire::max_schema_bytes)
     return {errc::bad_argument, "the schema has " + std::to_string(options.type.schema.size()) + " bytes; " +
                                     std::to_string(wire::max_schema_bytes) + " are allowed"};
-  if (options.history == 0 || options.history > longest_queue)
-    return {errc::bad_argument,
-            "a history has 1 to " + std::to_string(longest_queue) + " samples, not " + std::to_string(options.history)};
-  if (options.expected_size > largest_expected)
-    return {errc::bad_argument, "an expected size has at most " + std::to_string(largest_expected) + " bytes, not " +
+  if (options.history == 0 || options.history > max_queue_depth)
+    return {errc::bad_argument, "a history has 1 to " + std::to_string(max_queue_depth) + " samples, not " +
+                                    std::to_string(options.history)};
+  if (options.expected_size > max_expected_size)
+    return {errc::bad_argument, "an expected size has at most " + std::to_string(max_expected_size) + " bytes, not " +
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
@@ -183,15 +183,15 @@ result participant::request_topic(std::string_view topic, const request_options&
     return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
   if (options.conflate == 1 && options.depth != 0)
     return {errc::bad_argument, "depth is the length of the queue with conflate = 0: set that, or leave depth out"};
-  if (options.depth > longest_queue)
+  if (options.depth > max_queue_depth)
     return {errc::bad_argument,
-            "a queue has 1 to " + std::to_string(longest_queue) + " places, not " + std::to_string(options.depth)};
+            "a queue has 1 to " + std::to_string(max_queue_depth) + " places, not " + std::to_string(options.depth)};
   if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
-  if (options.max_messages == 0 || options.max_messages > most_messages)
-    return {errc::bad_argument,
-            "max_messages is 1 to " + std::to_string(most_messages) + ", not " + std::to_string(options.max_messages)};
-  if (options.spin_us < 0 || options.spin_us > longest_spin_us)
-    return {errc::bad_argument, "spin_us is 0 to " + std::to_string(longest_spin_us)};
+  if (options.max_messages == 0 || options.max_messages > max_held_messages)
+    return {errc::bad_argument, "max_messages is 1 to " + std::to_string(max_held_messages) + ", not " +
+                                    std::to_string(options.max_messages)};
+  if (options.spin_us < 0 || options.spin_us > max_spin_us)
+    return {errc::bad_argument, "spin_us is 0 to " + std::to_string(max_spin_us)};
   if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
@@ -264,8 +264,8 @@ result participant::unregister_topic(std::string_view topic) {
   if (!p) return errc::not_registered;
   const auto told = forget(*entry, p);
   // The next program that registers the topic must not hear that we hold it. The withdrawal takes effect, late or not.
-  const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < longest_withdrawal_ms;
-  if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : longest_withdrawal_ms));
+  const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < max_withdrawal_ms;
+  if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : max_withdrawal_ms));
   return {};
 }
 

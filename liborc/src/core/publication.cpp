@@ -13,8 +13,8 @@ namespace orc::detail {
 namespace {
 
 constexpr int farewell_ms = 300;
-constexpr auto shortest_pause = std::chrono::milliseconds(1000);  // between attempts to open the links
-constexpr auto longest_pause = std::chrono::milliseconds(5000);
+constexpr auto min_pause = std::chrono::milliseconds(1000);  // between attempts to open the links
+constexpr auto max_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t copied_under_lock = 16 * 1024;
 
 template <typename Links, typename Value>
@@ -157,8 +157,8 @@ result publication::commit(sample_buffer&& buffer, sample& replaced) noexcept {
 }
 
 result publication::too_large(std::size_t size) const noexcept try {
-  const auto narrow =
-      std::find_if(links_.begin(), links_.end(), [&](const auto& link) { return link->largest_sample() == largest_; });
+  const auto narrow = std::find_if(links_.begin(), links_.end(),
+                                   [&](const auto& link) { return link->max_sample_bytes() == largest_; });
   return {errc::bad_argument, "a sample of " + std::to_string(size) + " bytes is too large for " +
                                   std::string(wire::name_of((*narrow)->where().transport)) + ": " +
                                   std::to_string(largest_) + " at most"};
@@ -281,7 +281,7 @@ result publication::open(const network_scope& scope) {
   if (closed_) return errc::closed;
   for (auto& link : opened) {
     link->service(last());
-    largest_ = std::min(largest_, link->largest_sample());
+    largest_ = std::min(largest_, link->max_sample_bytes());
     links_.push_back(std::move(link));
   }
   if (lends) lends_.store(true, std::memory_order_relaxed);
@@ -316,7 +316,7 @@ bool publication::close_outdated() {
 }
 
 bool publication::put_off(const error& why, monotonic::time_point now) {
-  pause_ = std::clamp(pause_ * 2, shortest_pause, longest_pause);
+  pause_ = std::clamp(pause_ * 2, min_pause, max_pause);
   next_attempt_ = now + pause_;
   const std::string text = why.message();
   return std::exchange(put_off_why_, text) != text;

@@ -10,7 +10,7 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t default_depth = 64;
-constexpr int most_looks = 16;  // of one poll that finds only old samples
+constexpr int max_looks = 16;  // of one poll that finds only old samples
 
 [[nodiscard]] std::uint32_t depth_of(const request_options& options) noexcept {
   if (options.conflate != 0) return 0;
@@ -75,7 +75,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     if (!inbox_.empty()) {
       if (message taken = take_from_queue()) return taken;
       // All of it was too old. Newer samples may follow.
-      if (++too_old < most_looks || (timeout_ms != 0 && !until.passed())) {
+      if (++too_old < max_looks || (timeout_ms != 0 && !until.passed())) {
         inbox_.look_again();
         lock.unlock();  // a publisher of old samples that is faster than this thread must not keep others out
         lock.lock();

@@ -13,11 +13,11 @@ namespace orc::detail {
 namespace {
 
 // The address and the obstacle contain text of strangers.
-constexpr std::size_t longest_part = 160;
+constexpr std::size_t max_part_length = 160;
 
 // May cut a character in two, so escape the result.
 [[nodiscard]] std::string bounded(std::string_view text) {
-  return text.size() <= longest_part ? std::string(text) : std::string(text.substr(0, longest_part)) + "...";
+  return text.size() <= max_part_length ? std::string(text) : std::string(text.substr(0, max_part_length)) + "...";
 }
 
 [[nodiscard]] std::string group_of(const std::string& url) {

@@ -113,7 +113,7 @@ class connection_set {
   template <typename Make>
   void accept_some(visit& now, Make make) noexcept {
     now.heard();
-    for (int n = 0; n < visit::most_accepted && !now.over(); ++n) {
+    for (int n = 0; n < visit::max_accepted && !now.over(); ++n) {
       const bool full = strangers_are_full();
       Reader* const leaving = full ? who_gives_way() : nullptr;
       if (full && leaving == nullptr) break;
@@ -147,7 +147,7 @@ class connection_set {
   [[nodiscard]] bool strangers_are_full() noexcept {
     forget_known();
     return strangers_.size() >=
-           (few_descriptors_left_ ? peer_budget::most_strangers_scarce : peer_budget::most_strangers);
+           (few_descriptors_left_ ? peer_budget::max_strangers_scarce : peer_budget::max_strangers);
   }
 
   // Returns the oldest stranger, but first one that has not introduced itself. Null: all of them still have time.

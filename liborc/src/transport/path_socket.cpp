@@ -20,7 +20,7 @@ namespace orc::detail {
 namespace {
 
 constexpr int backlog = 512;  // more would only make newcomers wait longer behind a crowd; they retry when it is full
-constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t max_path_length = sizeof(sockaddr_un::sun_path) - 1;
 
 [[nodiscard]] sockaddr_un address_of(const std::string& path) noexcept {
   sockaddr_un address{};
@@ -71,8 +71,9 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 expected<listening_path> listen_in_directory(const publication_spec& spec, std::string_view suffix, int type) {
   const std::string path = spec.directory + "/" + file_name(spec.id, suffix);
-  if (path.size() > longest_path)
-    return error(errc::system_error, "the path " + path + " is too long for a socket (" + std::to_string(longest_path) +
+  if (path.size() > max_path_length)
+    return error(errc::system_error, "the path " + path + " is too long for a socket (" +
+                                         std::to_string(max_path_length) +
                                          " bytes at most): start the broker in a shorter directory");
   const sockaddr_un address = address_of(path);
   unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -91,7 +92,7 @@ expected<unique_fd> connect_to_path(const subscription_spec& spec, const std::st
                                     std::string_view suffix, int type) {
   if (!address.starts_with(scheme)) return refused("not an address of this kind");
   const std::string path = address.substr(scheme.size());
-  if (path.empty() || path.size() > longest_path) return refused("the path is empty or too long");
+  if (path.empty() || path.size() > max_path_length) return refused("the path is empty or too long");
   if (!is_a_publications(path, spec, suffix)) return refused("not in a run directory of ORC");
   if (::access(path.c_str(), W_OK) != 0)
     return refused(errno == ENOENT   ? "no such socket on this host"

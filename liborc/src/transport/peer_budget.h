@@ -12,8 +12,8 @@ namespace orc::detail {
 // Not thread-safe.
 class peer_budget {
  public:
-  static constexpr std::size_t most_strangers = 64;        // of a link
-  static constexpr std::size_t most_strangers_scarce = 8;  // while the process has few descriptors left
+  static constexpr std::size_t max_strangers = 64;        // of a link
+  static constexpr std::size_t max_strangers_scarce = 8;  // while the process has few descriptors left
 
   // Counts one more thing that it sent. A subscriber has little to send. One that floods us would keep senders from
   // getting the lock.

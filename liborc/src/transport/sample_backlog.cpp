@@ -118,11 +118,11 @@ sample_backlog::begun* sample_backlog::begun_of(std::uint64_t sequence) noexcept
 }
 
 void sample_backlog::make_room() noexcept {
-  while (bytes_ > most_bytes && kept_.size() > 1) {
+  while (bytes_ > max_bytes && kept_.size() > 1) {
     kept_[1].next_of += kept_[0].next_of;
     drop_oldest();
   }
-  while (bytes_ > most_bytes && begun_.size() - abandoned_ > most_begun_of_any_size) {
+  while (bytes_ > max_bytes && begun_.size() - abandoned_ > max_begun_of_any_size) {
     begun* idlest = nullptr;
     for (begun& each : begun_) {
       if (each.abandoned || keeps(each.sequence)) continue;  // ending one that is kept would free nothing

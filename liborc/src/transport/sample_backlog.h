@@ -16,9 +16,9 @@ namespace orc::detail {
 class sample_backlog {
  public:
   // One sample may be larger.
-  static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
+  static constexpr std::size_t max_bytes = 64 * 1024 * 1024;
   // This many samples may be begun, whatever their size, so that several readers can get large ones.
-  static constexpr std::size_t most_begun_of_any_size = 4;
+  static constexpr std::size_t max_begun_of_any_size = 4;
   static constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
   // Returns the same sample in a frame with its header. Copies a slot of shared memory, which is only on loan, and a

@@ -125,7 +125,7 @@ class publisher_link {
     return false;
   }
   // Largest sample that commit takes, in bytes. Constant. Any thread.
-  [[nodiscard]] virtual std::size_t largest_sample() const noexcept { return SIZE_MAX; }
+  [[nodiscard]] virtual std::size_t max_sample_bytes() const noexcept { return SIZE_MAX; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
   // caller keeps `s`, whose sequence is greater than all before: the link shares its bytes and does not change them.
   // Never fails: what a reader does not get is dropped(), or reaches it later.

@@ -10,7 +10,7 @@ namespace orc::detail {
 class visit {
  public:
   static constexpr auto longest = std::chrono::microseconds(100);
-  static constexpr int most_accepted = 16;  // connections
+  static constexpr int max_accepted = 16;  // connections
 
   // True: the time is over.
   [[nodiscard]] bool over() noexcept {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view tcp_scheme = "tcp://";
 constexpr std::string_view ipc_scheme = "ipc://";
 constexpr std::string_view usual_port = ":5570";
-constexpr std::size_t longest_shown = 120;
+constexpr std::size_t max_shown = 120;
 
 [[nodiscard]] bool has_port(std::string_view host_and_port) {
   if (host_and_port.ends_with(']')) return false;
@@ -44,8 +44,8 @@ constexpr std::size_t longest_shown = 120;
 }
 
 [[nodiscard]] endpoint_problem problem(std::string_view endpoint, const char* what, const std::string& instead) {
-  const bool is_short = endpoint.size() <= longest_shown;
-  std::string text = detail::escaped(endpoint.substr(0, longest_shown)) + (is_short ? " " : "... ") + what;
+  const bool is_short = endpoint.size() <= max_shown;
+  std::string text = detail::escaped(endpoint.substr(0, max_shown)) + (is_short ? " " : "... ") + what;
   if (instead.empty() || !is_short) return {text + ": a broker's endpoint is tcp://HOST:PORT or ipc:///PATH", {}};
   return {text + ": write " + detail::escaped(instead), instead};
 }

@@ -8,7 +8,7 @@ namespace orc::wire::zmtp {
 namespace {
 
 constexpr std::size_t short_size_limit = 255;
-constexpr std::size_t longest_ping_context = 16;
+constexpr std::size_t max_ping_context = 16;
 
 // Signature, version 3.0, mechanism, as-server, filler.
 constexpr std::size_t version_at = 10;
@@ -58,7 +58,7 @@ header_bytes encode_frame_header(std::size_t body_size, std::uint8_t flags) noex
   }
   header.bytes[0] = static_cast<std::byte>(flags | long_size);
   for (std::size_t i = 0; i < 8; ++i) header.bytes[8 - i] = static_cast<std::byte>(body_size >> (8 * i));
-  header.size = longest_frame_header;
+  header.size = max_frame_header;
   return header;
 }
 
@@ -66,11 +66,11 @@ std::optional<frame_header> decode_frame_header(std::span<const std::byte> bytes
   if (bytes.size() < 2) return std::nullopt;
   frame_header header{static_cast<std::uint8_t>(bytes[0]), std::to_integer<std::size_t>(bytes[1]), 2};
   if ((header.flags & long_size) == 0) return header;
-  if (bytes.size() < longest_frame_header) return std::nullopt;
+  if (bytes.size() < max_frame_header) return std::nullopt;
   header.size = 0;
-  for (std::size_t i = 1; i < longest_frame_header; ++i)
+  for (std::size_t i = 1; i < max_frame_header; ++i)
     header.size = (header.size << 8) | std::to_integer<std::size_t>(bytes[i]);
-  header.header_size = longest_frame_header;
+  header.header_size = max_frame_header;
   return header;
 }
 
@@ -90,7 +90,7 @@ std::string ping_frame() { return command_frame("PING", std::string_view("\0\0",
 std::string pong_frame(std::span<const std::byte> ping_body) {
   constexpr std::size_t before_context = 1 + 4 + 2;  // name, time to live
   const std::size_t size = ping_body.size() > before_context ? ping_body.size() - before_context : 0;
-  const auto context = ping_body.last(size).first(std::min(size, longest_ping_context));
+  const auto context = ping_body.last(size).first(std::min(size, max_ping_context));
   return command_frame("PONG", {reinterpret_cast<const char*>(context.data()), context.size()});
 }
 

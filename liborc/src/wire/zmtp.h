@@ -29,7 +29,7 @@ enum frame_flag : std::uint8_t {
   known_flags = 7  // any other is an error
 };
 
-inline constexpr std::size_t longest_frame_header = 9;
+inline constexpr std::size_t max_frame_header = 9;
 
 struct frame_header {
   std::uint8_t flags = 0;
@@ -38,7 +38,7 @@ struct frame_header {
 };
 
 struct header_bytes {
-  std::array<std::byte, longest_frame_header> bytes;
+  std::array<std::byte, max_frame_header> bytes;
   std::size_t size;
 };
 

@@ -17,7 +17,7 @@ from .reactor import Reactor
 _AT_ONCE = 256
 _PER_SECOND = 100
 _WITHHELD_S = 5.0
-_MOST_ADDRESSES = 1024
+_MAX_ADDRESSES = 1024
 _ADDRESS = "inproc://zeromq.zap.01"
 
 
@@ -72,9 +72,9 @@ class Admission:
         address = client_of(address)
         known = self._allowances.get((name, address))
         if known is None:
-            if len(self._allowances) >= _MOST_ADDRESSES:
+            if len(self._allowances) >= _MAX_ADDRESSES:
                 self._allowances = {k: a for k, a in self._allowances.items() if not a.untouched}
-            if len(self._allowances) >= _MOST_ADDRESSES:
+            if len(self._allowances) >= _MAX_ADDRESSES:
                 return None
             known = self._allowances[name, address] = Allowance(_AT_ONCE, _PER_SECOND)
         return known

@@ -239,7 +239,7 @@ class Broker:
             raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
         chosen = options.transports(transports)
         options.number("expected_size", expected_size, 0, 1 << 40)
-        options.number("history", history, 1, options.LONGEST_QUEUE)
+        options.number("history", history, 1, options.MAX_QUEUE_DEPTH)
         options.only_for_shm(chosen, history=history != 1, memory=bool(lock or huge_pages))
         described = options.described(type)
         kept = options.flag("keep_last", keep_last)

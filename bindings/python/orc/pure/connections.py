@@ -36,12 +36,12 @@ from .monitor import Monitor
 from .reactor import Reactor, receive
 
 _HELLO_WITHIN_S = 1.0
-_MOST_STRANGERS = 64
+_MAX_STRANGERS = 64
 _CHECK_S = 0.25
 _BYTES_AT_ONCE, _BYTES_PER_SECOND = 1_000_000, 100_000
 _BYTES_RECEIVED = struct.Struct("=128xQ")  # tcpi_bytes_received in Linux's struct tcp_info
-_MOST_REMEMBERED = 64
-_DRAINED_AT_ONCE, _MOST_DRAINS = 65_536, 64
+_MAX_REMEMBERED = 64
+_DRAINED_AT_ONCE, _MAX_DRAINS = 65_536, 64
 _NUMBERS = 2**32
 _names = itertools.count()
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class Connections:
         self._refused: Set[int] = set()  # strangers whose hello was answered
         self._places: Set[Union[str, int]] = set()
         self._checking = False
-        self._claimants: Deque[bytes] = collections.deque(maxlen=_MOST_REMEMBERED)
+        self._claimants: Deque[bytes] = collections.deque(maxlen=_MAX_REMEMBERED)
         self._put_back: Deque[List[zmq.Frame]] = collections.deque()
         _seed()
         self.router = reactor.socket(zmq.ROUTER)
@@ -139,7 +139,7 @@ class Connections:
 
         def end(its: socket.socket) -> None:
             its.shutdown(socket.SHUT_RDWR)
-            for _ in range(_MOST_DRAINS):
+            for _ in range(_MAX_DRAINS):
                 if not its.recv(_DRAINED_AT_ONCE, socket.MSG_DONTWAIT):
                     break
 
@@ -191,7 +191,7 @@ class Connections:
 
     def _accepted(self, descriptor: int) -> None:
         self._since[descriptor] = self._strangers[descriptor] = time.monotonic()
-        while len(self._strangers) > _MOST_STRANGERS:
+        while len(self._strangers) > _MAX_STRANGERS:
             self.cut(next(iter(self._strangers)))
         if not self._checking:
             self._checking = True

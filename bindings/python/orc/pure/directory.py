@@ -18,7 +18,7 @@ from .identity import Id
 from .line import Line
 
 _TRANSPORTS = ("none", "inproc", "ipc", "tcp", "shm", "multicast")
-_MOST_PATTERNS = 16
+_MAX_PATTERNS = 16
 _ANSWER_S = 1.0
 _BROKER_WAITS_MS = 1_000
 _AFTER_REFUSAL_S = 1.0
@@ -225,8 +225,8 @@ class Watch(Watching):
         if self._closed:
             raise errors.Closed("the watch is closed")
         if self._line is None:
-            if len(self._question.topics) > _MOST_PATTERNS:
-                raise errors.BadArgument(f"a watch has at most {_MOST_PATTERNS} patterns")
+            if len(self._question.topics) > _MAX_PATTERNS:
+                raise errors.BadArgument(f"a watch has at most {_MAX_PATTERNS} patterns")
             for each in self._question.topics:
                 options.name_pattern(each)
             self._line = Line(self._named)

@@ -16,10 +16,10 @@ import time
 from typing import List, Optional, Tuple
 
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
-_LONGEST_PATH = 107
-_LONGEST_SHOWN = 120  # characters of an endpoint, in a message
+_MAX_PATH_LENGTH = 107
+_MAX_SHOWN = 120  # characters of an endpoint, in a message
 _STALE_AFTER_S = 10
-_MOST_ADDRESSES = 8
+_MAX_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # in root's /run; its owner is the broker's user
 _NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # looking up a name may take seconds
 _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
@@ -43,7 +43,7 @@ def endpoint_problem(endpoint: str) -> str:
 
     The same texts as liborc's (wire/broker_endpoint.h).
     """
-    shown = ascii(endpoint[:_LONGEST_SHOWN])[1:-1] + ("..." if len(endpoint) > _LONGEST_SHOWN else "")
+    shown = ascii(endpoint[:_MAX_SHOWN])[1:-1] + ("..." if len(endpoint) > _MAX_SHOWN else "")
     unclear = "a broker's endpoint is tcp://HOST:PORT or ipc:///PATH"
     kind, separator, where = endpoint.partition("://")
     if endpoint == "none":
@@ -71,13 +71,13 @@ def endpoint_problem(endpoint: str) -> str:
     else:
         what = "has no scheme"
         instead = f"ipc://{endpoint}" if endpoint.startswith("/") else _as_tcp(endpoint)
-    advice = unclear if len(endpoint) > _LONGEST_SHOWN else f"write {ascii(instead)[1:-1]}"
+    advice = unclear if len(endpoint) > _MAX_SHOWN else f"write {ascii(instead)[1:-1]}"
     return f"{shown} {what}: {advice}"
 
 
 def shown_address(address: str) -> str:
     """Returns an endpoint for a message: without its scheme, printable, shortened."""
-    return ascii(address.partition("://")[2][:_LONGEST_SHOWN])[1:-1]
+    return ascii(address.partition("://")[2][:_MAX_SHOWN])[1:-1]
 
 
 def _after_few_slashes(endpoint: str) -> str:
@@ -130,7 +130,7 @@ def addresses_of(host: str) -> List[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return list(dict.fromkeys(str(each[4][0]) for each in found))[:_MOST_ADDRESSES]
+    return list(dict.fromkeys(str(each[4][0]) for each in found))[:_MAX_ADDRESSES]
 
 
 def numeric_endpoints(endpoint: str) -> List[str]:
@@ -291,7 +291,7 @@ _REFUSED = 111
 
 
 def fits(path: pathlib.Path) -> bool:
-    return len(os.fsencode(path)) <= _LONGEST_PATH
+    return len(os.fsencode(path)) <= _MAX_PATH_LENGTH
 
 
 def own_addresses(broker: str, advertise: str) -> List[str]:

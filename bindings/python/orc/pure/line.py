@@ -18,7 +18,7 @@ from . import endpoints, messages, wire
 from .reactor import receive
 
 _PATIENCE_S = 0.3  # for one candidate, when there are others; twice as long in each further round
-_MOST_PATIENCE_S = 1.0
+_MAX_PATIENCE_S = 1.0
 _SILENCE_S = 3.0  # a broker with an open question that is silent for longer is lost
 _NAP_S = 0.05
 
@@ -122,9 +122,9 @@ class Line:
             self._ways = [way for each in self._candidates for way in endpoints.numeric_endpoints(each)]
             self._alone = len(self._ways) == 1
             if self._alone and self._socket is not None and self._trying == self._ways[0]:
-                self._ways, self._until = [], now + _MOST_PATIENCE_S
+                self._ways, self._until = [], now + _MAX_PATIENCE_S
                 return
-            self._patience_s = min(2 * self._patience_s, _MOST_PATIENCE_S)
+            self._patience_s = min(2 * self._patience_s, _MAX_PATIENCE_S)
         self._until = now + _NAP_S
         while self._ways:
             way = self._ways.pop(0)
@@ -139,7 +139,7 @@ class Line:
         made.linger = 0
         made.setsockopt(zmq.PROBE_ROUTER, 1)
         made.setsockopt(zmq.IMMEDIATE, 1)
-        made.setsockopt(zmq.MAXMSGSIZE, wire.LONGEST_FRAME)
+        made.setsockopt(zmq.MAXMSGSIZE, wire.MAX_FRAME)
         made.setsockopt(zmq.RECONNECT_IVL, 50)
         made.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
         made.setsockopt(zmq.HEARTBEAT_IVL, 1_000)

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 from .identity import NOBODY, Id
 
 HELLO, WELCOME, REFUSED, GOODBYE = 1, 2, 3, 4
-LONGEST_FROM_SUBSCRIBER = 4096
+MAX_FROM_SUBSCRIBER = 4096
 
 _HEADER = struct.Struct("<Qq")
 _LINK = struct.Struct("<QQ4sBBHQQQQIIQ")

@@ -22,7 +22,7 @@ from .link import HEADER_BYTES
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-_MOST_YOUNG = 10_000  # more are there when the program has switched the collector off
+_MAX_YOUNG = 10_000  # more are there when the program has switched the collector off
 _VIEWED = type(gc.get_referents(memoryview(b""))[0])  # what the views of one object share, and what holds it
 # What sys.getrefcount returns inside release() and __exit__ of a message that one variable has.
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
@@ -151,7 +151,7 @@ else:
 
         def _seen(self) -> bool:
             """Asks the collector, for its two younger generations only: all objects would take milliseconds."""
-            if gc.get_count()[0] > _MOST_YOUNG:
+            if gc.get_count()[0] > _MAX_YOUNG:
                 return False
             return any(
                 type(each) is _VIEWED and any(viewed is self for viewed in gc.get_referents(each))

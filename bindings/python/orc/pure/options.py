@@ -13,7 +13,7 @@ from .._types import TypeInfo
 from . import messages, wire
 
 Transports = Union[str, Iterable[str]]
-LONGEST_QUEUE = 65_536
+MAX_QUEUE_DEPTH = 65_536
 _QUEUE = 64
 _ALL = ("inproc", "ipc", "tcp", "shm", "multicast")
 _OURS = ("ipc", "tcp")
@@ -65,7 +65,7 @@ def milliseconds(name: str, value: int) -> int:
 def queue(conflate: int, depth: int) -> int:
     """Returns how many samples are kept in order; 0: the newest wins."""
     number("conflate", conflate, 0, 1)
-    number("depth", depth, 0, LONGEST_QUEUE)
+    number("depth", depth, 0, MAX_QUEUE_DEPTH)
     if conflate == 1 and depth != 0:
         raise BadArgument("depth is the length of the queue with conflate = 0: set that, or leave depth out")
     return 0 if conflate == 1 else depth or _QUEUE
@@ -154,8 +154,8 @@ def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
         raise TypeError(f"type is an orc.TypeInfo, not {type(info).__name__}")
     name, encoding = text("TypeInfo.name", info.name), text("TypeInfo.encoding", info.encoding)
     schema = info.schema.encode() if isinstance(info.schema, str) else bytes(memoryview(info.schema))
-    if len(schema) > wire.LONGEST_SCHEMA:
-        raise BadArgument(f"the schema has {len(schema)} bytes; {wire.LONGEST_SCHEMA} are allowed")
+    if len(schema) > wire.MAX_SCHEMA:
+        raise BadArgument(f"the schema has {len(schema)} bytes; {wire.MAX_SCHEMA} are allowed")
     of_schema = number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
     if schema:
         right = type_hash(name, encoding, schema)

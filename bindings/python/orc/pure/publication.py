@@ -32,16 +32,16 @@ from .reader import Reader, Sample
 from .session import Log, Session
 
 IPC, TCP = 2, 3
-_MOST_READERS = 4096
-_MOST_READERS_OF_ONE = 1024  # one address, or one local process
+_MAX_READERS = 4096
+_MAX_READERS_OF_ONE = 1024  # one address, or one local process
 _BATCH = 256
-_MOST_USELESS = 3  # frames in a batch that are of no reader
+_MAX_USELESS = 3  # frames in a batch that are of no reader
 _PARTING_S = 0.3
 _CHECK_S = 0.05
 _RETRY_S = 0.001
-_LONGEST_RETRY_S = 0.05
+_MAX_RETRY_S = 0.05
 _TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/options.h)
-_MOST_BYTES_IN_TRAY = 64 * 1024 * 1024
+_MAX_BYTES_IN_TRAY = 64 * 1024 * 1024
 
 
 class _Sent:
@@ -107,7 +107,7 @@ class Publication:
         if self.closed:
             raise Closed()
         self._tray.append(_Sent(frame))
-        if len(self._tray) * len(frame) > _MOST_BYTES_IN_TRAY:
+        if len(self._tray) * len(frame) > _MAX_BYTES_IN_TRAY:
             self._thin_out(len(frame))
         if not self._called:
             self._called = True  # after an exception here, such as Ctrl-C, `tick` serves
@@ -116,7 +116,7 @@ class Publication:
     def _thin_out(self, size: int) -> None:
         """Skips and counts the oldest samples, while something such as a log function blocks the I/O thread."""
         with contextlib.suppress(IndexError):  # the I/O thread has just taken them
-            self._tray[-1 - max(1, _MOST_BYTES_IN_TRAY // size)].frame = None
+            self._tray[-1 - max(1, _MAX_BYTES_IN_TRAY // size)].frame = None
 
     @property
     def readers(self) -> int:
@@ -217,7 +217,7 @@ class Publication:
             router.setsockopt(zmq.ROUTER_MANDATORY, 1)
             router.setsockopt(zmq.SNDHWM, 1)
             router.setsockopt(zmq.RCVHWM, 16)
-            router.setsockopt(zmq.MAXMSGSIZE, link.LONGEST_FROM_SUBSCRIBER)
+            router.setsockopt(zmq.MAXMSGSIZE, link.MAX_FROM_SUBSCRIBER)
             router.setsockopt(zmq.HANDSHAKE_IVL, 1000)
             router.setsockopt(zmq.TCP_KEEPALIVE, 1)
             router.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 5)
@@ -285,7 +285,7 @@ class Publication:
             if parts is None:
                 return False
             useless += not self._hear(connections, parts)
-            if useless >= _MOST_USELESS:
+            if useless >= _MAX_USELESS:
                 break
         return True
 
@@ -324,7 +324,7 @@ class Publication:
                 self._forget(other)
         owner = connections.owner(descriptor)
         of_one = sum(reader.owner == owner for reader in self._readers.values())
-        if len(self._readers) >= _MOST_READERS or of_one >= _MOST_READERS_OF_ONE:
+        if len(self._readers) >= _MAX_READERS or of_one >= _MAX_READERS_OF_ONE:
             self._refuse(connections, peer, descriptor, hello)
             return
         connections.introduced(descriptor)
@@ -369,7 +369,7 @@ class Publication:
 
     def _try_again(self, sent: bool) -> None:
         """Tries again after a while: any call into libzmq may consume the event that a connection takes more."""
-        self._retry_s = _RETRY_S if sent else min(2 * self._retry_s, _LONGEST_RETRY_S)
+        self._retry_s = _RETRY_S if sent else min(2 * self._retry_s, _MAX_RETRY_S)
         if not self._retrying:
             self._retrying = True
             self._reactor.after(self._retry_s, self._retry)

@@ -10,8 +10,8 @@ import zmq
 from .allowance import Allowance
 from .link import HEADER_BYTES, LinkMessage
 
-_MOST_QUEUED_BYTES = 64 * 1024 * 1024
-_LONGEST_QUEUE = 65_536
+_MAX_QUEUED_BYTES = 64 * 1024 * 1024
+_MAX_QUEUE_DEPTH = 65_536
 _FRAMES_AT_ONCE = 200
 _FRAMES_PER_SECOND = 20
 
@@ -45,7 +45,7 @@ class Reader:
         self.secret = hello.secret
         self.descriptor = descriptor  # libzmq's, of its connection; -1: it has ended
         self.owner = owner  # of its connection: an address or a process
-        self.depth = min(hello.depth, _LONGEST_QUEUE)
+        self.depth = min(hello.depth, _MAX_QUEUE_DEPTH)
         self.owes_welcome = True
         self.checks = 2  # further welcomes, which show whether it left before its hello was taken
         self.dropped = 0
@@ -62,7 +62,7 @@ class Reader:
         self._queue.append(sample)
         self._bytes += sample.size
         self.last = sample.sequence
-        while len(self._queue) > max(1, self.depth) or (self._bytes > _MOST_QUEUED_BYTES and len(self._queue) > 1):
+        while len(self._queue) > max(1, self.depth) or (self._bytes > _MAX_QUEUED_BYTES and len(self._queue) > 1):
             self.pop()
             self.dropped += 1
 

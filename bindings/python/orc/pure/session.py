@@ -24,14 +24,14 @@ _ANSWER_S = 1.0
 _TICK_S = 0.1
 _LOOK_UP_S = 1.0
 _PATIENCE_S = 0.3  # for one endpoint, when there are others; it doubles in each further round
-_MOST_PATIENCE_S = 1.0
+_MAX_PATIENCE_S = 1.0
 _PER_HEARTBEAT = 64  # counters in one frame, which stays far below the limit with their texts
 _BATCH = 256
 _UNKNOWN_PARTICIPANT = 3
 _NAME_TAKEN = 4
 _ID_TAKEN = 7
 _HELLO_AGAIN_S = 1.0
-_LONGEST_HELLO_AGAIN_S = 5.0
+_MAX_HELLO_AGAIN_S = 5.0
 
 
 class Declared(Protocol):
@@ -158,7 +158,7 @@ class Session:
         socket = self._reactor.socket(zmq.DEALER)
         socket.setsockopt(zmq.PROBE_ROUTER, 1)
         socket.setsockopt(zmq.IMMEDIATE, 1)
-        socket.setsockopt(zmq.MAXMSGSIZE, wire.LONGEST_FRAME)
+        socket.setsockopt(zmq.MAXMSGSIZE, wire.MAX_FRAME)
         socket.setsockopt(zmq.RECONNECT_IVL, 50)
         socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
         socket.setsockopt(zmq.IPV6, "[" in found)
@@ -182,7 +182,7 @@ class Session:
             way = self._ways[self._next]
             self._next = (self._next + 1) % len(self._ways)
             if self._next == 0:
-                self._patience_s = min(2 * self._patience_s, _MOST_PATIENCE_S)
+                self._patience_s = min(2 * self._patience_s, _MAX_PATIENCE_S)
             if not endpoints.is_near(way) or endpoints.answers(way):
                 return way
         return None
@@ -285,7 +285,7 @@ class Session:
         self._log("error", text)
         if again_s > 0:
             self._hinder(Refused(f"{text}; the declaration stays and takes effect when it is accepted"))
-        self._hello_again_s = min(max(2 * again_s, _HELLO_AGAIN_S), _LONGEST_HELLO_AGAIN_S)
+        self._hello_again_s = min(max(2 * again_s, _HELLO_AGAIN_S), _MAX_HELLO_AGAIN_S)
         refused = self._hello
         self._reactor.after(again_s, lambda: self._start_over() if self._hello is refused else None)
 

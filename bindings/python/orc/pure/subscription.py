@@ -32,7 +32,7 @@ from .session import Log, Session
 _ATTEMPT_S = 1.0
 _YOUNG_S = 0.5
 _GRACE_S = 1.0
-_MOST_NOTES = 4
+_MAX_NOTES = 4
 _ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND = 8, 2
 _NAMES = {IPC: "ipc", TCP: "tcp"}
 
@@ -302,7 +302,7 @@ class Subscription:
         """Notes the outcome for the program. The note for the broker, which shows it to anyone, hides the address."""
         at = (endpoint.transport, endpoint.address)
         others = [each for each in self._tried if each[:2] != at]
-        self._tried = [*others, (*at, what)][-_MOST_NOTES:]
+        self._tried = [*others, (*at, what)][-_MAX_NOTES:]
         self._disconnected(self._notes(), self._coarse_notes())
 
     def _notes(self) -> str:

@@ -16,13 +16,13 @@ from . import _protocol_generated, messages
 from .identity import NOBODY, Id
 
 VERSION = 1
-LONGEST_FRAME = 65_536
-LONGEST_TEXT = 255
-LONGEST_ERROR = 1_023
-LONGEST_SCHEMA = 32_768
-MOST_ENDPOINTS = 16
-MOST_TOPICS = 512
-MOST_PATTERNS = 16
+MAX_FRAME = 65_536
+MAX_TEXT_LENGTH = 255
+MAX_ERROR_LENGTH = 1_023
+MAX_SCHEMA = 32_768
+MAX_ENDPOINTS = 16
+MAX_TOPICS = 512
+MAX_PATTERNS = 16
 _IDENTIFIER = b"ORC1"
 
 
@@ -96,12 +96,12 @@ def encode(envelope: messages.Envelope) -> bytes:
     generated.EnvelopeAddBody(builder, body)
     builder.Finish(generated.EnvelopeEnd(builder), _IDENTIFIER)
     frame = bytes(builder.Output())
-    if len(frame) > LONGEST_FRAME:
-        raise Malformed(f"a frame of {len(frame)} bytes; {LONGEST_FRAME} are allowed")
+    if len(frame) > MAX_FRAME:
+        raise Malformed(f"a frame of {len(frame)} bytes; {MAX_FRAME} are allowed")
     return frame
 
 
-def shorten(text: str, limit: int = LONGEST_TEXT) -> str:
+def shorten(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
     """Returns at most `limit` bytes of UTF-8, no NUL."""
     return text.replace("\0", " ").encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
@@ -113,7 +113,7 @@ def _build(builder: Any, message: Any) -> int:
         value = getattr(message, field.name)
         if field.kind == "text" and (value or field.name in _REQUIRED):
             parts[field.name] = builder.CreateString(
-                shorten(value, LONGEST_ERROR if table == "Error" else LONGEST_TEXT)
+                shorten(value, MAX_ERROR_LENGTH if table == "Error" else MAX_TEXT_LENGTH)
             )
         elif field.kind == "bytes" and value:
             parts[field.name] = builder.CreateByteVector(value)
@@ -150,7 +150,7 @@ def _generated(table: str, what: str) -> Any:
 
 def decode(frame: bytes) -> messages.Envelope:
     """Returns the message in a frame. Raises Malformed for any other bytes."""
-    if not 8 <= len(frame) <= LONGEST_FRAME or frame[4:8] != _IDENTIFIER:
+    if not 8 <= len(frame) <= MAX_FRAME or frame[4:8] != _IDENTIFIER:
         raise Malformed("not a frame of ORC's control protocol")
     try:
         return _Decoder(frame).envelope()
@@ -164,7 +164,7 @@ class _Decoder:
     def __init__(self, frame: bytes) -> None:
         self._frame = frame
         self._tables_left = 8 + len(frame) // 12
-        self._text_left = LONGEST_FRAME
+        self._text_left = MAX_FRAME
 
     def envelope(self) -> messages.Envelope:
         root = generated.Envelope.GetRootAs(self._frame, 0)
@@ -192,20 +192,20 @@ class _Decoder:
             return self._id(read(), field.name in _ID_OPTIONAL)
         if field.kind == "text":
             required = field.name in _REQUIRED and not (field.name == "host" and kind in _HOST_OPTIONAL)
-            return self._text(read(), required, LONGEST_ERROR if kind == "Error" else LONGEST_TEXT)
+            return self._text(read(), required, MAX_ERROR_LENGTH if kind == "Error" else MAX_TEXT_LENGTH)
         if field.kind == "bytes":
             return self._bytes(read, getattr(table, field.pascal + "Length")())
         if field.kind == "texts":
             count = getattr(table, field.pascal + "Length")()
-            if count > MOST_PATTERNS:
+            if count > MAX_PATTERNS:
                 raise Malformed(f"{count} of {field.name}")
-            return [self._text(read(index), True, LONGEST_TEXT) for index in range(count)]
+            return [self._text(read(index), True, MAX_TEXT_LENGTH) for index in range(count)]
         if field.kind == "table":
             inner = read()
             return None if inner is None else self._message(field.table, inner)
         if field.kind == "tables":
             count = getattr(table, field.pascal + "Length")()
-            limits = {"Endpoint": MOST_ENDPOINTS, "TopicState": MOST_TOPICS}
+            limits = {"Endpoint": MAX_ENDPOINTS, "TopicState": MAX_TOPICS}
             if count > min(self._tables_left, limits.get(field.table, self._tables_left)):
                 raise Malformed(f"{count} of {field.name}")
             return [self._message(field.table, read(index)) for index in range(count)]
@@ -235,6 +235,6 @@ class _Decoder:
 
     def _bytes(self, read: Any, length: int) -> bytes:
         self._text_left -= length
-        if length > LONGEST_SCHEMA or self._text_left < 0:
+        if length > MAX_SCHEMA or self._text_left < 0:
             raise Malformed(f"a schema of {length} bytes")
         return bytes(read(index) for index in range(length))

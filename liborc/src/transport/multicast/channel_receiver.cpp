@@ -11,18 +11,18 @@ constexpr auto touch_interval = std::chrono::seconds(1);
 constexpr auto silence = std::chrono::seconds(5);       // after it a publication counts as gone
 constexpr auto begins_again = std::chrono::seconds(1);  // after it a sender may count anew
 constexpr auto broker_tells_within = std::chrono::milliseconds(500);
-constexpr std::size_t largest_fragment = 65536;
+constexpr std::size_t max_fragment = 65536;
 constexpr std::size_t per_datagram = 1024;  // what the kernel counts besides its bytes, approximately
-constexpr std::size_t most_awaited = 1024;
-constexpr std::uint64_t largest_gap = std::uint64_t{1} << 32;
-constexpr std::uint64_t largest_sequence = std::uint64_t{1} << 62;  // no publication lives so long
+constexpr std::size_t max_awaited = 1024;
+constexpr std::uint64_t max_gap = std::uint64_t{1} << 32;
+constexpr std::uint64_t max_sequence = std::uint64_t{1} << 62;  // no publication lives so long
 
 }  // namespace
 
 channel_receiver::channel_receiver(settings given)
     : settings_(std::move(given)),
-      fragments_(settings_.most_bytes),
-      shards_(settings_.most_bytes),
+      fragments_(settings_.max_bytes),
+      shards_(settings_.max_bytes),
       ready_(std::max<std::uint32_t>(1, settings_.depth)) {}
 
 void channel_receiver::expect(const source& from, const source& reports_at, std::uint64_t newest) {
@@ -52,7 +52,7 @@ void channel_receiver::on_direct(std::span<const std::byte> bytes, const source&
                                  monotonic::time_point now) noexcept {
   const auto d = decode(bytes);
   sender* const who = d && d->publication ? senders_.find(d->publication, from) : nullptr;
-  if (who == nullptr || d->link != settings_.link || d->sequence > largest_sequence) return count_malformed();
+  if (who == nullptr || d->link != settings_.link || d->sequence > max_sequence) return count_malformed();
   if (d->kind == datagram_kind::repair) return on_repair(*who, *d, now);
   if (d->kind != datagram_kind::status) return count_malformed();
   who->told = now;
@@ -109,7 +109,7 @@ void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int
 void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept {
   if (is_left_to_broker(from, now)) return;
   from.heard = now;
-  if (packet.sequence == 0 || packet.sequence > largest_sequence) return count_malformed();
+  if (packet.sequence == 0 || packet.sequence > max_sequence) return count_malformed();
   if (from.newest && packet.sequence <= *from.newest) return;
   sample_buffer done;
   switch (shards_.add(from.from, packet, now, done)) {
@@ -123,7 +123,7 @@ void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotoni
 }
 
 void channel_receiver::on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept {
-  if (d.channel != settings_.channel || !d.publication || d.sequence > largest_sequence) return count_malformed();
+  if (d.channel != settings_.channel || !d.publication || d.sequence > max_sequence) return count_malformed();
   if (!is_open()) {
     sender& whom = *senders_.begin();
     if (d.publication != settings_.publication || from != whom.from) return;
@@ -174,7 +174,7 @@ void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buff
                                monotonic::time_point now) noexcept {
   // Several senders share the numbers of the subscription. LCM programs count all their channels together, so gaps in
   // their numbers may belong to other channels.
-  const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < largest_gap;
+  const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < max_gap;
   order_ = order_ == 0 && from.publication ? sequence : order_ + (counts_this_channel ? sequence - *from.newest : 1);
   fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
   shards_.forget_through(from.from, sequence);
@@ -215,10 +215,10 @@ orc_datagram channel_receiver::report_to(sender& to, std::size_t buffer) noexcep
   d.sequence = to.newest.value_or(0);
   to.awaited = 0;
   if (to.offered <= d.sequence || to.offered == to.unwanted) return d;
-  const std::size_t each = fragment_bytes_ == 0 ? largest_fragment : fragment_bytes_ + per_datagram;
+  const std::size_t each = fragment_bytes_ == 0 ? max_fragment : fragment_bytes_ + per_datagram;
   d.wanted = to.offered;
   fragments_.missing(to.from, static_cast<std::uint32_t>(to.offered),
-                     std::clamp<std::size_t>(std::min(buffer / 2, most_repaired) / each, 1, most_awaited), d);
+                     std::clamp<std::size_t>(std::min(buffer / 2, max_repaired) / each, 1, max_awaited), d);
   for (std::size_t i = 0; i < d.gap_count; ++i) to.awaited += d.gaps[i].count;
   return d;
 }

@@ -31,8 +31,8 @@ class channel_receiver {
     wire::id publication;  // zero: open
     wire::id link;         // drawn at random: names this end in its reports
     std::uint32_t depth = 0;
-    bool alone = false;          // open: no broker will report registered publications
-    std::size_t most_bytes = 0;  // of incomplete messages
+    bool alone = false;         // open: no broker will report registered publications
+    std::size_t max_bytes = 0;  // of incomplete messages
   };
   explicit channel_receiver(settings given);
 

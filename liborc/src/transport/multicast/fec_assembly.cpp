@@ -72,8 +72,8 @@ bool fec_assembly::keep_parity(block_state& block, const fec_packet& packet) noe
 }
 
 bool fec_assembly::recover(const block_state& block, std::uint16_t number, fec_code& code) noexcept {
-  std::array<std::uint8_t, fec_plan::most_data_shards> lost;
-  std::array<fec_code::parity_shard, fec_plan::most_data_shards> parity;
+  std::array<std::uint8_t, fec_plan::max_data_shards> lost;
+  std::array<fec_code::parity_shard, fec_plan::max_data_shards> parity;
   std::size_t lost_count = 0;
   for (std::uint8_t shard = 0; shard < plan_.data_shards(number); ++shard)
     if (!block.have.test(shard)) lost[lost_count++] = shard;
@@ -91,7 +91,7 @@ void fec_assembly::forget_parity(block_state& block) noexcept {
   block.parity_room = 0;
 }
 
-std::size_t fec_assembly::most_held_bytes(const fec_plan& plan) noexcept {
+std::size_t fec_assembly::max_held_bytes(const fec_plan& plan) noexcept {
   std::size_t parity_room = 0;
   for (std::uint32_t block = 0; block < plan.blocks(); ++block)
     parity_room += std::min(plan.data_shards(static_cast<std::uint16_t>(block)), plan.parity_shards());

@@ -28,7 +28,7 @@ enum class fec_added : std::uint8_t {
 //
 // Memory besides the message, exactly counted by held_bytes(): a block_state per block; and per incomplete block with
 // parity, min(d, m) * (shard_bytes + 1), where d is what the block lacked when its first parity came. So it never
-// exceeds most_held_bytes(plan): the bytes of all parity shards, and about half a byte per data shard.
+// exceeds max_held_bytes(plan): the bytes of all parity shards, and about half a byte per data shard.
 //
 // Not thread-safe. `into` must be valid until the last add().
 class fec_assembly {
@@ -43,11 +43,11 @@ class fec_assembly {
 
   [[nodiscard]] bool complete() const noexcept { return open_blocks_ == 0; }
   [[nodiscard]] std::size_t held_bytes() const noexcept { return blocks_.size() * sizeof(block_state) + parity_bytes_; }
-  [[nodiscard]] static std::size_t most_held_bytes(const fec_plan& plan) noexcept;
+  [[nodiscard]] static std::size_t max_held_bytes(const fec_plan& plan) noexcept;
 
  private:
   struct block_state {
-    std::bitset<fec_plan::most_shards + 1> have;
+    std::bitset<fec_plan::max_shards + 1> have;
     std::unique_ptr<std::byte[]> parity;  // entries of [index of the shard][shard]
     std::uint8_t parity_room = 0;
     std::uint8_t data_count = 0;

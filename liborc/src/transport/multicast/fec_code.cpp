@@ -40,7 +40,7 @@ std::size_t others(std::uint8_t data, std::span<const std::uint8_t> lost, std::s
   return count;
 }
 
-using pointers = std::array<unsigned char*, fec_plan::most_shards>;
+using pointers = std::array<unsigned char*, fec_plan::max_shards>;
 
 }  // namespace
 
@@ -99,7 +99,7 @@ unsigned char* fec_code::recovery_tables(std::uint8_t data, std::span<const std:
   unsigned char* const b = inverse + square;
   unsigned char* const product = b + count * known_count;
 
-  std::array<std::uint8_t, fec_plan::most_shards> known{};
+  std::array<std::uint8_t, fec_plan::max_shards> known{};
   others(data, lost, known);
   pointers rows_of_b;
   pointers rows_of_product;
@@ -129,7 +129,7 @@ bool fec_code::recover(const fec_plan& plan, std::span<std::byte> payload, std::
   unsigned char* const tables = recovery_tables(data, lost, parity);
   if (tables == nullptr || !has_room(tail_, plan.shard_bytes())) return false;
 
-  std::array<std::uint8_t, fec_plan::most_shards> known{};
+  std::array<std::uint8_t, fec_plan::max_shards> known{};
   const std::size_t known_count = others(data, lost, known);
   pointers from;
   pointers to;

@@ -28,7 +28,7 @@ constexpr std::uint8_t version = 1;
 }  // namespace
 
 std::size_t encode_header(const fec_packet& packet, std::span<std::byte> into) noexcept {
-  assert(!packet.channel.empty() && packet.channel.size() <= lcm::longest_channel);
+  assert(!packet.channel.empty() && packet.channel.size() <= lcm::max_channel_length);
   assert(into.size() >= fec_packet::fixed_bytes + packet.channel.size());
   std::byte* const at = into.data();
   put_big_endian(at + magic_at, fec_packet::magic);
@@ -56,7 +56,7 @@ std::optional<fec_packet> decode_fec(std::span<const std::byte> datagram) noexce
     return std::nullopt;
 
   const std::size_t channel_bytes = get_big_endian<std::uint8_t>(at + channel_bytes_at);
-  if (channel_bytes == 0 || channel_bytes > lcm::longest_channel) return std::nullopt;
+  if (channel_bytes == 0 || channel_bytes > lcm::max_channel_length) return std::nullopt;
   if (datagram.size() < fec_packet::fixed_bytes + channel_bytes) return std::nullopt;
   fec_packet packet;
   packet.channel = {reinterpret_cast<const char*>(at + fec_packet::fixed_bytes), channel_bytes};

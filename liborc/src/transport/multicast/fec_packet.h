@@ -37,7 +37,7 @@ namespace orc::detail::multicast {
 struct fec_packet {
   static constexpr std::uint32_t magic = 0x4f524346;
   static constexpr std::size_t fixed_bytes = 36;
-  static constexpr std::size_t most_header_bytes = fixed_bytes + lcm::longest_channel;
+  static constexpr std::size_t max_header_bytes = fixed_bytes + lcm::max_channel_length;
 
   std::string_view channel;
   std::uint64_t sequence = 0;
@@ -50,7 +50,7 @@ struct fec_packet {
   [[nodiscard]] bool is_parity() const noexcept { return shard >= plan.data_shards(block); }
 };
 
-// Writes everything before the shard, and returns its size. `into`: most_header_bytes are always enough. The packet
+// Writes everything before the shard, and returns its size. `into`: max_header_bytes are always enough. The packet
 // must be one that decode_fec() would accept; its `bytes` are not used.
 std::size_t encode_header(const fec_packet& packet, std::span<std::byte> into) noexcept;
 

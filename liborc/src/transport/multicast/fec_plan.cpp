@@ -30,14 +30,14 @@ fec_plan::fec_plan(std::uint32_t size, std::uint16_t shard_bytes, std::uint32_t 
 std::optional<fec_plan> fec_plan::make(std::uint64_t size, std::size_t shard_bytes, unsigned percent) noexcept {
   if (size > most<std::uint32_t> || shard_bytes == 0 || shard_bytes > most<std::uint16_t>) return std::nullopt;
   const std::uint64_t shards = shards_of(size, shard_bytes);
-  const std::uint64_t blocks = divided_up(shards, most_data_shards);
+  const std::uint64_t blocks = divided_up(shards, max_data_shards);
   if (blocks > most<std::uint16_t>) return std::nullopt;
   const auto smallest = static_cast<std::uint16_t>(std::max<std::uint64_t>(1, divided_up(size, shards)));
   fec_plan plan(static_cast<std::uint32_t>(size), smallest, static_cast<std::uint32_t>(shards),
                 static_cast<std::uint16_t>(blocks));
   const std::uint64_t data = plan.data_shards(0);
   plan.parity_ = static_cast<std::uint8_t>(
-      std::min(divided_up(data * percent, 100) + extra_parity, std::uint64_t{most_shards} - data));
+      std::min(divided_up(data * percent, 100) + extra_parity, std::uint64_t{max_shards} - data));
   return plan;
 }
 
@@ -46,9 +46,9 @@ std::optional<fec_plan> fec_plan::of(std::uint32_t size, std::uint16_t shard_byt
   if (shard_bytes == 0) return std::nullopt;
   const std::uint64_t shards = shards_of(size, shard_bytes);
   // Exactly this number, so that a receiver keeps little per block compared with the message.
-  if (blocks != divided_up(shards, most_data_shards)) return std::nullopt;
+  if (blocks != divided_up(shards, max_data_shards)) return std::nullopt;
   fec_plan plan(size, shard_bytes, static_cast<std::uint32_t>(shards), blocks);
-  if (plan.data_shards(0) + parity > int{most_shards}) return std::nullopt;
+  if (plan.data_shards(0) + parity > int{max_shards}) return std::nullopt;
   plan.parity_ = parity;
   return plan;
 }

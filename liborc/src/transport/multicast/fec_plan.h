@@ -18,8 +18,8 @@ namespace orc::detail::multicast {
 
 class fec_plan {
  public:
-  static constexpr unsigned most_data_shards = 128;  // of a block
-  static constexpr unsigned most_shards = 255;       // of a block, with its parity
+  static constexpr unsigned max_data_shards = 128;  // of a block
+  static constexpr unsigned max_shards = 255;       // of a block, with its parity
   // Added to the percentage, which is too little for a small block, where one shard is already a large part.
   static constexpr unsigned extra_parity = 2;
 

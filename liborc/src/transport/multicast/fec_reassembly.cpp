@@ -29,9 +29,9 @@ reassembly::outcome fec_reassembly::add(const source& from, const fec_packet& pa
 }
 
 fec_reassembly::partial* fec_reassembly::begin(const source& from, const fec_packet& packet) noexcept {
-  const std::size_t needed = packet.plan.size() + fec_assembly::most_held_bytes(packet.plan);
-  if (needed > most_bytes_) return nullptr;
-  while (partials_.size() >= most_messages || bytes_ + needed > most_bytes_) {
+  const std::size_t needed = packet.plan.size() + fec_assembly::max_held_bytes(packet.plan);
+  if (needed > max_bytes_) return nullptr;
+  while (partials_.size() >= max_messages || bytes_ + needed > max_bytes_) {
     const auto oldest = std::min_element(partials_.begin(), partials_.end(),
                                          [](const auto& a, const auto& b) { return a->moved < b->moved; });
     drop(static_cast<std::size_t>(oldest - partials_.begin()));

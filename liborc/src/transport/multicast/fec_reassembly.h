@@ -17,9 +17,9 @@ namespace orc::detail::multicast {
 // Not thread-safe.
 class fec_reassembly {
  public:
-  static constexpr std::size_t most_messages = 8;
+  static constexpr std::size_t max_messages = 8;
 
-  explicit fec_reassembly(std::size_t most_bytes) noexcept : most_bytes_(most_bytes) {}
+  explicit fec_reassembly(std::size_t max_bytes) noexcept : max_bytes_(max_bytes) {}
 
   // `done` gets the frame of a message that is complete now.
   [[nodiscard]] reassembly::outcome add(const source& from, const fec_packet& packet, monotonic::time_point now,
@@ -43,7 +43,7 @@ class fec_reassembly {
   [[nodiscard]] partial* begin(const source& from, const fec_packet& packet) noexcept;
   void drop(std::size_t index) noexcept;
 
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   std::vector<std::unique_ptr<partial>> partials_;  // allocated one by one, because an assembly points to its message
   std::size_t bytes_ = 0;
   fec_code code_;

@@ -127,7 +127,7 @@ void group_sender::watch_for_room(link_events& events, bool wanted) noexcept {
 void group_sender::announce(orc_datagram d) noexcept {
   d.kind = datagram_kind::announce;
   d.channel = channel_;
-  std::array<std::byte, longest_orc_datagram> bytes;
+  std::array<std::byte, max_orc_datagram> bytes;
   (void)::send(out_.get(), bytes.data(), encode(d, bytes), MSG_DONTWAIT);
 }
 

@@ -24,7 +24,7 @@ class group_sender {
   // `socket`: connected to the group.
   group_sender(unique_fd socket, std::string channel, const wire::multicast_url& url);
 
-  [[nodiscard]] std::size_t largest_sample() const noexcept { return largest_; }
+  [[nodiscard]] std::size_t max_sample_bytes() const noexcept { return largest_; }
 
   // Sends a sample. When the kernel does not take all of it, go_on() sends the rest. Until then a newer sample waits;
   // of several only the newest. Returns how many samples were dropped.

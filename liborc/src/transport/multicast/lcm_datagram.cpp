@@ -11,7 +11,7 @@ namespace {
 
 // Takes the channel and its NUL off the front. False: there is none, or it is too long.
 [[nodiscard]] bool take_channel(std::span<const std::byte>& rest, std::string_view& channel) noexcept {
-  const auto searched = rest.first(std::min(rest.size(), longest_channel + 1));
+  const auto searched = rest.first(std::min(rest.size(), max_channel_length + 1));
   const auto nul = std::find(searched.begin(), searched.end(), std::byte{0});
   if (nul == searched.end()) return false;
   const auto length = static_cast<std::size_t>(nul - searched.begin());
@@ -51,23 +51,23 @@ std::optional<datagram> decode(std::span<const std::byte> bytes) noexcept {
   return d;
 }
 
-layout::layout(std::size_t channel_size, std::size_t message_size, std::size_t most_bytes) noexcept
+layout::layout(std::size_t channel_size, std::size_t message_size, std::size_t max_bytes) noexcept
     : size_(message_size) {
   const std::size_t name = channel_size + 1;
-  if (single_header + name + message_size <= most_bytes) {
+  if (single_header + name + message_size <= max_bytes) {
     first_ = message_size;
     datagrams_ = 1;
     return;
   }
-  if (message_size > UINT32_MAX || most_bytes <= fragment_header + name) return;
-  further_ = most_bytes - fragment_header;
+  if (message_size > UINT32_MAX || max_bytes <= fragment_header + name) return;
+  further_ = max_bytes - fragment_header;
   first_ = std::min(further_ - name, message_size);
   const std::size_t count = 1 + (message_size - first_ + further_ - 1) / further_;
-  if (count <= most_fragments) datagrams_ = count;
+  if (count <= max_fragments) datagrams_ = count;
 }
 
-std::size_t layout::largest(std::size_t channel_size, std::size_t most_bytes) noexcept {
-  const std::size_t all = most_fragments * (most_bytes - fragment_header) - (channel_size + 1);
+std::size_t layout::largest(std::size_t channel_size, std::size_t max_bytes) noexcept {
+  const std::size_t all = max_fragments * (max_bytes - fragment_header) - (channel_size + 1);
   return std::min<std::size_t>(all, UINT32_MAX);
 }
 

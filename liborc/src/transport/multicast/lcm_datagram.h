@@ -22,8 +22,8 @@ inline constexpr std::uint32_t magic_single = 0x4c433032;    // "LC02"
 inline constexpr std::uint32_t magic_fragment = 0x4c433033;  // "LC03"
 inline constexpr std::size_t single_header = 8;
 inline constexpr std::size_t fragment_header = 20;
-inline constexpr std::size_t longest_channel = 63;
-inline constexpr std::size_t most_fragments = 65535;
+inline constexpr std::size_t max_channel_length = 63;
+inline constexpr std::size_t max_fragments = 65535;
 
 // A received datagram. Spans and views point into it.
 struct datagram {
@@ -39,15 +39,15 @@ struct datagram {
 // Empty when it is not LCM's, or contradicts itself.
 [[nodiscard]] std::optional<datagram> decode(std::span<const std::byte> bytes) noexcept;
 
-// Cuts a message into datagrams of at most `most_bytes`.
+// Cuts a message into datagrams of at most `max_bytes`.
 class layout {
  public:
-  layout(std::size_t channel_size, std::size_t message_size, std::size_t most_bytes) noexcept;
+  layout(std::size_t channel_size, std::size_t message_size, std::size_t max_bytes) noexcept;
 
   // 0: it would need more fragments, or is longer, than LCM's format allows.
   [[nodiscard]] std::size_t datagrams() const noexcept { return datagrams_; }
   // The largest message that has a layout.
-  [[nodiscard]] static std::size_t largest(std::size_t channel_size, std::size_t most_bytes) noexcept;
+  [[nodiscard]] static std::size_t largest(std::size_t channel_size, std::size_t max_bytes) noexcept;
   // The part of the payload that goes into datagram i.
   struct part {
     std::size_t offset;

@@ -16,29 +16,29 @@ namespace {
 using multicast::datagram_kind;
 using multicast::orc_datagram;
 
-constexpr auto shortest_pause = std::chrono::milliseconds(2);
-constexpr auto longest_pause = std::chrono::milliseconds(50);
+constexpr auto min_pause = std::chrono::milliseconds(2);
+constexpr auto max_pause = std::chrono::milliseconds(50);
 constexpr auto look_interval = std::chrono::milliseconds(10);
 constexpr auto status_interval = std::chrono::seconds(1);
 constexpr auto silence = std::chrono::seconds(4);              // after it a reader counts as gone
 constexpr std::size_t reports_buffer = 1024 * 1024;            // for one report of each reader
-constexpr std::size_t most_unasked = 64 * 1024;                // for a reader that has just joined
+constexpr std::size_t max_unasked = 64 * 1024;                 // for a reader that has just joined
 constexpr auto announce_pause = std::chrono::milliseconds(2);  // between announcements for readers that join
 
 // The work of one turn, and the pause before the next one when there is more to do: send() waits no longer.
 constexpr auto turn_pause = std::chrono::milliseconds(1);
-constexpr int most_reports = 64;
-constexpr int most_asked = 64;
-constexpr std::size_t most_repaired = 256 * 1024;
-constexpr std::size_t most_for_one = 64 * 1024;  // of those; at least one datagram
-constexpr std::size_t per_datagram = 512;        // that a datagram counts besides its own
+constexpr int max_reports = 64;
+constexpr int max_asked = 64;
+constexpr std::size_t max_repaired = 256 * 1024;
+constexpr std::size_t max_for_one = 64 * 1024;  // of those; at least one datagram
+constexpr std::size_t per_datagram = 512;       // that a datagram counts besides its own
 
 }  // namespace
 
 link_or_error<publisher_link> multicast_publisher_link::open(const publication_spec& spec,
                                                              const wire::multicast_url& url) {
-  if (spec.topic.size() > lcm::longest_channel)
-    return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::longest_channel) +
+  if (spec.topic.size() > lcm::max_channel_length)
+    return error(errc::bad_name, "over multicast a topic name has at most " + std::to_string(lcm::max_channel_length) +
                                      " bytes (LCM's channels)");
   auto out = multicast::open_sender(url);
   if (!out) return out.error();
@@ -83,7 +83,7 @@ void multicast_publisher_link::commit(sample& s) noexcept {
   newest_ = s.sequence;
   if (const std::size_t dropped = group_.transmit(s, events_); dropped != 0)
     dropped_.fetch_add(dropped, std::memory_order_relaxed);
-  if (!readers_.empty() && next_beat_ > now + longest_pause) {
+  if (!readers_.empty() && next_beat_ > now + max_pause) {
     next_beat_ = now + pause();
     arm_timer();
   }
@@ -111,8 +111,8 @@ void multicast_publisher_link::receive_reports(const sample* last, monotonic::ti
   const bool was_paused = next_reports_ != monotonic::time_point::max();
   next_reports_ = monotonic::time_point::max();
   int n = 0;
-  for (; n < most_reports; ++n) {
-    std::array<std::byte, multicast::longest_orc_datagram + 1> bytes;
+  for (; n < max_reports; ++n) {
+    std::array<std::byte, multicast::max_orc_datagram + 1> bytes;
     socket_address address;
     const auto size =
         ::recvfrom(reports_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, address.get(), address.room());
@@ -128,7 +128,7 @@ void multicast_publisher_link::receive_reports(const sample* last, monotonic::ti
       malformed_.fetch_add(1, std::memory_order_relaxed);
   }
   count_readers();
-  const bool more = n == most_reports;
+  const bool more = n == max_reports;
   if (more) next_reports_ = now + turn_pause;
   if (more != was_paused) events_.watch_for_input(!more);
 }
@@ -160,7 +160,7 @@ multicast::reader* multicast_publisher_link::join(const orc_datagram& report, co
   who->since = keep_last_ ? 0 : newest_;
   who->ask_at = now;
   next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
-  if (keep_last_ && last != nullptr && report.sequence < last->sequence && last->buffer.size() <= most_unasked)
+  if (keep_last_ && last != nullptr && report.sequence < last->sequence && last->buffer.size() <= max_unasked)
     readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
   return who;
 }
@@ -169,7 +169,7 @@ multicast::reader* multicast_publisher_link::join(const orc_datagram& report, co
 
 void multicast_publisher_link::send_status(const source& to, const wire::id& link, std::uint64_t newest,
                                            monotonic::time_point now) noexcept {
-  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  std::array<std::byte, multicast::max_orc_datagram> bytes;
   orc_datagram d{};
   d.kind = datagram_kind::status;
   d.registered = registered_;
@@ -184,12 +184,12 @@ void multicast_publisher_link::send_status(const source& to, const wire::id& lin
 
 void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
   send_status(whom.at, whom.link, newest_for(whom), now);
-  if (whom.asked != newest_) whom.ask_every = shortest_pause;
+  if (whom.asked != newest_) whom.ask_every = min_pause;
   whom.asked = newest_;
   whom.asked_at = now;
   whom.ask_every = whom.has >= newest_for(whom)
                        ? status_interval
-                       : std::clamp<monotonic::duration>(2 * whom.ask_every, shortest_pause, status_interval);
+                       : std::clamp<monotonic::duration>(2 * whom.ask_every, min_pause, status_interval);
   whom.ask_at = now + whom.ask_every;
 }
 
@@ -201,7 +201,7 @@ std::uint64_t multicast_publisher_link::newest_for(const reader& whom) const noe
 void multicast_publisher_link::repair_readers(const sample* last, monotonic::time_point now) noexcept {
   if (now - repairs_since_ >= turn_pause) {
     repairs_since_ = now;
-    repairs_left_ = most_repaired;
+    repairs_left_ = max_repaired;
   }
   while (repairs_left_ != 0) {
     reader* const who = readers_.next_to_repair(now);
@@ -210,11 +210,11 @@ void multicast_publisher_link::repair_readers(const sample* last, monotonic::tim
     const std::size_t sent = is_newest ? repair(*who, *last) : 0;
     readers_.charge(*who, sent);
     repairs_left_ -= std::min(repairs_left_, sent);
-    if (sent != 0 && who->repair.sent < multicast::most_repaired) continue;
+    if (sent != 0 && who->repair.sent < multicast::max_repaired) continue;
     readers_.end_request(*who);
     if (!is_newest) continue;
     who->ask_at = now + look_interval;  // in case that is lost as well
-    who->ask_every = shortest_pause;
+    who->ask_every = min_pause;
     next_beat_ = std::min(next_beat_, who->ask_at);
   }
   next_repairs_ = readers_.has_requests() ? now + turn_pause : monotonic::time_point::max();
@@ -224,7 +224,7 @@ void multicast_publisher_link::repair_readers(const sample* last, monotonic::tim
 std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) noexcept {
   auto& wanted = whom.repair;
   const lcm::layout cut = group_.layout_of(last);
-  std::array<std::byte, multicast::longest_orc_datagram> wrapper;
+  std::array<std::byte, multicast::max_orc_datagram> wrapper;
   const std::size_t wrapper_size = multicast::encode({.kind = datagram_kind::repair,
                                                       .publication = publication_,
                                                       .link = whom.link,
@@ -233,7 +233,7 @@ std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) n
                                                      wrapper);
   multicast::sending_batch batch(whom.at, {wrapper.data(), wrapper_size});
   std::size_t bytes = 0;
-  while (wanted.gap < wanted.gap_count && bytes < most_for_one && wanted.sent < multicast::most_repaired) {
+  while (wanted.gap < wanted.gap_count && bytes < max_for_one && wanted.sent < multicast::max_repaired) {
     const auto& gap = wanted.gaps[wanted.gap];
     const std::size_t i = gap.first + wanted.fragment;
     if (wanted.fragment >= gap.count || i >= cut.datagrams()) {
@@ -257,8 +257,8 @@ std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) n
 
 // How long after a sample its stream counts as paused.
 monotonic::duration multicast_publisher_link::pause() const noexcept {
-  if (group_.newest_datagrams() > 1) return shortest_pause;  // more likely to need repair than to be followed
-  return std::clamp<monotonic::duration>(3 * period_, shortest_pause, longest_pause);
+  if (group_.newest_datagrams() > 1) return min_pause;  // more likely to need repair than to be followed
+  return std::clamp<monotonic::duration>(3 * period_, min_pause, max_pause);
 }
 
 // Asks readers for reports: each when the stream pauses, then at growing intervals those that lack the newest sample,
@@ -276,7 +276,7 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
     if (!told && now < paused_at && now - each.asked_at < status_interval)
       each.ask_at = std::max(paused_at, now + look_interval);
     if (now >= each.ask_at) {
-      if (asked == most_asked) {
+      if (asked == max_asked) {
         next = now + turn_pause;
         return false;
       }

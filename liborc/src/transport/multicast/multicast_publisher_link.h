@@ -33,7 +33,7 @@ class multicast_publisher_link final : public publisher_link {
   // Counts subscribers that report. LCM programs are invisible.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool idle() const noexcept override { return false; }
-  [[nodiscard]] std::size_t largest_sample() const noexcept override { return group_.largest_sample(); }
+  [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return group_.max_sample_bytes(); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return events_.fd(); }

@@ -15,8 +15,8 @@ namespace orc::detail::multicast {
 
 namespace {
 
-constexpr std::size_t largest_udp_payload = 65507;
-constexpr std::size_t largest_packet = 65536;  // MTU of lo
+constexpr std::size_t max_udp_payload = 65507;
+constexpr std::size_t max_packet_bytes = 65536;  // MTU of lo
 constexpr std::size_t udp_header = 8;
 constexpr std::size_t v4_header = 20;
 constexpr std::size_t v6_header = 40;
@@ -240,14 +240,14 @@ std::size_t datagram_size(int sender, const wire::multicast_url& url) noexcept {
   const bool v4 = url.group.is_v4();
   const std::size_t headers = udp_header + (v4 ? v4_header : v6_header);
   // A repair carries a datagram inside another one.
-  if (url.ttl == 0) return std::min(largest_udp_payload, largest_packet - headers) - repair_header;
+  if (url.ttl == 0) return std::min(max_udp_payload, max_packet_bytes - headers) - repair_header;
   std::size_t largest = 1500;
   int mtu = 0;
   socklen_t size = sizeof mtu;
   const bool known = v4 ? ::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0
                         : ::getsockopt(sender, IPPROTO_IPV6, IPV6_MTU, &mtu, &size) == 0;
   if (known && mtu >= 576) largest = static_cast<std::size_t>(mtu);
-  return std::min(largest - headers, largest_udp_payload) - repair_header;
+  return std::min(largest - headers, max_udp_payload) - repair_header;
 }
 
 std::size_t receive_buffer_of(int socket) noexcept {

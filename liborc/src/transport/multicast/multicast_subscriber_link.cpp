@@ -18,9 +18,9 @@ namespace {
 using multicast::source;
 
 constexpr auto first_retry = std::chrono::milliseconds(20);
-constexpr auto longest_retry = std::chrono::milliseconds(500);
+constexpr auto max_retry_interval = std::chrono::milliseconds(500);
 constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock of the whole network stack
-constexpr std::size_t most_batches = 64;                 // per call: a flood must not keep the lock
+constexpr std::size_t max_batches = 64;                  // per call: a flood must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
@@ -36,7 +36,7 @@ constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
                                                                const wire::multicast_url& url) {
-  if (spec.topic.size() > lcm::longest_channel) return error(errc::bad_name, "the topic's name is too long for it");
+  if (spec.topic.size() > lcm::max_channel_length) return error(errc::bad_name, "the topic's name is too long for it");
   const bool is_open = !spec.publication;
   if (!is_open && (!url.from || url.source == 0))
     return error(errc::refused, "its endpoint does not say which address and port send");
@@ -75,7 +75,7 @@ multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& sp
                 .link = wire::id::random(),
                 .depth = spec.delivery.depth,
                 .alone = spec.alone,
-                .most_bytes = url.reassembly}) {}
+                .max_bytes = url.reassembly}) {}
 
 multicast_subscriber_link::~multicast_subscriber_link() {
   if (!events_) return;
@@ -97,7 +97,7 @@ std::string multicast_subscriber_link::remark() const { return multicast::receiv
 // Reads everything when the newest wins, so that the kernel never keeps old samples at the cost of new ones. Otherwise
 // reads until there is something to take.
 void multicast_subscriber_link::read_group(bool all) noexcept {
-  for (std::size_t n = 0; n < most_batches; ++n) {
+  for (std::size_t n = 0; n < max_batches; ++n) {
     const std::size_t count = group_batch_.receive(group_.get());
     const auto now = count != 0 ? monotonic::now() : monotonic::time_point();
     for (std::size_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ void multicast_subscriber_link::on_connected() noexcept {
 }
 
 void multicast_subscriber_link::read_direct() noexcept {
-  for (std::size_t n = 0; n < most_batches; ++n) {
+  for (std::size_t n = 0; n < max_batches; ++n) {
     const std::size_t count = direct_batch_.receive(direct_.get());
     for (std::size_t i = 0; i < count; ++i) {
       const auto d = direct_batch_[i];
@@ -156,7 +156,7 @@ void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcep
   const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
   channel_.remind(now, retry);
   if (!retry) return;
-  retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, longest_retry);
+  retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, max_retry_interval);
   next_retry_ = now + retry_;
   events_.wake_at(next_retry_);
 }
@@ -167,7 +167,7 @@ void multicast_subscriber_link::lose(int error) noexcept {
 }
 
 void multicast_subscriber_link::send(const source& to, const multicast::orc_datagram& d) noexcept {
-  std::array<std::byte, multicast::longest_orc_datagram> bytes;
+  std::array<std::byte, multicast::max_orc_datagram> bytes;
   const std::size_t size = multicast::encode(d, bytes);
   const socket_address address(to);
   const bool connected = !channel_.is_open();  // whether the socket is

@@ -38,7 +38,7 @@ void put_id(std::byte* at, const wire::id& id) noexcept {
   rest = rest.subspan(8);
   d.wanted = get_big_endian<std::uint64_t>(rest.data());
   d.gap_count = get_big_endian<std::uint16_t>(rest.data() + 8);
-  if (d.gap_count > orc_datagram::most_gaps || rest.size() != 10 + 4 * d.gap_count) return false;
+  if (d.gap_count > orc_datagram::max_gaps || rest.size() != 10 + 4 * d.gap_count) return false;
   for (std::size_t i = 0; i < d.gap_count; ++i) {
     const std::byte* const at = rest.data() + 10 + 4 * i;
     d.gaps[i] = {get_big_endian<std::uint16_t>(at), get_big_endian<std::uint16_t>(at + 2)};
@@ -48,7 +48,7 @@ void put_id(std::byte* at, const wire::id& id) noexcept {
 
 }  // namespace
 
-std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept {
+std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram> to) noexcept {
   std::byte* const at = to.data();
   std::fill_n(at, at_rest, std::byte{0});
   put_big_endian(at, magic);
@@ -101,7 +101,7 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
   const std::size_t channel = get_big_endian<std::uint8_t>(at + 7);
   switch (d.kind) {
     case datagram_kind::announce:
-      if (channel > lcm::longest_channel || rest.size() != channel) return std::nullopt;
+      if (channel > lcm::max_channel_length || rest.size() != channel) return std::nullopt;
       d.channel = {reinterpret_cast<const char*>(rest.data()), channel};
       d.reports_at = get_big_endian<std::uint16_t>(at + at_link);
       d.link = {};

@@ -26,7 +26,7 @@ enum class datagram_kind : std::uint8_t {
 // The same for all kinds. Those that do not use a field leave it 0.
 struct orc_datagram {
   static constexpr std::size_t header = 48;
-  static constexpr std::size_t most_gaps = 32;
+  static constexpr std::size_t max_gaps = 32;
 
   datagram_kind kind = datagram_kind::announce;
   bool registered = false;  // announce: with a broker, which reports it to subscribers
@@ -46,7 +46,7 @@ struct orc_datagram {
     bool operator==(const gap&) const = default;
   };
   std::uint64_t wanted = 0;
-  std::array<gap, most_gaps> gaps{};
+  std::array<gap, max_gaps> gaps{};
   std::size_t gap_count = 0;
 
   // repair
@@ -55,17 +55,17 @@ struct orc_datagram {
 };
 
 // How many bytes one report may ask for and get.
-inline constexpr std::size_t most_repaired = 256 * 1024;
+inline constexpr std::size_t max_repaired = 256 * 1024;
 
 // The bytes in front of the datagram that a repair carries.
 inline constexpr std::size_t repair_header = orc_datagram::header + 8;
 inline constexpr std::size_t status_size = orc_datagram::header + 8;
-inline constexpr std::size_t shortest_report = orc_datagram::header + 18;
-inline constexpr std::size_t longest_orc_datagram = shortest_report + 4 * orc_datagram::most_gaps;
-static_assert(status_size <= shortest_report, "the answer to a report must not be longer: its address may be forged");
+inline constexpr std::size_t min_report_bytes = orc_datagram::header + 18;
+inline constexpr std::size_t max_orc_datagram = min_report_bytes + 4 * orc_datagram::max_gaps;
+static_assert(status_size <= min_report_bytes, "the answer to a report must not be longer: its address may be forged");
 
 // Writes everything but the datagram of a repair, which goes behind it. Returns the bytes written.
-[[nodiscard]] std::size_t encode(const orc_datagram& d, std::span<std::byte, longest_orc_datagram> to) noexcept;
+[[nodiscard]] std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram> to) noexcept;
 // Empty when it is not such a datagram of this version. Points into `bytes`.
 [[nodiscard]] std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept;
 

@@ -8,7 +8,7 @@ namespace orc::detail::multicast {
 
 namespace {
 
-constexpr std::size_t most_hosts = 2 * reader_table::most;
+constexpr std::size_t max_hosts = 2 * reader_table::most;
 
 const source past_all = [] {
   source last{.address = {.scope = UINT32_MAX}, .port = UINT16_MAX};
@@ -34,8 +34,8 @@ reader* reader_table::add(const source& at, monotonic::time_point now) noexcept 
   const key where{host_of(at), at};
   remove(at);
   if (readers_.size() >= most && !make_room_for(where.host)) return nullptr;
-  if (hosts_.size() >= most_hosts) forget_idle_hosts(now);
-  if (hosts_.size() >= most_hosts && !hosts_.contains(where.host)) return nullptr;
+  if (hosts_.size() >= max_hosts) forget_idle_hosts(now);
+  if (hosts_.size() >= max_hosts && !hosts_.contains(where.host)) return nullptr;
   try {
     host& mine = hosts_.try_emplace(where.host).first->second;
     reader& fresh = readers_[where];

@@ -20,7 +20,7 @@ namespace orc::detail::multicast {
 // The part of a reader's last report that was not sent yet.
 struct repair_request {
   std::uint64_t sequence = 0;  // 0: nothing
-  std::array<orc_datagram::gap, orc_datagram::most_gaps> gaps{};
+  std::array<orc_datagram::gap, orc_datagram::max_gaps> gaps{};
   std::size_t gap_count = 0;
   std::size_t gap = 0;       // index of the gap that is being sent
   std::size_t fragment = 0;  // index in it

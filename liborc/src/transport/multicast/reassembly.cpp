@@ -51,8 +51,8 @@ reassembly::partial* reassembly::find(const source& from, std::uint32_t number) 
 // The message without progress for longest makes room.
 reassembly::partial* reassembly::begin(const source& from, const lcm::datagram& d) noexcept {
   const std::size_t needed = d.size + d.fragments * sizeof(extent);
-  if (needed > most_bytes_) return nullptr;
-  while (partials_.size() >= most_messages || bytes_ + needed > most_bytes_) {
+  if (needed > max_bytes_) return nullptr;
+  while (partials_.size() >= max_messages || bytes_ + needed > max_bytes_) {
     const auto oldest = std::min_element(partials_.begin(), partials_.end(),
                                          [](const partial& a, const partial& b) { return a.moved < b.moved; });
     drop(static_cast<std::size_t>(oldest - partials_.begin()));
@@ -102,7 +102,7 @@ void reassembly::missing(const source& from, std::uint32_t number, std::size_t m
     if (last != nullptr && last->first + last->count == i) {
       ++last->count;
     } else {
-      if (report.gap_count == orc_datagram::most_gaps) return;
+      if (report.gap_count == orc_datagram::max_gaps) return;
       report.gaps[report.gap_count++] = {static_cast<std::uint16_t>(i), 1};
     }
     ++fragments;

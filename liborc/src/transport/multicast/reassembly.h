@@ -23,10 +23,10 @@ namespace orc::detail::multicast {
 // Not thread-safe.
 class reassembly {
  public:
-  static constexpr std::size_t most_messages = 32;
+  static constexpr std::size_t max_messages = 32;
   static constexpr std::chrono::seconds longest{3};  // without a new fragment
 
-  explicit reassembly(std::size_t most_bytes) : most_bytes_(most_bytes) { partials_.reserve(most_messages); }
+  explicit reassembly(std::size_t max_bytes) : max_bytes_(max_bytes) { partials_.reserve(max_messages); }
 
   enum class outcome : std::uint8_t {
     more,       // kept; the message is not complete
@@ -77,7 +77,7 @@ class reassembly {
   void remove(std::size_t index) noexcept;
   [[nodiscard]] static bool is_whole(const partial& p) noexcept;
 
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   std::vector<partial> partials_;
   std::vector<extent> spare_;  // memory of a completed message, for the next one
   std::size_t bytes_ = 0;

@@ -52,7 +52,7 @@ struct sender {
 class sender_table {
  public:
   static constexpr std::size_t most = 64;
-  static constexpr std::size_t most_held = most / 2;
+  static constexpr std::size_t max_held = most / 2;
   // A publication that was silent for so long may be replaced. Announcements and statuses come every second.
   static constexpr std::chrono::seconds hold{2};
 
@@ -78,7 +78,7 @@ class sender_table {
   // Holds the place of an announced publication, as long as there are such places.
   void hold_place(sender& whom, monotonic::time_point now) noexcept {
     const auto held = std::count_if(all_.begin(), all_.end(), [&](const sender& each) { return is_held(each, now); });
-    whom.held = whom.held || static_cast<std::size_t>(held) < most_held;
+    whom.held = whom.held || static_cast<std::size_t>(held) < max_held;
   }
   [[nodiscard]] auto begin() noexcept { return all_.begin(); }
   [[nodiscard]] auto end() noexcept { return all_.end(); }

@@ -15,7 +15,7 @@ namespace {
 // Pins for later subscribers, because a new generation costs more than addresses.
 constexpr std::uint32_t pins_in_advance = 32;
 // Subscribers for which slots are made at a time. With large samples, slots for a whole crowd would take all memory.
-constexpr std::uint32_t most_planned_for = 4;
+constexpr std::uint32_t max_planned_for = 4;
 // Locked pins for later subscribers: for one of them, because they take memory.
 constexpr std::uint32_t locked_in_advance = 10;
 
@@ -25,7 +25,7 @@ constexpr int samples_per_visit = 64;
 // Larger samples are copied without the lock.
 constexpr std::uint64_t small_sample = 64 * 1024;
 // Samples copied beyond twice the history. Then the publisher is too fast, and waits once.
-constexpr std::uint32_t most_overtaken = 16;
+constexpr std::uint32_t max_overtaken = 16;
 // A loan that is out for longer may find its segment replaced. Sending it then makes a copy.
 constexpr auto patience_with_loans = std::chrono::seconds(1);
 // Memory prepared for subscribers that gave up is kept for the next ones, so that subscribers that come and go do not
@@ -57,7 +57,7 @@ result generations::reserve() {
 
 slot_writer::needs generations::needs_of(const demand& d) const noexcept {
   // In powers of two, so that subscribers that each go back a little further do not each cost a generation.
-  const std::uint32_t history = d.depth > history_ ? std::min(std::bit_ceil(d.depth), most_history) : history_;
+  const std::uint32_t history = d.depth > history_ ? std::min(std::bit_ceil(d.depth), max_history) : history_;
   slot_writer::needs n{.capacity = d.size, .history = history, .pins = d.pins};
   if (current_) {
     const std::uint64_t capacity = current_->form().capacity();
@@ -72,7 +72,7 @@ slot_writer::needs generations::needs_of(const demand& d) const noexcept {
 }
 
 bool generations::fits(const demand& d, std::uint32_t parts) const noexcept {
-  return d.size <= largest_sample && d.pins <= max_pins / parts &&
+  return d.size <= max_sample_bytes && d.pins <= max_pins / parts &&
          d.pins * slot_writer::shape_for(needs_of(d)).stride <= max_pinned_bytes / parts;
 }
 
@@ -105,13 +105,13 @@ std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d)
   }
   if (form.stride < large_slot) return 0;
   const std::uint32_t used = std::max(of.used(), current_ ? current_->used() : 0);
-  return std::min(form.slots, used + 2 * std::min(d.joining, most_planned_for) + 2);
+  return std::min(form.slots, used + 2 * std::min(d.joining, max_planned_for) + 2);
 }
 
 // ---- for the sender ----
 
 bool generations::make_room(const demand& d) noexcept try {
-  if (d.size > largest_sample) return false;
+  if (d.size > max_sample_bytes) return false;
   if (current_ && d.size <= current_->form().capacity()) return true;
   auto fresh = make(needs_of(d));
   if (!fresh) return false;
@@ -200,7 +200,7 @@ generations::progress generations::prepare_next(const demand& d, const slot_writ
 generations::progress generations::catch_up() {
   std::uint64_t bytes = 0;
   for (int n = 0; const auto each = current_->first_after(copied_, next_->form()); ++n) {
-    const bool too_fast = overtaken_++ >= most_overtaken + 2 * next_->form().history();
+    const bool too_fast = overtaken_++ >= max_overtaken + 2 * next_->form().history();
     if (!too_fast && (n == samples_per_visit || (n != 0 && bytes + each->size > bytes_per_visit)))
       return progress::working;
     if (each->size > small_sample && !too_fast) {

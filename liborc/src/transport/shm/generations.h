@@ -33,7 +33,7 @@ class generations {
   static constexpr std::uint64_t max_pinned_bytes = std::uint64_t{16} << 30;
   static constexpr std::uint32_t shares = 4;  // one process has one share
   static constexpr std::uint64_t max_history_bytes = 64 * 1024 * 1024;
-  static constexpr std::uint64_t largest_sample = std::uint64_t{1} << 36;
+  static constexpr std::uint64_t max_sample_bytes = std::uint64_t{1} << 36;
 
   generations(std::size_t expected_size, std::uint32_t history, const shared_memory_options& options)
       : expected_size_(expected_size), history_(history), options_(options) {}

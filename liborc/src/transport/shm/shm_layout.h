@@ -22,10 +22,10 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 inline constexpr std::uint64_t magic = 0x31304D485343524Full;  // "ORCSHM01"
 inline constexpr std::size_t page_size = 4096;
 inline constexpr std::size_t cache_line = 64;
-inline constexpr std::uint32_t most_pins = 64;  // of one subscriber
-inline constexpr std::uint32_t most_slots = 1 << 20;
-inline constexpr std::uint32_t most_history = 65536;
-inline constexpr std::uint64_t largest_segment = std::uint64_t{1} << 40;  // in bytes, most of which never exist
+inline constexpr std::uint32_t max_pins_of_reader = 64;  // of one subscriber
+inline constexpr std::uint32_t max_slots = 1 << 20;
+inline constexpr std::uint32_t max_history = 65536;
+inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{1} << 40;  // in bytes, most of which never exist
 
 // The beginning of a slot. The payload follows at once, so that a small sample is one cache line, and the wire header
 // is in front of it as in a frame.
@@ -57,8 +57,8 @@ struct shape {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_at() + std::uint64_t{slots} * stride; }
   // For a shape from another process. True: all offsets are within bytes(), which does not overflow.
   [[nodiscard]] bool makes_sense() const noexcept {
-    return slots >= 2 && slots <= most_slots && entries >= 2 && entries <= most_history + 1 && stride >= cache_line &&
-           stride % cache_line == 0 && stride <= largest_segment && bytes() <= largest_segment;
+    return slots >= 2 && slots <= max_slots && entries >= 2 && entries <= max_history + 1 && stride >= cache_line &&
+           stride % cache_line == 0 && stride <= max_segment_bytes && bytes() <= max_segment_bytes;
   }
 };
 
@@ -92,7 +92,7 @@ struct reader_page {
     futex_wake(word, 1, futex_scope::shared);
   }
   // Written with every sample that is taken.
-  alignas(cache_line) std::atomic<std::uint32_t> pins[most_pins];  // 0, or slot + 1: a message lives there
+  alignas(cache_line) std::atomic<std::uint32_t> pins[max_pins_of_reader];  // 0, or slot + 1: a message lives there
 };
 static_assert(sizeof(reader_page) <= page_size);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t packet_bytes = 64;
 constexpr char mark[4] = {'O', 'S', 'H', 'M'};
 constexpr std::uint8_t version = 1;
-constexpr std::size_t most_fds = 2;
+constexpr std::size_t max_fds = 2;
 constexpr std::uint8_t starts_at_newest = 1;  // flag
 
 struct bytes_of_packet {
@@ -93,7 +93,7 @@ void take_fds(const msghdr& message, std::span<unique_fd> to) noexcept {
 delivered send_packet(int socket, const packet& p, std::initializer_list<int> fds) noexcept {
   bytes_of_packet bytes = encode(p);
   iovec part{&bytes, sizeof bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(max_fds * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -116,7 +116,7 @@ delivered send_packet(int socket, const packet& p, std::initializer_list<int> fd
 received receive_packet(int socket, received_packet& out, bool fds_welcome) noexcept {
   bytes_of_packet bytes{};
   iovec part{&bytes, sizeof bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(most_descriptors * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(max_descriptors * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;

@@ -146,7 +146,7 @@ bool shm_publisher_link::make_room(std::uint64_t size) noexcept {
 // Samples grew since the subscribers joined. Subscribers with the most pins go until the others may pin larger samples.
 // The last one may stay.
 void shm_publisher_link::keep_within_limits(std::uint64_t size) noexcept {
-  while (size <= generations::largest_sample && !memory_.acceptable(demand_for(size))) {
+  while (size <= generations::max_sample_bytes && !memory_.acceptable(demand_for(size))) {
     reader* most = nullptr;
     std::size_t count = 0;
     for (const auto& each : connections_) {
@@ -264,7 +264,7 @@ void shm_publisher_link::handle(reader& from, const packet& p) noexcept {
 
 void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept {
   from.subscription = hello.subscription;
-  const bool asks_for_too_much = hello.pins == 0 || hello.pins > most_pins || hello.depth > most_history;
+  const bool asks_for_too_much = hello.pins == 0 || hello.pins > max_pins_of_reader || hello.depth > max_history;
   if (hello.publication != publication_ || asks_for_too_much) return refuse(from);
   from.pins = hello.pins;
   from.depth = hello.depth;

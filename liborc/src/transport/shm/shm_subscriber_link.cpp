@@ -10,9 +10,9 @@ namespace orc::detail::shm {
 namespace {
 
 constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one to replace it
-constexpr int most_packets = 16;       // per visit
+constexpr int max_packets = 16;        // per visit
 constexpr int looks_per_clock = 64;
-constexpr unsigned most_hurries = 100;
+constexpr unsigned max_hurries = 100;
 constexpr auto patience = std::chrono::seconds(3);  // with a publication that reports each second that it prepares
 
 void pause() noexcept {
@@ -30,7 +30,8 @@ shm_subscriber_link::shm_subscriber_link(unique_fd socket, const subscription_sp
       publication_(spec.publication),
       subscription_(spec.id),
       depth_(spec.delivery.depth),
-      pins_(static_cast<std::uint32_t>(std::min<std::size_t>(spec.options.max_messages + own_pins, most_pins))),
+      pins_(
+          static_cast<std::uint32_t>(std::min<std::size_t>(spec.options.max_messages + own_pins, max_pins_of_reader))),
       seen_(spec.newest) {
   if (!say(packet_kind::hello)) lose(link_state::lost);
 }
@@ -69,7 +70,7 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   if (outcome != found::sample) {
     // One of our publishers that makes us retry has sent meanwhile.
     const bool stuck = outcome == found::hurry && std::exchange(hurried_at_, in.newest()) == in.newest();
-    if (outcome == found::nonsense || (stuck && ++hurries_ > most_hurries)) {
+    if (outcome == found::nonsense || (stuck && ++hurries_ > max_hurries)) {
       count_malformed();
       lose(link_state::lost);
     }
@@ -135,7 +136,7 @@ bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadlin
 
 void shm_subscriber_link::service() noexcept {
   received_packet p;
-  for (int n = 0; n < most_packets && state() != link_state::lost && state() != link_state::refused; ++n) {
+  for (int n = 0; n < max_packets && state() != link_state::lost && state() != link_state::refused; ++n) {
     switch (receive_packet(socket_->get(), p, true)) {
       case received::packet: handle(p); break;
       case received::malformed: count_malformed(); break;

@@ -10,7 +10,7 @@ namespace {
 
 // Each try fails only when the publisher has sent meanwhile. After this many, the caller first checks for other work (a
 // deadline, a signal to end), and comes back.
-constexpr std::uint64_t most_tries = 100;
+constexpr std::uint64_t max_tries = 100;
 
 // None of our publishers reaches this, and counting up to it would not end.
 constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
@@ -18,7 +18,7 @@ constexpr std::uint64_t last_of_all = ~std::uint64_t{0};
 }  // namespace
 
 std::shared_ptr<const segment> segment::map(int fd, std::uint64_t bytes) {
-  if (bytes < page_size || bytes > largest_segment) return nullptr;
+  if (bytes < page_size || bytes > max_segment_bytes) return nullptr;
   mapping memory = map_read_only(fd, bytes);
   if (!memory) return nullptr;
   const auto& there = *reinterpret_cast<const segment_header*>(memory.bytes());
@@ -32,8 +32,8 @@ std::shared_ptr<const segment> segment::map(int fd, std::uint64_t bytes) {
 found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint64_t seen, pick which,
                  pinned_sample& out) noexcept {
   const segment_header& header = from.header();
-  const std::uint64_t most_steps = most_tries + 2 * from.form().entries;
-  for (std::uint64_t steps = 0; steps < most_steps; ++steps) {
+  const std::uint64_t max_steps = max_tries + 2 * from.form().entries;
+  for (std::uint64_t steps = 0; steps < max_steps; ++steps) {
     const std::uint64_t newest = header.newest.load();  // [R1]
     if (newest <= seen) return found::nothing;
     if (newest == last_of_all) return found::nonsense;
@@ -43,7 +43,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
       slot = header.latest.load(std::memory_order_acquire);  // [R2]
     } else {
       const std::uint64_t oldest = newest - std::min<std::uint64_t>(newest, from.form().history()) + 1;
-      for (wanted = std::max(seen + 1, oldest); wanted <= newest && steps < most_steps; ++wanted, ++steps) {
+      for (wanted = std::max(seen + 1, oldest); wanted <= newest && steps < max_steps; ++wanted, ++steps) {
         slot = from.slot_of(wanted);  // [R2'] [R3']
         if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
       }

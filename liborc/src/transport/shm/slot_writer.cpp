@@ -13,18 +13,18 @@ namespace orc::detail::shm {
 
 namespace {
 
-constexpr std::uint64_t smallest_stride = 256;
+constexpr std::uint64_t min_stride = 256;
 
 [[nodiscard]] std::uint64_t stride_for(std::uint64_t capacity) noexcept {
   const std::uint64_t needed = capacity + sizeof(slot_header);
-  if (needed <= large_slot) return std::bit_ceil(std::max(needed, smallest_stride));
+  if (needed <= large_slot) return std::bit_ceil(std::max(needed, min_stride));
   return (needed + page_size - 1) / page_size * page_size;
 }
 
 }  // namespace
 
 shape slot_writer::shape_for(const needs& n) noexcept {
-  const std::uint32_t entries = std::clamp<std::uint32_t>(n.history, 1, most_history) + 1;
+  const std::uint32_t entries = std::clamp<std::uint32_t>(n.history, 1, max_history) + 1;
   return {.slots = entries + n.pins + not_pinned, .entries = entries, .stride = stride_for(n.capacity)};
 }
 

@@ -24,7 +24,7 @@ struct pin_table {
 // shape_for() reserves so many slots that take() always finds one: one more than subscribers can pin.
 class slot_writer {
  public:
-  static constexpr std::uint32_t most_loans = 4;
+  static constexpr std::uint32_t max_loans = 4;
 
   struct needs {
     std::uint64_t capacity = 0;  // in bytes, of a sample
@@ -81,7 +81,7 @@ class slot_writer {
 
   // ---- loans: slots with an owner outside ----
   // False: too many are lent.
-  [[nodiscard]] bool may_lend() const noexcept { return lent() < most_loans; }
+  [[nodiscard]] bool may_lend() const noexcept { return lent() < max_loans; }
   // How many slots are lent and not published.
   [[nodiscard]] std::size_t lent() const noexcept;
   // Reserves the slot until let_go. It may be published meanwhile.
@@ -115,7 +115,7 @@ class slot_writer {
  private:
   // Slots besides the entries and the pins: one for the next sample, one that the publication still holds while it
   // replaces its last sample, one that is being copied to the next generation, and the loans.
-  static constexpr std::uint32_t not_pinned = 3 + most_loans;
+  static constexpr std::uint32_t not_pinned = 3 + max_loans;
 
   [[nodiscard]] segment_header& header() const noexcept {
     return *reinterpret_cast<segment_header*>(memory_.memory.bytes());

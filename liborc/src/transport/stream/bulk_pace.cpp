@@ -15,19 +15,19 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr auto shortest_interval = milliseconds(10);  // between two changes
-constexpr auto longest_interval = milliseconds(200);
+constexpr auto min_interval = milliseconds(10);  // between two changes
+constexpr auto max_interval = milliseconds(200);
 constexpr auto memory = std::chrono::seconds(10);   // how long a short round trip is valid
 constexpr auto allowed_delay = microseconds(1000);  // the delay beyond what the path adds by itself: take()
-constexpr auto most_variation = milliseconds(10);
+constexpr auto max_variation = milliseconds(10);
 constexpr std::uint64_t enough = 10'000;  // bytes: the round trip of fewer bytes is not that of full packets
 constexpr std::uint32_t one_burst = 2;    // segments: bulk_pace::piece()
 constexpr std::size_t usual_segment = 1448;
-constexpr auto longest_drain = milliseconds(50);
+constexpr auto max_drain = milliseconds(50);
 
 constexpr std::uint64_t unsent_per_second = 40;  // the kernel's share: 25 ms of the rate, for a busy machine
-constexpr std::uint64_t least_unsent = 32 * 1024;
-constexpr std::uint64_t most_unsent = 1024 * 1024;
+constexpr std::uint64_t min_unsent = 32 * 1024;
+constexpr std::uint64_t max_unsent = 1024 * 1024;
 
 }  // namespace
 
@@ -47,11 +47,11 @@ void bulk_rate::take(const path_sample& now_is, monotonic::time_point now) noexc
   const std::uint64_t bytes = now_is.acknowledged - std::exchange(acknowledged_, now_is.acknowledged);
   const std::uint64_t delivered =
       bytes * 1'000'000 / static_cast<std::uint64_t>(std::max<std::int64_t>(passed.count(), 1));
-  next_ = now + std::clamp<microseconds>(now_is.round_trip, shortest_interval, longest_interval);
+  next_ = now + std::clamp<microseconds>(now_is.round_trip, min_interval, max_interval);
   remember(now_is.round_trip, now);
   const auto shortest = std::min(shortest_[0], shortest_[1]);
   const auto delay = now_is.round_trip - shortest;
-  const auto allowed = allowed_delay + shortest / 8 + std::min<microseconds>(now_is.variation, most_variation) / 2;
+  const auto allowed = allowed_delay + shortest / 8 + std::min<microseconds>(now_is.variation, max_variation) / 2;
   const bool grows = delay >= std::exchange(delay_, delay);
   const bool is_ours = now_is.in_flight > one_burst;  // with less in flight, no rate would shorten the delay
   if (draining_ && !(grows && is_ours && delay > 2 * allowed)) {
@@ -66,7 +66,7 @@ void bulk_rate::take(const path_sample& now_is, monotonic::time_point now) noexc
     ceiling_ = std::max(taken, ceiling_ - ceiling_ / 4);  // a single low value does not count
     after_drain_ = taken - taken / 8;
     draining_ = true;
-    drain_until_ = now + std::max<microseconds>(longest_drain, 2 * now_is.round_trip);
+    drain_until_ = now + std::max<microseconds>(max_drain, 2 * now_is.round_trip);
     return set(taken / 2);
   }
   suspected_ = false;
@@ -80,7 +80,7 @@ void bulk_pace::begin(int fd) noexcept { apply(fd); }
 
 void bulk_pace::adjust(int fd) noexcept {
   const auto now = monotonic::now();
-  if (now < std::max(rate_.next(), asked_ + shortest_interval)) return;
+  if (now < std::max(rate_.next(), asked_ + min_interval)) return;
   asked_ = now;
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -98,8 +98,7 @@ void bulk_pace::apply(int fd) noexcept {
   applied_ = rate_.rate();
   (void)::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &applied_, sizeof applied_);
   // Little unsent, so that the publisher checks the path often. More at a high rate, where each check costs.
-  const int unsent =
-      static_cast<int>(std::bit_ceil(std::clamp(applied_ / unsent_per_second, least_unsent, most_unsent)));
+  const int unsent = static_cast<int>(std::bit_ceil(std::clamp(applied_ / unsent_per_second, min_unsent, max_unsent)));
   if (unsent == unsent_) return;
   unsent_ = unsent;
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);

@@ -14,16 +14,15 @@ namespace orc::detail {
 namespace {
 
 constexpr std::uint32_t max_depth = 65536;
-constexpr std::uint64_t most_caught_up_in_send = 2;  // samples of one reader
-constexpr int most_caught_up = 16;                   // samples of one reader per visit
-constexpr std::size_t largest_link_message = 4096;   // what a publication accepts from subscribers
+constexpr std::uint64_t max_caught_up_in_send = 2;  // samples of one reader
+constexpr int max_caught_up = 16;                   // samples of one reader per visit
+constexpr std::size_t max_link_message = 4096;      // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
 constexpr std::size_t bytes_per_visit = 512;  // of one connection: the rest shows at the next visit
 
 }  // namespace
 
-stream_publisher_link::reader::reader(unique_fd fd)
-    : line(std::move(fd), "ROUTER", largest_link_message, read_buffer) {}
+stream_publisher_link::reader::reader(unique_fd fd) : line(std::move(fd), "ROUTER", max_link_message, read_buffer) {}
 
 stream_publisher_link::stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
     : publication_(spec.id),
@@ -66,7 +65,7 @@ void stream_publisher_link::commit(sample& s) noexcept {
 
 void stream_publisher_link::offer(reader& to, sample& s) noexcept {
   // service() serves a reader that lacks more, so that a crowd of them does not delay the sender.
-  const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= most_caught_up_in_send;
+  const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= max_caught_up_in_send;
   if (to.waits() && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
   if (to.gone) return;
   if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
@@ -140,7 +139,7 @@ void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end
   flush(to);
   skip_what_is_gone(to);
   for (int n = 0; !to.gone && !to.line.pending() && to.lacks != 0; ++n) {
-    if (now != nullptr && n != 0 && (n == most_caught_up || now->over())) {
+    if (now != nullptr && n != 0 && (n == max_caught_up || now->over())) {
       now->cut_short();
       break;
     }
@@ -162,7 +161,7 @@ void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end
 void stream_publisher_link::fit_kernel_queue(reader& to, std::size_t sample_size) noexcept {
   if (paced_) return pace(to);
   if (sample_size <= to.kernel_queue) return;
-  to.kernel_queue = std::bit_ceil(std::max(sample_size, smallest_kernel_queue));
+  to.kernel_queue = std::bit_ceil(std::max(sample_size, min_kernel_queue));
   set_kernel_queue(to.line.fd(), where_.transport, to.kernel_queue);
 }
 

@@ -31,7 +31,7 @@ class stream_publisher_link final : public publisher_link {
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const override;
-  [[nodiscard]] std::size_t largest_sample() const noexcept override { return largest_stream_sample; }
+  [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return max_stream_sample; }
   [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
   void commit(sample& s) noexcept override;
   void service(sample* last) noexcept override;

@@ -15,11 +15,11 @@
 namespace orc::detail {
 
 // How much a connection lets wait in the kernel, at least, before its reader counts as slow.
-inline constexpr std::size_t smallest_kernel_queue = 2 * 1024;
+inline constexpr std::size_t min_kernel_queue = 2 * 1024;
 
 // Largest sample in bytes. A publisher may begin a sample and never end it: this bounds what a subscription keeps of
 // it.
-inline constexpr std::size_t largest_stream_sample = std::size_t{1} << 30;
+inline constexpr std::size_t max_stream_sample = std::size_t{1} << 30;
 
 // Connects to "tcp://1.2.3.4:port" ("tcp://[v6]:port"): a number, because looking up a name may take seconds. The
 // descriptor is non-blocking and may still be connecting.

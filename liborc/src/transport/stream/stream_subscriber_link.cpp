@@ -13,16 +13,16 @@ namespace {
 constexpr std::size_t read_buffer = 8 * 1024;
 // One receive takes at most this much out of the kernel, which rarely holds as much. A publisher that is faster than
 // this thread must not keep it reading for ever, whatever it sends.
-constexpr std::size_t most_bytes = 16 * 1024 * 1024;
-constexpr std::size_t most_frames = 64 * 1024;
-constexpr std::size_t largest_link_message = 4096;
-constexpr auto longest_answer = std::chrono::milliseconds(750);
+constexpr std::size_t max_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_frames = 64 * 1024;
+constexpr std::size_t max_link_message = 4096;
+constexpr auto max_answer_time = std::chrono::milliseconds(750);
 
 }  // namespace
 
 stream_subscriber_link::stream_subscriber_link(unique_fd fd, wire::transport kind, const subscription_spec& spec)
     : kind_(kind),
-      line_(std::move(fd), "DEALER", largest_link_message, read_buffer),
+      line_(std::move(fd), "DEALER", max_link_message, read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
       secret_(spec.secret),
@@ -36,11 +36,11 @@ stream_subscriber_link::~stream_subscriber_link() {
 // Newest wins: empties the socket, and drops everything older than the last sample in it.
 bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   bool found = false;
-  std::size_t budget = most_bytes;
+  std::size_t budget = max_bytes;
   zmtp_connection::incoming frame;
   cut_short_ = false;
   for (std::size_t frames = 0; state() != link_state::lost; ++frames) {
-    if (frames == most_frames) {
+    if (frames == max_frames) {
       cut_short_ = true;
       break;
     }
@@ -115,7 +115,7 @@ void stream_subscriber_link::handle(const wire::link_message& message) noexcept 
     refuse(link_end::cause::no_room);
   if (message.kind != wire::link_kind::welcome || state() != link_state::connecting) return;
   newest_at_join_ = message.last_sequence;
-  line_.allow(wire::sample_header::bytes + largest_stream_sample);
+  line_.allow(wire::sample_header::bytes + max_stream_sample);
   state_.store(link_state::connected, std::memory_order_release);
 }
 
@@ -141,7 +141,7 @@ bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
   const auto path = path_of(line_.fd(), kind_);
   if (path != path_state::waiting) asked_at_ = now;
   if (path == path_state::quiet) line_.ping();
-  return now - asked_at_ < longest_answer;
+  return now - asked_at_ < max_answer_time;
 }
 
 void stream_subscriber_link::say(wire::link_kind kind) noexcept {

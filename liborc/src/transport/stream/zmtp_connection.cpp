@@ -16,9 +16,9 @@ namespace {
 
 namespace zmtp = wire::zmtp;
 
-constexpr std::size_t most_small_bytes = 1024;  // that may wait; a peer that asks for more does not read
-constexpr std::size_t noise_unit = 4096;        // bytes of a part that count as one
-constexpr std::size_t copied_size = 256;        // up to this, one contiguous write is cheaper than two pieces
+constexpr std::size_t max_small_bytes = 1024;  // that may wait; a peer that asks for more does not read
+constexpr std::size_t noise_unit = 4096;       // bytes of a part that count as one
+constexpr std::size_t copied_size = 256;       // up to this, one contiguous write is cheaper than two pieces
 // A peer may announce any size and send nothing. Beyond this it takes memory only for what has arrived, or did before.
 constexpr std::size_t taken_on_trust = 16 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ zmtp_connection::zmtp_connection(unique_fd fd, std::string_view socket_type, std
       buffer_(new std::byte[capacity_]),
       largest_so_far_(taken_on_trust) {
   const auto greeting = zmtp::greeting();
-  small_.reserve(most_small_bytes);
+  small_.reserve(max_small_bytes);
   small_.append(reinterpret_cast<const char*>(greeting.data()), greeting.size());
   small_ += zmtp::ready_frame(socket_type);
   pending_ = outgoing::small;
@@ -253,7 +253,7 @@ zmtp_connection::written zmtp_connection::send(sample_buffer& sample) noexcept {
   std::size_t done = 0;
   written result{};
   if (frame.size() <= copied_size) {
-    std::byte whole[zmtp::longest_frame_header + copied_size];
+    std::byte whole[zmtp::max_frame_header + copied_size];
     std::memcpy(whole, header.bytes.data(), header.size);
     std::memcpy(whole + header.size, frame.data(), frame.size());
     result = write_out(whole, 0, whole, header.size + frame.size(), done);
@@ -272,7 +272,7 @@ void zmtp_connection::keep(sample_buffer&& frame) noexcept {
 }
 
 zmtp_connection::written zmtp_connection::send(std::span<const std::byte> small) noexcept {
-  std::byte whole[zmtp::longest_frame_header + largest_small];
+  std::byte whole[zmtp::max_frame_header + max_small_frame];
   const auto header = zmtp::encode_frame_header(small.size());
   std::memcpy(whole, header.bytes.data(), header.size);
   std::memcpy(whole + header.size, small.data(), small.size());
@@ -280,7 +280,7 @@ zmtp_connection::written zmtp_connection::send(std::span<const std::byte> small)
 }
 
 zmtp_connection::written zmtp_connection::enqueue(std::span<const std::byte> frame) noexcept {
-  if (small_.size() + frame.size() > most_small_bytes) return written::none;
+  if (small_.size() + frame.size() > max_small_bytes) return written::none;
   small_.append(reinterpret_cast<const char*>(frame.data()), frame.size());
   if (pending()) return written::some;  // what is begun comes first
   pending_ = outgoing::small;

@@ -56,7 +56,7 @@ class zmtp_connection {
 
   // ---- sending ----
   // From now on gives at most this many bytes to the kernel in one call.
-  void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, wire::zmtp::longest_frame_header); }
+  void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, wire::zmtp::max_frame_header); }
   // True while the kernel has only a part of a frame: the next one waits until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
   // Bytes that the kernel has of the sample that is begun. 0: none is begun.
@@ -66,8 +66,9 @@ class zmtp_connection {
   [[nodiscard]] written send(sample_buffer& sample) noexcept;
   // Gives it the frame that send() has begun, or another one of the same bytes, to write the rest from.
   void keep(sample_buffer&& frame) noexcept;
-  // Sends a frame of at most largest_small bytes. When something is pending, it waits behind that. None: too many wait.
-  static constexpr std::size_t largest_small = 128;
+  // Sends a frame of at most max_small_frame bytes. When something is pending, it waits behind that. None: too many
+  // wait.
+  static constexpr std::size_t max_small_frame = 128;
   [[nodiscard]] written send(std::span<const std::byte> small) noexcept;
   // Writes what is pending. All: nothing is pending any more.
   [[nodiscard]] written flush() noexcept;
