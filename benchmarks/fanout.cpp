@@ -64,7 +64,7 @@ std::vector<std::int64_t> take_all(orc::subscriber in) {
 
 void serve(channel& line) {
   while (const auto p = line.get<plan>()) {
-    orc::broker participant(participant_at(p->broker, "fanout (subscriber)"));
+    orc::participant participant(participant_at(p->broker, "fanout (subscriber)"));
     request_options wish;
     wish.transports = {p->transport};
     wish.connected_within_ms = connect_within_ms;
@@ -102,7 +102,7 @@ outcome measure(const options& o, const plan& p, std::size_t size, const std::ve
   outcome out;
   ::malloc_trim(0);
   const std::uint64_t memory_before = resident_kb();
-  orc::broker participant(participant_at(p.broker, "fanout"));
+  orc::participant participant(participant_at(p.broker, "fanout"));
   topic_options offer;
   offer.transports = {p.transport};
   offer.expected_size = size;

@@ -71,7 +71,7 @@ void confirm_all(channel& line, Receive receive) {
 }
 
 void receive_orc(channel& line, const plan& p) {
-  orc::broker participant(participant_at(p.broker, "freshness (receiver)"));
+  orc::participant participant(participant_at(p.broker, "freshness (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
   wish.connected_within_ms = connect_within_ms;
@@ -178,7 +178,7 @@ void expect_open(channel& line) {
 }
 
 void publish_orc(channel& line, const freshness_options& o, const plan& p, result_row& row) {
-  orc::broker participant(participant_at(p.broker, "freshness"));
+  orc::participant participant(participant_at(p.broker, "freshness"));
   topic_options offer;
   offer.transports = {p.transport};
   if (const auto done = participant.register_topic(topic(p), offer); !done)

@@ -98,7 +98,7 @@ bool unpack(const Message& message, stamped& sample) {
 }
 
 outcome subscribe_orc(channel& line, double wait_seconds) {
-  orc::broker participant(participant_at(broker_endpoint, "freshness (receiver)"));
+  orc::participant participant(participant_at(broker_endpoint, "freshness (receiver)"));
   request_options wish;
   wish.transports = {orc::transport::tcp};  // the file system is shared: ipc would go past the link
   wish.connected_within_ms = connect_within_ms;
@@ -153,7 +153,7 @@ void expect_open(channel& line) {
 
 outcome publish_orc(channel& line, const freshness_options& o) {
   const auto broker = start_broker(broker_endpoint);
-  orc::broker participant(participant_at(broker_endpoint, "freshness"));
+  orc::participant participant(participant_at(broker_endpoint, "freshness"));
   topic_options offer;
   offer.transports = {orc::transport::tcp};
   if (const auto done = participant.register_topic(topic, offer); !done)

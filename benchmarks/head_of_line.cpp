@@ -89,7 +89,7 @@ std::vector<arrival> take_all(Receive receive) {
 }
 
 void receive_orc(channel& line, const plan& p) {
-  orc::broker participant(participant_at(p.broker, "head_of_line (receiver)"));
+  orc::participant participant(participant_at(p.broker, "head_of_line (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
   wish.connected_within_ms = connect_within_ms;
@@ -187,7 +187,7 @@ outcome with_arrivals(channel& line, std::vector<std::int64_t> sent_ns) {
 }
 
 outcome publish_orc(channel& line, const options& o, const plan& p) {
-  orc::broker participant(participant_at(p.broker, "head_of_line"));
+  orc::participant participant(participant_at(p.broker, "head_of_line"));
   topic_options offer;
   offer.transports = {p.transport};
   offer.expected_size = o.declared ? o.small_size : 0;

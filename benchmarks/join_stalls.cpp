@@ -53,7 +53,7 @@ std::string topic_of(const plan& p) { return "joins" + std::to_string(p.number);
 // Takes part until a sample without bytes comes.
 void serve(channel& line) {
   while (const auto p = line.get<plan>()) {
-    orc::broker participant(participant_at(p->broker, "join_stalls (subscriber)"));
+    orc::participant participant(participant_at(p->broker, "join_stalls (subscriber)"));
     request_options wish;
     wish.transports = {orc::transport::shm};
     wish.connected_within_ms = joins_within_ms;
@@ -97,7 +97,7 @@ void set_priority(int priority) {
 
 outcome measure(const plan& p, const options& o, std::uint64_t at_least, std::vector<subscriber_process>& others,
                 bool with_joins) {
-  orc::broker participant(participant_at(p.broker, "join_stalls"));
+  orc::participant participant(participant_at(p.broker, "join_stalls"));
   topic_options offer;
   offer.transports = {orc::transport::shm};
   offer.history = p.history;

@@ -118,7 +118,7 @@ class orc_side {
   static void check(const result& done) {
     if (!done) throw std::runtime_error(done.error().message());
   }
-  orc::broker participant_;
+  orc::participant participant_;
   orc::publisher out_;
   std::vector<orc::subscriber> in_;
 };

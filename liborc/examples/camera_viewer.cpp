@@ -46,14 +46,14 @@ int main() {
 
   orc::participant_options options;
   options.name = "viewer";
-  orc::broker broker(options);
-  const orc::result requested = broker.request_topic("camera");
+  orc::participant participant(options);
+  const orc::result requested = participant.request_topic("camera");
   if (!requested) {
     std::fprintf(stderr, "camera: %s\n", requested.error().message().c_str());
     if (requested.code() != orc::errc::no_broker) return EXIT_FAILURE;  // takes effect when a broker answers
   }
 
-  orc::subscriber camera = broker.subscriber("camera");
+  orc::subscriber camera = participant.subscriber("camera");
   while (!ended) {
     const orc::message sample = camera.recv(100);
     if (sample) show(sample, camera);

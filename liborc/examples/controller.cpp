@@ -69,16 +69,16 @@ int main() {
 
   orc::participant_options options;
   options.name = "controller";
-  orc::broker broker(options);
+  orc::participant participant(options);
 
   // keep_last: a robot that joins later must not carry out an old command.
   // max_age_ms: a receive drops a state that is too old, however it arrived.
-  if (!worked("robot/command", broker.register_topic("robot/command", {.keep_last = false})) ||
-      !worked("robot/state", broker.request_topic("robot/state", {.max_age_ms = oldest_state_ms}))) {
+  if (!worked("robot/command", participant.register_topic("robot/command", {.keep_last = false})) ||
+      !worked("robot/state", participant.request_topic("robot/state", {.max_age_ms = oldest_state_ms}))) {
     return EXIT_FAILURE;
   }
-  orc::publisher command = broker.publisher("robot/command");
-  orc::subscriber state = broker.subscriber("robot/state");
+  orc::publisher command = participant.publisher("robot/command");
+  orc::subscriber state = participant.subscriber("robot/state");
 
   position_hold hold;
   timespec next = now();

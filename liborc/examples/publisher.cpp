@@ -27,9 +27,9 @@ int main() {
   // The participant: this program's session with ORC. The name is for people, in `orc topic list -v`.
   orc::participant_options options;
   options.name = "robot";
-  orc::broker broker(options);
+  orc::participant participant(options);
 
-  const orc::result registered = broker.register_topic("robot/state");
+  const orc::result registered = participant.register_topic("robot/state");
   if (!registered) {
     std::fprintf(stderr, "robot/state: %s\n", registered.error().message().c_str());
     // Without a broker the topic is announced when one answers. Any other failure stays, such as name_taken.
@@ -37,7 +37,7 @@ int main() {
   }
 
   // The handle saves a look-up of the name for each sample.
-  orc::publisher state = broker.publisher("robot/state");
+  orc::publisher state = participant.publisher("robot/state");
   constexpr auto period = std::chrono::milliseconds(1);
   const auto start = std::chrono::steady_clock::now();
   for (auto next = start; !ended; next += period) {

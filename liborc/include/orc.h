@@ -1,5 +1,5 @@
-// Includes all of ORC: the participant (orc::broker) with the four calls register_topic, request_topic, send_msg and
-// recv_msg, the handles and options behind them, and the directory of topics and participants. Source: ORC paper,
+// Includes all of ORC: the participant (orc::participant) with the four calls register_topic, request_topic, send_msg
+// and recv_msg, the handles and options behind them, and the directory of topics and participants. Source: ORC paper,
 // section III.A and Listing 1.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "orc/log.h"
 #include "orc/message.h"
 #include "orc/options.h"
+#include "orc/participant.h"
 #include "orc/publisher.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"

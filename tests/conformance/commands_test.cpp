@@ -33,16 +33,16 @@ void grow_older_by(int ms) {
 TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sent from then on", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
   auto publisher = sender.publisher("command");
-  orc::broker first(address_broker.options());
+  orc::participant first(address_broker.options());
   REQUIRE(first.request_topic("command", wanted<TestType>()));
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   REQUIRE(send_value(publisher, 1));
   CHECK(value_of(first.recv_msg("command", patience_ms)) == 1);
   for (const int conflate : {1, 0}) {
-    orc::broker late(address_broker.options());
+    orc::participant late(address_broker.options());
     REQUIRE(late.request_topic("command", wanted<TestType>(conflate, conflate == 0 ? 16 : 0)));
     REQUIRE(wait_until([&] { return publisher.readers() == 2; }));
     CHECK(!late.recv_msg("command", 50));
@@ -58,11 +58,11 @@ TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sen
 TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are for nobody", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
   auto publisher = sender.publisher("command");
   for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));
-  orc::broker late(address_broker.options());
+  orc::participant late(address_broker.options());
   REQUIRE(late.request_topic("command", wanted<TestType>()));
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   CHECK(!late.recv_msg("command", 50));
@@ -76,10 +76,10 @@ TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are 
 TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the newest", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
   auto publisher = sender.publisher("command");
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("command", wanted<TestType>()));
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   // Far more than any transport holds.
@@ -101,13 +101,13 @@ TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the n
                    ORC_TEST_TRANSPORTS) {
   if (!TestType::carries_stamps) return;
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", offered<TestType>()));
   auto publisher = sender.publisher("command");
   REQUIRE(send_value(publisher, 1));
   grow_older_by(300);
   for (const int conflate : {1, 0}) {
-    orc::broker late(address_broker.options());
+    orc::participant late(address_broker.options());
     REQUIRE(late.request_topic("command", not_older_than<TestType>(250, conflate)));
     auto subscriber = late.subscriber("command");
     CHECK(wait_until([&] { return !subscriber.recv(0) && subscriber.link().stale == 1; }));
@@ -124,10 +124,10 @@ TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the n
 TEMPLATE_TEST_CASE("max_age_ms: what waited in the queue is as old as when it was sent", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", offered<TestType>()));
   auto publisher = sender.publisher("command");
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("command", not_older_than<TestType>(500, 0)));
   auto subscriber = receiver.subscriber("command");
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));

@@ -11,7 +11,7 @@
 
 namespace orc::test {
 
-inline void each_arrives(orc::publisher& from, orc::broker& at, const std::string& topic, std::uint64_t last) {
+inline void each_arrives(orc::publisher& from, orc::participant& at, const std::string& topic, std::uint64_t last) {
   for (std::uint64_t value = 1; value <= last; ++value) {
     REQUIRE(send_value(from, value));
     const auto got = at.recv_msg(topic, patience_ms);

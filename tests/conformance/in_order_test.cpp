@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("in order: the descriptor stays readable until the queue is e
 
 TEMPLATE_TEST_CASE("in order: bad depths and modes are refused", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   CHECK(receiver.request_topic("t", wanted<TestType>(1, 64, 0)).code() == orc::errc::bad_argument);
   CHECK(receiver.request_topic("t", wanted<TestType>(0, 65'537, 0)).code() == orc::errc::bad_argument);
   CHECK(receiver.request_topic("t", wanted<TestType>(2, 64, 0)).code() == orc::errc::bad_argument);

@@ -11,11 +11,11 @@ using namespace orc::test;
 
 TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("late", offered<TestType>()));
   for (const char text : {'a', 'b', 'c'}) REQUIRE(sender.send_msg("late", &text, 1));
   for (int n = 0; n < 5; ++n) {
-    orc::broker receiver(address_broker.options());
+    orc::participant receiver(address_broker.options());
     REQUIRE(receiver.request_topic("late", wanted<TestType>()));
     const auto got = receiver.recv_msg("late", patience_ms);
     REQUIRE(got);
@@ -29,11 +29,11 @@ TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "
 TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last sample", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("late", offered<TestType>()));
   const bytes large = patterned(1'000'000);
   REQUIRE(sender.send_msg("late", large.data(), large.size()));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("late", wanted<TestType>()));
   orc::message got;
   CHECK(wait_until([&] { return static_cast<bool>(got = receiver.recv_msg("late", 0)); }));
@@ -43,11 +43,11 @@ TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last 
 TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with the last sample", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("late", offered<TestType>()));
   auto publisher = sender.publisher("late");
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_value(publisher, value));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("late", wanted<TestType>(0, 16)));
   for (std::uint64_t value = 11; value <= 15; ++value) REQUIRE(send_value(publisher, value));
   for (std::uint64_t value = 10; value <= 15; ++value) {
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with t
 
 TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("early", wanted<TestType>(1, 0, 0)));
   auto subscriber = receiver.subscriber("early");
   CHECK(!subscriber.connected());
@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[
 
   std::atomic<std::uint64_t> seen{0};
   std::thread waiting([&] { seen = value_of(subscriber.recv(patience_ms)); });
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   CHECK(sender.register_topic("early", offered<TestType>()));
   auto publisher = sender.publisher("early");
   CHECK(send_value(publisher, 99));
@@ -83,11 +83,11 @@ TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[
 TEMPLATE_TEST_CASE("order: connected_within says timed_out when nobody publishes, and the request stays",
                    "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   const auto nobody = receiver.request_topic("nobody/yet", wanted<TestType>(1, 0, 50));
   CHECK(nobody.code() == orc::errc::timed_out);
   CHECK(nobody.error().message().find("nobody/yet") != std::string::npos);
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("nobody/yet", offered<TestType>()));
   auto publisher = sender.publisher("nobody/yet");
   REQUIRE(send_value(publisher, 5));
@@ -99,12 +99,12 @@ TEMPLATE_TEST_CASE("order: connected_within says timed_out when nobody publishes
 TEMPLATE_TEST_CASE("order: samples sent while nobody listens are no samples missed later", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("alone", offered<TestType>()));
   auto publisher = sender.publisher("alone");
   CHECK(publisher.readers() == 0);
   for (std::uint64_t value = 1; value <= 10'000; ++value) REQUIRE(send_value(publisher, value));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("alone", wanted<TestType>()));
   auto got = receiver.recv_msg("alone", patience_ms);
   REQUIRE(got);

@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("lifecycle: empty handles are harmless", "[conformance]", ORC
 
 TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   REQUIRE(both.register_topic("own", offered<TestType>()));
   REQUIRE(both.request_topic("own", wanted<TestType>()));
   for (std::uint64_t value = 1; value <= 100; ++value) {
@@ -157,13 +157,13 @@ TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conforma
 
 TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker first(address_broker.options());
+  orc::participant first(address_broker.options());
   REQUIRE(first.register_topic("moved", offered<TestType>()));
-  orc::broker second(std::move(first));
+  orc::participant second(std::move(first));
   REQUIRE(second.request_topic("moved", wanted<TestType>()));
   REQUIRE(second.send_msg("moved", "x", 1));
   CHECK(second.recv_msg("moved", patience_ms));
-  orc::broker third(address_broker.options());
+  orc::participant third(address_broker.options());
   third = std::move(second);
   CHECK(third.send_msg("moved", "y", 1));
   CHECK(third.recv_msg("moved", patience_ms));
@@ -172,8 +172,8 @@ TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along",
 TEMPLATE_TEST_CASE("lifecycle: participants come and go quickly, in any order", "[conformance]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   for (std::size_t round = 0; round < rounds(20, 500, 5); ++round) {
-    auto sender = std::make_unique<orc::broker>(address_broker.options());
-    auto receiver = std::make_unique<orc::broker>(address_broker.options());
+    auto sender = std::make_unique<orc::participant>(address_broker.options());
+    auto receiver = std::make_unique<orc::participant>(address_broker.options());
     REQUIRE(receiver->request_topic("short", wanted<TestType>(1, 0, 0)));
     REQUIRE(sender->register_topic("short", offered<TestType>()));
     REQUIRE(sender->send_msg("short", "x", 1));

@@ -45,8 +45,8 @@ struct linked {
   }
 
   broker_process address_broker;
-  orc::broker sender{address_broker.options("sender")};
-  orc::broker receiver{address_broker.options("receiver")};
+  orc::participant sender{address_broker.options("sender")};
+  orc::participant receiver{address_broker.options("receiver")};
   orc::publisher publisher;
   orc::subscriber subscriber;
 };
@@ -60,7 +60,7 @@ struct extra_reader {
     subscriber = participant.subscriber(linked<Transport>::topic);
   }
 
-  orc::broker participant;
+  orc::participant participant;
   orc::subscriber subscriber;
 };
 

@@ -17,8 +17,8 @@ constexpr orc::request_options wanted_within{.connected_within_ms = patience_ms}
 }  // namespace
 
 TEST_CASE("multicast alone: topics work without a broker, and set-up is done at once", "[conformance]") {
-  orc::broker sender(alone());
-  orc::broker receiver(alone());
+  orc::participant sender(alone());
+  orc::participant receiver(alone());
   CHECK(sender.broker_endpoint() == "none");
   REQUIRE(receiver.request_topic("t"));
   REQUIRE(sender.register_topic("t"));
@@ -31,11 +31,11 @@ TEST_CASE("multicast alone: topics work without a broker, and set-up is done at 
 
 TEST_CASE("multicast alone: who comes late gets the last sample, and who comes first hears a topic that comes later",
           "[conformance]") {
-  orc::broker sender(alone());
+  orc::participant sender(alone());
   REQUIRE(sender.register_topic("late"));
   auto publisher = sender.publisher("late");
   for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));
-  orc::broker receiver(alone());
+  orc::participant receiver(alone());
   REQUIRE(receiver.request_topic("late", wanted_within));
   const auto got = receiver.recv_msg("late", patience_ms);
   REQUIRE(got);
@@ -44,11 +44,11 @@ TEST_CASE("multicast alone: who comes late gets the last sample, and who comes f
 }
 
 TEST_CASE("multicast alone: a publisher that comes back is heard again, newest wins", "[conformance]") {
-  orc::broker receiver(alone());
+  orc::participant receiver(alone());
   REQUIRE(receiver.request_topic("back"));
   std::uint64_t previous = 0;
   for (std::uint64_t life = 1; life <= 5; ++life) {
-    orc::broker sender(alone());
+    orc::participant sender(alone());
     REQUIRE(sender.register_topic("back"));
     auto publisher = sender.publisher("back");
     for (std::uint64_t value = 1; value <= 20; ++value) REQUIRE(send_value(publisher, life * 1000 + value));
@@ -63,10 +63,10 @@ TEST_CASE("multicast alone: a publisher that comes back is heard again, newest w
 }
 
 TEST_CASE("multicast alone: several programs on one topic are kept apart and all heard", "[conformance]") {
-  orc::broker first(alone());
-  orc::broker second(alone());
-  orc::broker receiver(alone());
-  for (orc::broker* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
+  orc::participant first(alone());
+  orc::participant second(alone());
+  orc::participant receiver(alone());
+  for (orc::participant* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
   REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}));
   const auto large_of_first = patterned(300'000, 1);
   const auto large_of_second = patterned(300'000, 2);
@@ -93,7 +93,7 @@ TEST_CASE("multicast alone: several programs on one topic are kept apart and all
 }
 
 TEST_CASE("multicast alone: what does not work without a broker is said", "[conformance]") {
-  orc::broker b(alone());
+  orc::participant b(alone());
   const auto other = b.register_topic("t", {.transports = {orc::transport::ipc}});
   CHECK(other.code() == orc::errc::bad_argument);
   CHECK(other.error().message().find("only multicast") != std::string::npos);
@@ -104,9 +104,9 @@ TEST_CASE("multicast alone: what does not work without a broker is said", "[conf
 
 TEST_CASE("multicast: a URL that is none, a name that is too long and an interface that is not there are said",
           "[conformance]") {
-  orc::broker wrong(alone("udpm://10.0.0.1:7667"));
+  orc::participant wrong(alone("udpm://10.0.0.1:7667"));
   CHECK(wrong.register_topic("t").code() == orc::errc::bad_argument);
-  orc::broker b(alone());
+  orc::participant b(alone());
   CHECK(b.register_topic("t", {.multicast = "udp://nonsense"}).code() == orc::errc::bad_argument);
   const auto longest = b.register_topic(std::string(64, 'c'));
   CHECK(longest.code() == orc::errc::bad_name);
@@ -116,7 +116,7 @@ TEST_CASE("multicast: a URL that is none, a name that is too long and an interfa
   CHECK(too_long.code() == orc::errc::bad_name);
   CHECK(too_long.error().message().find("too long") != std::string::npos);
   CHECK(b.recv_msg(std::string(64, 'c'), 0).status() == orc::errc::not_requested);
-  orc::broker astray(alone("udpm://239.255.76.67:7667?interface=nosuch0"));
+  orc::participant astray(alone("udpm://239.255.76.67:7667?interface=nosuch0"));
   const auto deaf = astray.request_topic("t");
   CHECK(deaf.code() == orc::errc::bad_argument);
   CHECK(deaf.error().message().find("nosuch0") != std::string::npos);
@@ -128,8 +128,8 @@ TEST_CASE("multicast: a URL that is none, a name that is too long and an interfa
 TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sample arrives all the same",
           "[conformance]") {
   const std::string url = test_group() + "&recv_buf_size=65536";
-  orc::broker sender(alone(url));
-  orc::broker receiver(alone(url));
+  orc::participant sender(alone(url));
+  orc::participant receiver(alone(url));
   REQUIRE(sender.register_topic("large"));
   REQUIRE(receiver.request_topic("large", wanted_within));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -141,8 +141,8 @@ TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sampl
 
 TEST_CASE("multicast: with forward error correction the samples are the same", "[conformance]") {
   const std::string url = test_group() + "&fec=20";
-  orc::broker sender(alone(url));
-  orc::broker receiver(alone(url));
+  orc::participant sender(alone(url));
+  orc::participant receiver(alone(url));
   REQUIRE(sender.register_topic("protected"));
   REQUIRE(receiver.request_topic("protected", wanted_within));
   std::uint64_t sequence = 0;
@@ -160,12 +160,12 @@ TEST_CASE("multicast: a large sample that was sent before there was a broker arr
   broker_process address_broker(broker_process::at::nowhere);
   auto impatient = address_broker.options("early");
   impatient.broker_timeout_ms = 10;
-  orc::broker sender(impatient);
+  orc::participant sender(impatient);
   CHECK(sender.register_topic("early", {.transports = {orc::transport::multicast}}).code() == orc::errc::no_broker);
   const auto sample = patterned(100'000);
   REQUIRE(sender.send_msg("early", sample.data(), sample.size()));
   address_broker.start();
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(receiver.request_topic("early", wanted_within));
   const auto got = receiver.recv_msg("early", patience_ms);
   REQUIRE(got);
@@ -174,10 +174,10 @@ TEST_CASE("multicast: a large sample that was sent before there was a broker arr
 }
 
 TEST_CASE("multicast alone: a request listens when it returns", "[conformance]") {
-  orc::broker sender(alone());
+  orc::participant sender(alone());
   REQUIRE(sender.register_topic("at_once"));
   for (int n = 0; n < 20; ++n) {
-    orc::broker receiver(alone());
+    orc::participant receiver(alone());
     REQUIRE(receiver.request_topic("at_once"));
     REQUIRE(sender.send_msg("at_once", &n, sizeof n));
     REQUIRE(receiver.recv_msg("at_once", 900));  // before the publication announces itself again

@@ -37,8 +37,8 @@ void over_ipv6(const std::function<void()>& body) {
 
 TEST_CASE("multicast over IPv6: newest wins, and each sample says what was missed", "[conformance]") {
   over_ipv6([] {
-    orc::broker sender(alone(group));
-    orc::broker receiver(alone(group));
+    orc::participant sender(alone(group));
+    orc::participant receiver(alone(group));
     REQUIRE(receiver.request_topic("t"));
     REQUIRE(sender.register_topic("t"));
     CHECK(receiver.subscriber("t").wait_connected(patience_ms));
@@ -56,8 +56,8 @@ TEST_CASE("multicast over IPv6: newest wins, and each sample says what was misse
 TEST_CASE("multicast over IPv6: a large sample arrives whole, also with parity", "[conformance]") {
   over_ipv6([] {
     for (const std::string more : {"", "&fec=20"}) {
-      orc::broker sender(alone(group + more));
-      orc::broker receiver(alone(group + more));
+      orc::participant sender(alone(group + more));
+      orc::participant receiver(alone(group + more));
       REQUIRE(receiver.request_topic("large"));
       REQUIRE(sender.register_topic("large"));
       CHECK(receiver.subscriber("large").wait_connected(patience_ms));
@@ -77,13 +77,13 @@ TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "
     there.multicast = group;
     auto here = address_broker.options("receiver");
     here.multicast = group;
-    orc::broker sender(there);
+    orc::participant sender(there);
     orc::topic_options offered;
     offered.transports = {orc::transport::multicast};
     REQUIRE(sender.register_topic("late", offered));
     const auto sample = patterned(300'000, 3);
     REQUIRE(sender.send_msg("late", sample.data(), sample.size()));
-    orc::broker receiver(here);
+    orc::participant receiver(here);
     REQUIRE(receiver.request_topic("late", wanted_within));
     const auto got = receiver.recv_msg("late", patience_ms);
     REQUIRE(got);
@@ -94,10 +94,10 @@ TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "
 
 TEST_CASE("multicast over IPv6: two publishers of a topic are kept apart, and both heard", "[conformance]") {
   over_ipv6([] {
-    orc::broker first(alone(group));
-    orc::broker second(alone(group));
-    orc::broker receiver(alone(group));
-    for (orc::broker* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
+    orc::participant first(alone(group));
+    orc::participant second(alone(group));
+    orc::participant receiver(alone(group));
+    for (orc::participant* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
     REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}));
     auto of_one = first.publisher("many");
     auto of_two = second.publisher("many");

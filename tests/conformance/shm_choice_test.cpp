@@ -22,12 +22,12 @@ constexpr orc::transport_set every{transport::inproc, transport::shm, transport:
 
 TEST_CASE("shm: beside the other transports each subscriber gets every sample", "[conformance]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
+  orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = every}));
   auto publisher = sender.publisher("t");
-  std::vector<std::unique_ptr<orc::broker>> receivers;
+  std::vector<std::unique_ptr<orc::participant>> receivers;
   for (const auto kind : all) {
-    receivers.push_back(std::make_unique<orc::broker>(address_broker.options("receiver")));
+    receivers.push_back(std::make_unique<orc::participant>(address_broker.options("receiver")));
     REQUIRE(receivers.back()->request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
     CHECK(receivers.back()->subscriber("t").link().transport == kind);
   }
@@ -59,7 +59,7 @@ TEST_CASE("shm: beside the other transports each subscriber gets every sample", 
 TEST_CASE("shm: subscribers that come and go over all transports get the last value and all that follows",
           "[conformance]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
+  orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = every}));
   auto publisher = sender.publisher("t");
   std::uint64_t value = 1;
@@ -68,11 +68,11 @@ TEST_CASE("shm: subscribers that come and go over all transports get the last va
     const auto kind = all[n % all.size()];
     const auto second = all[n / all.size() % all.size()];
     INFO(n << ": " << orc::to_string(kind) << ", " << orc::to_string(second));
-    orc::broker receiver(address_broker.options("receiver"));
+    orc::participant receiver(address_broker.options("receiver"));
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
     REQUIRE(value_of(receiver.recv_msg("t", patience_ms)) == value);
     REQUIRE(send_value(publisher, ++value));
-    orc::broker other(address_broker.options("other"));
+    orc::participant other(address_broker.options("other"));
     REQUIRE(other.request_topic("t", {.connected_within_ms = patience_ms, .transports = {second}}));
     REQUIRE(value_of(other.recv_msg("t", patience_ms)) == value);
     REQUIRE(value_of(receiver.recv_msg("t", patience_ms)) == value);
@@ -88,9 +88,9 @@ TEST_CASE("shm: subscribers that come and go over all transports get the last va
 
 TEST_CASE("shm: where it is not offered another one is taken, and why is said", "[conformance]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
+  orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = {transport::ipc, transport::tcp}}));
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(receiver.request_topic("t",
                                  {.connected_within_ms = patience_ms, .transports = {transport::shm, transport::ipc}}));
   const auto link = receiver.subscriber("t").link();
@@ -108,7 +108,7 @@ TEST_CASE("shm: where it is not offered another one is taken, and why is said", 
 
 TEST_CASE("shm: options that make no sense are refused, the largest are not", "[conformance]") {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   const auto offer = [&](std::size_t history) {
     return both.register_topic("t" + std::to_string(history), {.transports = {transport::shm}, .history = history});
   };
@@ -140,8 +140,8 @@ TEST_CASE("shm: options that make no sense are refused, the largest are not", "[
 
 TEST_CASE("shm: the largest history keeps its samples", "[conformance]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant sender(address_broker.options("sender"));
+  orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(sender.register_topic("t", {.transports = {transport::shm}, .history = 65'536}));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher("t");

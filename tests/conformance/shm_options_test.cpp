@@ -28,8 +28,8 @@ struct pair {
   }
 
   broker_process address_broker;
-  std::optional<orc::broker> sender{address_broker.options("sender")};
-  std::optional<orc::broker> receiver{address_broker.options("receiver")};
+  std::optional<orc::participant> sender{address_broker.options("sender")};
+  std::optional<orc::participant> receiver{address_broker.options("receiver")};
   orc::publisher publisher;
   orc::subscriber subscriber;
 };
@@ -43,7 +43,7 @@ orc::request_options holding(std::size_t most, int conflate = 1) {
 TEST_CASE("shm: who holds too many messages is told so at once, and nobody else is held up", "[conformance]") {
   for (const std::size_t most : {std::size_t{1}, std::size_t{3}, std::size_t{60}}) {
     pair p({}, holding(most));
-    orc::broker other(p.address_broker.options("other"));
+    orc::participant other(p.address_broker.options("other"));
     require(other.request_topic("t", {.connected_within_ms = patience_ms}), "request_topic");
     auto witness = other.subscriber("t");
     std::vector<orc::message> held;
@@ -138,7 +138,7 @@ TEST_CASE("shm: next goes through the history in order and counts what fell out 
   CHECK(value_of(p.subscriber.recv_next(patience_ms)) == 34);
   later.join();
   // Who joins begins with the newest.
-  orc::broker late(p.address_broker.options("late"));
+  orc::participant late(p.address_broker.options("late"));
   REQUIRE(late.request_topic("t", {.connected_within_ms = patience_ms}));
   CHECK(value_of(late.recv_next("t", patience_ms)) == 34);
   p.send(35, 36);
@@ -181,7 +181,7 @@ TEMPLATE_TEST_CASE("next: forward only, the newest in the end, and every sample 
 
 TEST_CASE("shm: messages stay as they are when their topic is released and their participant ends", "[conformance]") {
   pair p;
-  orc::broker other(p.address_broker.options("other"));
+  orc::participant other(p.address_broker.options("other"));
   REQUIRE(other.request_topic("t", {.connected_within_ms = patience_ms}));
   const std::size_t mapped = stats_of().shm_mapped;
   const bytes first = patterned(5000, 1);

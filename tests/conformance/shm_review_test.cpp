@@ -41,7 +41,7 @@ TEST_CASE("shm: a topic that is released while a receive looks ends its wait", "
 
 TEST_CASE("shm: an expected size that no memory has is refused", "[conformance]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 999, std::size_t{1} << 40}) {
     auto options = offered<shm>();
     options.expected_size = size;

@@ -17,8 +17,8 @@ TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its o
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       const std::string topic = "thread/" + std::to_string(t);
-      orc::broker sender(address_broker.options());
-      orc::broker receiver(address_broker.options());
+      orc::participant sender(address_broker.options());
+      orc::participant receiver(address_broker.options());
       if (!sender.register_topic(topic, offered<TestType>())) return;
       if (!receiver.request_topic(topic, wanted<TestType>())) return;
       for (std::uint64_t value = 1; value <= rounds(500, 20'000); ++value) {
@@ -35,8 +35,8 @@ TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its o
 TEMPLATE_TEST_CASE("threads: many topics of one participant, a thread on each end of each", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   std::atomic<int> complete{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 6; ++t) {
@@ -122,8 +122,8 @@ TEMPLATE_TEST_CASE("threads: of several that receive, each sample goes to one", 
 TEMPLATE_TEST_CASE("threads: declared and withdrawn while others send and receive", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};

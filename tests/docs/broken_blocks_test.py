@@ -24,7 +24,7 @@ CASES = [
     ("cpp", "```cpp\nint main() { return nothing; }\n```", "does not compile"),
     ("cpp", "```cpp\nint main() { return 3; }\n```", "status 3"),
     ("cpp", "<!-- inside: participant -->\n```cpp\nif (!b.register_topic(\"no name\")) return 1;\n```", "status 1"),
-    ("cpp", '```cpp\n#include "orc.h"\nint main() {\n  orc::broker b;\n  if (!b.register_topic("a")) return 1;\n'
+    ("cpp", '```cpp\n#include "orc.h"\nint main() {\n  orc::participant b;\n  if (!b.register_topic("a")) return 1;\n'
             "  for (;;) (void)b.recv_msg(\"b\", -1);\n}\n```", "no sign of life"),
     ("sh", "```sh\norc topic echo robot --once\norc topic hz robot\n```", None),
     ("sh", "```sh\nexport GREETING=hello\ntest $GREETING = hello  # a comment\n```", None),

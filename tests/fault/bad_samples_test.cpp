@@ -63,7 +63,7 @@ void write_plain(int fd, const std::string& text) {
 struct fake_stream {
   broker_process address_broker;
   fake_publication fake{address_broker, "t"};
-  orc::broker receiver{address_broker.options("receiver")};
+  orc::participant receiver{address_broker.options("receiver")};
   orc::subscriber subscriber;
 
   explicit fake_stream(orc::request_options options = {}) {
@@ -89,8 +89,8 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
     broker_process address_broker;
-    orc::broker sender(address_broker.options("sender"));
-    orc::broker receiver(address_broker.options("receiver"));
+    orc::participant sender(address_broker.options("sender"));
+    orc::participant receiver(address_broker.options("receiver"));
     const orc::transport_set only{static_cast<orc::transport>(kind)};
     REQUIRE(sender.register_topic("t", {.transports = only}));
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}));
@@ -177,7 +177,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
       stream_is_well();
     }
     // The topic is still open to those who behave.
-    orc::broker late(address_broker.options("late"));
+    orc::participant late(address_broker.options("late"));
     REQUIRE(late.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}));
     CHECK(value_of(late.recv_msg("t", patience_ms)) == value);
   }
@@ -313,7 +313,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
   raw_client client(address_broker.endpoint());
   client.ask(hello_of_this_process("liar"));
   int n = 0;
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   const auto publication = wire::id::random();
   const auto path =
       address_broker.directory().file(std::to_string(::geteuid())) + "/" + publication.hex().substr(0, 16);
@@ -338,7 +338,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
     CHECK(!receiver.subscriber(topic).connected());
     CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
   }
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("truth"));
   REQUIRE(receiver.request_topic("truth", {.connected_within_ms = patience_ms}));
   REQUIRE(sender.send_msg("truth", "x", 1));
@@ -354,7 +354,7 @@ TEST_CASE("bad input: a broker that talks garbage is no broker, and does not sto
   orc::participant_options options;
   options.broker = endpoint;
   options.broker_timeout_ms = 20;
-  orc::broker both(options);
+  orc::participant both(options);
   std::map<std::string, int> peers;
   for (std::size_t n = 0; n < rounds(200, 3000); ++n) {
     if (n % 20 == 0) {

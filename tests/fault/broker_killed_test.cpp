@@ -87,8 +87,8 @@ TEST_CASE("broker: killed and restarted while 20 streams run at 1 kHz, no sample
 
 TEST_CASE("broker: inproc streams do not notice its death either", "[fault]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher("t");
@@ -118,8 +118,8 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
       failed = true;
     };
     for (std::size_t n = 0; n < joins && !failed; ++n) {
-      orc::broker sender(address_broker.options("joins_sender"));
-      orc::broker receiver(address_broker.options("joins_receiver"));
+      orc::participant sender(address_broker.options("joins_sender"));
+      orc::participant receiver(address_broker.options("joins_receiver"));
       const std::string topic = "join/" + std::to_string(n);
       const orc::transport kind = n % 3 == 0   ? orc::transport::inproc
                                   : n % 3 == 1 ? orc::transport::ipc
@@ -169,8 +169,8 @@ TEST_CASE("broker: started after its participants, it brings them together", "[f
   broker_process address_broker(broker_process::at::nowhere);
   auto options = address_broker.options();
   options.broker_timeout_ms = 50;
-  orc::broker sender(options);
-  orc::broker receiver(options);
+  orc::participant sender(options);
+  orc::participant receiver(options);
   const auto alone = sender.register_topic("early/bird", {.transports = {orc::transport::ipc}});
   CHECK(alone.code() == orc::errc::no_broker);
   CHECK(receiver.request_topic("early/bird", {.transports = {orc::transport::ipc}}).code() == orc::errc::no_broker);
@@ -189,8 +189,8 @@ TEST_CASE("broker: a set-up call that finds it dead says so in time and takes ef
   broker_process address_broker;
   auto options = address_broker.options();
   options.broker_timeout_ms = 100;
-  orc::broker sender(options);
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(options);
+  orc::participant receiver(address_broker.options());
   REQUIRE(wait_until([&] { return static_cast<bool>(sender.register_topic("before")); }));
   address_broker.kill();
   CHECK(sender.register_topic("meanwhile").code() == orc::errc::no_broker);
@@ -204,9 +204,9 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
   for (const auto kind : {broker_process::at::ipc, broker_process::at::tcp}) {
     broker_process one(kind);
     broker_process other(kind);
-    orc::broker sender(one.options());
-    orc::broker stranger(other.options());
-    orc::broker receiver(one.options());
+    orc::participant sender(one.options());
+    orc::participant stranger(other.options());
+    orc::participant receiver(one.options());
     REQUIRE(sender.register_topic("t"));
     REQUIRE(stranger.register_topic("t"));  // another broker, another map
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));

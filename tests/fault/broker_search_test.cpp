@@ -36,7 +36,7 @@ class search_place {
 };
 
 std::string outcome_of_search() {
-  orc::broker searcher({.broker_timeout_ms = 1000});
+  orc::participant searcher({.broker_timeout_ms = 1000});
   const auto done = searcher.register_topic("t");
   return done ? "found " + searcher.broker_endpoint() : done.error().message();
 }
@@ -64,7 +64,7 @@ TEST_CASE("A6: a broker in this user's directory is found, one that others could
   const auto seen = orc.run("ORC_BROKER= XDG_RUNTIME_DIR=" + place.base() + " $orc doctor --json - 2>/dev/null");
   CHECK_THAT(seen.out, contains("belongs to uid 4242: ignored"));
   // Named, it is used all the same.
-  orc::broker named({.broker = place.endpoint()});
+  orc::participant named({.broker = place.endpoint()});
   CHECK(named.register_topic("t"));
   REQUIRE(::chown(path.c_str(), 0, 0) == 0);
 }
@@ -74,7 +74,7 @@ TEST_CASE("A6: sockets are not put into another user's directory", "[fault]") {
   search_place place;
   broker_process by_tcp(broker_process::at::tcp);
   REQUIRE(::chown(place.address_broker.directory().path().c_str(), 4242, 4242) == 0);
-  orc::broker participant(by_tcp.options());
+  orc::participant participant(by_tcp.options());
   const auto refused = participant.register_topic("t", {.transports = {orc::transport::ipc}});
   CHECK(refused.code() == orc::errc::no_permission);
   CHECK_THAT(refused.error().message(), contains("belongs to uid 4242"));

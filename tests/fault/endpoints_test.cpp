@@ -110,7 +110,7 @@ TEST_CASE("B10: what others see does not say what is there", "[fault]") {
   broker_process address_broker;
   raw_client liar(address_broker.endpoint());
   liar.ask(hello_of_this_process("liar"));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t"));
   const wire::id id = wire::id::random();
   announce(liar, "t", id, own_directory(address_broker) + "/" + socket_name(id));
@@ -131,7 +131,7 @@ TEST_CASE("B10: a topic that is registered anew thousands of times makes a subsc
   const wire::id id = wire::id::random();
   const std::string path = own_directory(address_broker) + "/" + socket_name(id);
   const door_counter door(path);
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t"));
   const auto start = std::chrono::steady_clock::now();
   std::uint16_t changes = 0;

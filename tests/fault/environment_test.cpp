@@ -28,7 +28,7 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
   options.broker_timeout_ms = 200;
-  orc::broker alone(options);
+  orc::participant alone(options);
   const auto start = std::chrono::steady_clock::now();
   const auto registered = alone.register_topic("t");
   CHECK(ms_since(start) >= 150);
@@ -52,7 +52,7 @@ TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault]") {
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
   options.broker_timeout_ms = 0;
-  orc::broker alone(options);
+  orc::participant alone(options);
   CHECK(alone.register_topic("t").code() == orc::errc::no_broker);
   CHECK(alone.request_topic("t").code() == orc::errc::no_broker);
   CHECK(alone.unregister_topic("t"));
@@ -62,7 +62,7 @@ TEST_CASE("no broker: ORC_BROKER says where it is", "[fault]") {
   broker_process address_broker;
   ::setenv("ORC_BROKER", address_broker.endpoint().c_str(), 1);
   {
-    orc::broker found;
+    orc::participant found;
     CHECK(found.register_topic("t"));
     CHECK(found.broker_endpoint() == address_broker.endpoint());
   }
@@ -81,7 +81,7 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
     orc::participant_options options;
     options.broker = endpoint;
     options.broker_timeout_ms = 50;
-    orc::broker alone(options);
+    orc::participant alone(options);
     const auto registered = alone.register_topic("t");
     CHECK(!registered);
     CHECK(!registered.error().message().empty());
@@ -99,7 +99,7 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
   for (const auto& [wrong, advice] : meant) {
     INFO(wrong);
     ::setenv("ORC_BROKER", wrong, 1);
-    orc::broker alone(orc::participant_options{.broker_timeout_ms = -1});  // at once
+    orc::participant alone(orc::participant_options{.broker_timeout_ms = -1});  // at once
     const auto registered = alone.register_topic("t");
     CHECK(registered.code() == orc::errc::bad_argument);
     CHECK(registered.error().message().find(advice) != std::string::npos);
@@ -113,7 +113,7 @@ TEST_CASE("no broker: the error names each place with its state", "[fault]") {
   orc::participant_options options;
   options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
   options.broker_timeout_ms = 300;
-  orc::broker alone(options);
+  orc::participant alone(options);
   REQUIRE(alone.register_topic("t").code() == orc::errc::no_broker);
   // The resolver may take longer than a call waits.
   std::string text;
@@ -132,7 +132,7 @@ TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm",
     ::setenv("ORC_TRANSPORTS", text, 1);
     ::setenv("ORC_ADVERTISE", text, 1);
     INFO(text);
-    orc::broker both(address_broker.options());
+    orc::participant both(address_broker.options());
     static_cast<void>(both.register_topic("t"));
     static_cast<void>(both.request_topic("t"));
     static_cast<void>(both.send_msg("t", "x", 1));
@@ -144,7 +144,7 @@ TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm",
 
 TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name", "[fault]") {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   for (const std::string& name : {std::string("a"), std::string("A-b_c.d/e"), std::string("..").append("/x"),
                                   std::string(255, 'n'), std::string("/"), std::string("-")}) {
     INFO(name);
@@ -208,7 +208,7 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
   orc::participant_options options;
   options.broker = endpoint;
   options.broker_timeout_ms = patience_ms;
-  orc::broker both(options);
+  orc::participant both(options);
   const auto registered = both.register_topic("t", {.transports = {orc::transport::ipc}});
   INFO(registered.error().message());
   if (!registered) CHECK(registered.error().message().size() > 20);

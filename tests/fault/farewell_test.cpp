@@ -15,12 +15,12 @@ TEST_CASE("regression: a reader gets the last sample of a topic that ends, besid
   for (const auto kind : {orc::transport::ipc, orc::transport::tcp}) {
     INFO(orc::to_string(kind));
     broker_process address_broker;
-    auto sender = std::make_unique<orc::broker>(address_broker.options("sender"));
+    auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
     REQUIRE(sender->register_topic("t", {.transports = {kind}}));
     test_node stopped;  // joins first, so it is served first
     stopped.must("open " + address_broker.endpoint());
     stopped.must("request t any 1 64 " + std::to_string(patience_ms));
-    orc::broker receiver(address_broker.options("receiver"));
+    orc::participant receiver(address_broker.options("receiver"));
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
     stopped.process().freeze();
     const std::string last(under_sanitizer ? 2'000'000 : 10'000'000, 'l');
@@ -40,7 +40,7 @@ TEST_CASE("regression: a participant with many topics and a stopped reader ends 
           "[fault]") {
   constexpr int topics = 40;
   broker_process address_broker;
-  auto sender = std::make_unique<orc::broker>(address_broker.options("sender"));
+  auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
   test_node stopped;
   stopped.must("open " + address_broker.endpoint());
   for (int n = 0; n < topics; ++n) {

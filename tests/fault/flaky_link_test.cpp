@@ -21,8 +21,8 @@ namespace {
 // A real publication "t", which the subscriber knows as "far" and reaches through the relay only.
 struct relayed_stream {
   broker_process address_broker;
-  orc::broker sender{address_broker.options("sender")};
-  orc::broker receiver{address_broker.options("receiver")};
+  orc::participant sender{address_broker.options("sender")};
+  orc::participant receiver{address_broker.options("receiver")};
   raw_client liar{address_broker.endpoint()};
   std::unique_ptr<flaky_relay> relay;
 

@@ -45,8 +45,8 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
   const std::string ping("\4\7\4PING\0\0", 9);
   for (const std::string& piece : {std::string("\0\0", 2), std::string("\1\0", 2), ping}) {
     broker_process address_broker;
-    orc::broker sender(address_broker.options());
-    orc::broker receiver(address_broker.options());
+    orc::participant sender(address_broker.options());
+    orc::participant receiver(address_broker.options());
     REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
     const auto stranger = connected_to(address_of(address_broker.endpoint(), "t", wire::transport::ipc));
@@ -66,8 +66,8 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
 
 TEST_CASE("flood: many who join at once do not keep the publisher from sending", "[fault]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   const std::string endpoint = address_of(address_broker.endpoint(), "t", wire::transport::ipc);
@@ -89,7 +89,7 @@ TEST_CASE("regression: a publication that welcomes and hangs up at once is not j
           "[fault]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   int joins = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
@@ -105,8 +105,8 @@ TEST_CASE("regression: a publication that welcomes and hangs up at once is not j
 
 TEST_CASE("regression: in order, what an older publication sent and nobody saw is counted", "[fault]") {
   broker_process address_broker;
-  orc::broker receiver(address_broker.options("receiver"));
-  auto sender = std::make_unique<orc::broker>(address_broker.options("sender"));
+  orc::participant receiver(address_broker.options("receiver"));
+  auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
   REQUIRE(sender->register_topic("t"));
   REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within_ms = patience_ms}));
   auto subscriber = receiver.subscriber("t");
@@ -114,7 +114,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_to(sender->publisher("t"), value));
   raw_client client(address_broker.endpoint());
   sender.reset();
-  sender = std::make_unique<orc::broker>(address_broker.options("sender again"));
+  sender = std::make_unique<orc::participant>(address_broker.options("sender again"));
   REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t")); }));
   REQUIRE(wait_until([&] { return sender->publisher("t").readers() == 1; }));
   std::uint64_t seen = 0;
@@ -130,7 +130,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   // And when new ones push the rest of the old ones out.
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_to(sender->publisher("t"), value));
   sender.reset();
-  sender = std::make_unique<orc::broker>(address_broker.options("sender once more"));
+  sender = std::make_unique<orc::participant>(address_broker.options("sender once more"));
   REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t")); }));
   REQUIRE(wait_until([&] { return sender->publisher("t").readers() == 1; }));
   for (std::uint64_t value = 1; value <= 6; ++value) REQUIRE(send_to(sender->publisher("t"), value));
@@ -149,7 +149,7 @@ TEST_CASE("regression: a host name to advertise that nobody knows is said at onc
   broker_process address_broker;
   auto options = address_broker.options();
   options.advertise = "no.such.host.invalid";
-  orc::broker unknown(options);
+  orc::participant unknown(options);
   const auto registered = unknown.register_topic("t");
   CHECK(registered.code() == orc::errc::bad_argument);
   CHECK(registered.error().message().find("no.such.host.invalid") != std::string::npos);

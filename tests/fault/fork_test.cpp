@@ -50,8 +50,8 @@ struct scene {
   }
 
   broker_process address_broker;
-  std::optional<orc::broker> sender;
-  std::optional<orc::broker> receiver;
+  std::optional<orc::participant> sender;
+  std::optional<orc::participant> receiver;
   orc::publisher publisher;
   orc::subscriber subscriber;
 };
@@ -145,7 +145,7 @@ TEST_CASE("fork: the child can make a participant of its own and talk to its par
     REQUIRE(s.receiver->request_topic("child", {.transports = {kind}}));
     REQUIRE(s.publisher.send("for the child", 13));
     const auto status = in_fork([&] {
-      orc::broker own(s.address_broker.options("child"));
+      orc::participant own(s.address_broker.options("child"));
       if (!own.register_topic("child", {.transports = {kind}})) return false;
       if (!own.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}})) return false;
       if (own.recv_msg("t", patience_ms).size() != 13) return false;

@@ -31,7 +31,7 @@ class victim {
   victim() {
     options = address_broker.options("victim");
     options.multicast = test_group();
-    sender = std::make_unique<orc::broker>(options);
+    sender = std::make_unique<orc::participant>(options);
     REQUIRE(sender->register_topic(topic, {.transports = {orc::transport::multicast}}));
     publisher = sender->publisher(topic);
     raw_client client(address_broker.endpoint());
@@ -45,7 +45,7 @@ class victim {
 
   broker_process address_broker;
   orc::participant_options options;
-  std::unique_ptr<orc::broker> sender;
+  std::unique_ptr<orc::participant> sender;
   orc::publisher publisher;
   orc::wire::id id;
   orc::wire::multicast_url url;
@@ -124,7 +124,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers do not break the link of an hon
   REQUIRE(send_value(v.publisher, 1));
   const fake_readers crowd(fakes, v.id, *v.url.from);
   REQUIRE(wait_until([&] { return v.publisher.readers() == fakes; }));
-  orc::broker receiver(v.options);
+  orc::participant receiver(v.options);
   REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
   // A link without statuses was given up after five seconds.
   const auto end = monotonic::now() + std::chrono::seconds(8);
@@ -142,7 +142,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers that want all again do not keep
   victim v;
   auto options = v.options;
   options.multicast = test_group() + "&recv_buf_size=65536";  // less than a sample: it needs repairs
-  orc::broker receiver(options);
+  orc::participant receiver(options);
   REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
   REQUIRE(wait_until([&] { return v.publisher.readers() == 1; }));
   const fake_readers crowd(fakes, v.id, *v.url.from);
@@ -173,7 +173,7 @@ TEST_CASE("hostile multicast: forged announcements take no new subscriber", "[fa
   std::uint64_t value = 0;
   std::size_t taken = 0;
   for (int n = 0; n < 24; ++n) {
-    orc::broker receiver(v.options);
+    orc::participant receiver(v.options);
     const auto connected =
         receiver.request_topic(topic, {.conflate = 0, .depth = 1000, .connected_within_ms = patience_ms});
     const std::uint64_t first = value + 1;

@@ -49,8 +49,8 @@ void fragment(udp_stranger& by, std::uint32_t number, std::uint32_t size, std::u
 // A publication and a subscription that go on while `attack` is called again and again.
 template <typename Attack>
 void exchange_during(Attack attack, int rounds) {
-  orc::broker sender(alone());
-  orc::broker receiver(alone());
+  orc::participant sender(alone());
+  orc::participant receiver(alone());
   REQUIRE(sender.register_topic(topic));
   REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher(topic);
@@ -116,8 +116,8 @@ TEST_CASE("hostile multicast: random bytes, and names without an end", "[fault]"
 
 TEST_CASE("hostile multicast: at the port of a publication", "[fault]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant sender(address_broker.options("sender"));
+  orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}));
   REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher(topic);

@@ -124,7 +124,7 @@ void check_that_it_comes_back(bare_publication& publication, std::uint64_t seque
 TEST_CASE("hostile publisher: parts of a message without end are cut off, and no receive takes long", "[fault]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   std::uint64_t sequence = 0;
   for (const std::size_t part : {1UL, 60'000UL, 8'000'000UL}) {
@@ -145,7 +145,7 @@ TEST_CASE("hostile publisher: parts of a message without end are cut off, and no
 TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any pace are cut off", "[fault]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   const std::string ping = zmtp_frame(std::string("\4PING\0\0", 7), zmtp::command);
   std::uint64_t sequence = 0;
@@ -180,7 +180,7 @@ TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any 
 TEST_CASE("hostile publisher: the size that a frame announces costs no memory, only what arrives does", "[fault]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   const auto header_of = [](std::size_t size) {
     const auto header = zmtp::encode_frame_header(size);

@@ -31,7 +31,7 @@ struct scene {
   }
   broker_process address_broker;
   hostile_shm_publication hostile{address_broker, topic};
-  orc::broker participant{address_broker.options()};
+  orc::participant participant{address_broker.options()};
 };
 
 std::uint32_t pages_of(std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / shm::page_size); }
@@ -141,7 +141,7 @@ TEST_CASE("A1: a subscriber waits for a publication that prepares its memory, an
       orc::wire::endpoint{.transport = orc::wire::transport::ipc,
                           .address = address_of(address_broker.endpoint(), "other", orc::wire::transport::ipc)},
       other_way.id);
-  orc::broker participant(address_broker.options());
+  orc::participant participant(address_broker.options());
   REQUIRE(participant.request_topic(topic));
   REQUIRE(publication.await_hello());
   REQUIRE(publication.say(hostile_shm_publication::kind::preparing));
@@ -162,7 +162,7 @@ TEST_CASE("A1: a subscriber goes another way when a publication that prepares me
       orc::wire::endpoint{.transport = orc::wire::transport::ipc,
                           .address = address_of(address_broker.endpoint(), "other", orc::wire::transport::ipc)},
       other_way.id);
-  orc::broker participant(address_broker.options());
+  orc::participant participant(address_broker.options());
   REQUIRE(participant.request_topic(topic));
   REQUIRE(publication.await_hello());
   REQUIRE(publication.say(hostile_shm_publication::kind::preparing));

@@ -35,7 +35,7 @@ TEST_CASE("link hello: one with another subscription's id takes nothing from it;
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
     broker_process address_broker;
-    orc::broker sender(address_broker.options());
+    orc::participant sender(address_broker.options());
     REQUIRE(sender.register_topic("t", {.transports = {static_cast<orc::transport>(kind)}}));
     auto publisher = sender.publisher("t");
     raw_client client(address_broker.endpoint());
@@ -68,7 +68,7 @@ TEST_CASE("link hello: one with another subscription's id takes nothing from it;
 TEST_CASE("link hello: a subscription has one secret for a publication, and another one for the next", "[fault]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   const auto first = fake.await_hello();
   REQUIRE(first);

@@ -18,8 +18,8 @@ using namespace orc::test;
 
 TEST_CASE("names: a second live publisher is refused and told who holds the topic", "[fault]") {
   broker_process address_broker;
-  orc::broker first(address_broker.options("first_robot"));
-  orc::broker second(address_broker.options("second_robot"));
+  orc::participant first(address_broker.options("first_robot"));
+  orc::participant second(address_broker.options("second_robot"));
   REQUIRE(first.register_topic("arm/state"));
   const auto refused = second.register_topic("arm/state");
   CHECK(refused.code() == orc::errc::name_taken);
@@ -44,7 +44,7 @@ TEST_CASE("names: a stopped publisher still holds its topic", "[fault]") {
   holder.must("open " + address_broker.endpoint());
   holder.must("register t any");
   holder.process().freeze();
-  orc::broker thief(address_broker.options("thief"));
+  orc::participant thief(address_broker.options("thief"));
   CHECK(thief.register_topic("t").code() == orc::errc::name_taken);
   holder.process().thaw();
 }
@@ -56,7 +56,7 @@ TEST_CASE("names: that of a dead publisher is free at once", "[fault]") {
     holder.must("open " + address_broker.endpoint());
     holder.must("register t any");
     holder.process().kill();
-    orc::broker next(address_broker.options("next"));
+    orc::participant next(address_broker.options("next"));
     const auto taken_over = next.register_topic("t");
     INFO(taken_over.error().message());
     REQUIRE(taken_over);
@@ -174,7 +174,7 @@ TEST_CASE("death: the broker forgets the dead, and a later participant sweeps th
   std::size_t later = 0;
   CHECK(wait_until([&] {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-    orc::broker next(address_broker.options());
+    orc::participant next(address_broker.options());
     static_cast<void>(next.register_topic("later"));
     ++later;
     return wait_until([&] { return sockets_below(address_broker.directory().path()) <= 2; },
@@ -186,11 +186,11 @@ TEST_CASE("death: the broker forgets the dead, and a later participant sweeps th
 TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault]") {
   broker_process address_broker;
   const std::size_t before = sockets_below(address_broker.directory().path());
-  orc::broker lasting(address_broker.options());
+  orc::participant lasting(address_broker.options());
   for (int n = 0; n < 20; ++n) {
     REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}));
     REQUIRE(lasting.unregister_topic("t"));
-    orc::broker brief(address_broker.options());
+    orc::participant brief(address_broker.options());
     const auto registered = brief.register_topic("u", {.transports = {orc::transport::ipc}});
     INFO(n << ": " << registered.error().message());
     REQUIRE(registered);

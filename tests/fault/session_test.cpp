@@ -110,7 +110,7 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
   log_lines log;
   auto options = address_broker.options("leaver");
   options.log = log.writer();
-  orc::broker leaver(options);
+  orc::participant leaver(options);
   REQUIRE(leaver.register_topic("name"));
   REQUIRE(leaver.request_topic("other"));
   address_broker.process().freeze();
@@ -120,7 +120,7 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
   CHECK(ms_since(start) < 900);  // nobody to wait for
   CHECK(leaver.release_topic("other"));
   address_broker.process().thaw();
-  orc::broker next(address_broker.options("next"));
+  orc::participant next(address_broker.options("next"));
   orc::result taken;
   CHECK(wait_until([&] { return static_cast<bool>(taken = next.register_topic("name")); }));
 }
@@ -132,7 +132,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   auto options = address_broker.options("changer");
   options.log = log.writer();
   options.broker_timeout_ms = 0;
-  orc::broker changer(options);
+  orc::participant changer(options);
   REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
   address_broker.process().freeze();
   REQUIRE(wait_until([&] { return log.count("does not answer any more") != 0; }));
@@ -142,7 +142,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   }
   address_broker.process().thaw();
   REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant receiver(address_broker.options("receiver"));
   orc::request_options wanted;
   wanted.connected_within_ms = patience_ms;
   REQUIRE(receiver.request_topic("name", wanted));
@@ -156,7 +156,7 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
   auto options = address_broker.options();
   options.log = log.writer();
   options.broker_timeout_ms = 0;
-  orc::broker participant(options);
+  orc::participant participant(options);
   REQUIRE(participant.register_topic("t").code() == orc::errc::no_broker);
   // A file where the participant's directory is to be.
   const std::string obstacle = address_broker.directory().file(std::to_string(::geteuid()));
@@ -182,7 +182,7 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
     return accept(message);
   });
   log_lines log;
-  orc::broker participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
   const auto start = steady::now();
   const auto refused = participant.register_topic("t");
   CHECK(refused.code() == orc::errc::refused);
@@ -213,7 +213,7 @@ TEST_CASE("A5: a participant whose id is taken draws another one and a new secre
     return accept(message);
   });
   log_lines log;
-  orc::broker participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
   CHECK(participant.register_topic("t"));
   const std::lock_guard lock(mutex);
   REQUIRE(said.size() >= 2);
@@ -234,7 +234,7 @@ TEST_CASE("C1: a participant whose session somebody ended says so and registers 
     return accept(message);
   });
   log_lines log;
-  orc::broker participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
   REQUIRE(participant.register_topic("t"));
   const int before = registered;
   ended = true;

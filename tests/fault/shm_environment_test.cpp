@@ -46,7 +46,7 @@ struct answers {
 };
 
 // A publication and a subscription of this process exchange samples of several sizes.
-bool exchange(orc::broker& participant, const std::string& topic) {
+bool exchange(orc::participant& participant, const std::string& topic) {
   if (!participant.request_topic(topic, {.connected_within_ms = patience_ms})) return false;
   for (const std::size_t size : {8u, 1000u, 100'000u, 3'000'000u}) {
     const bytes sample = patterned(size);
@@ -64,7 +64,7 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
   shared_with_children<answers> said;
   forked child([&] {
     said->limited = may_lock_nothing();
-    orc::broker participant(address_broker.options());
+    orc::participant participant(address_broker.options());
     const auto refused = participant.register_topic(
         "promised", {.transports = only_shm, .expected_size = 1000, .memory = {.lock = true}});
     said->says_what_to_do = refused.error().message().find("ulimit -l") != std::string::npos;
@@ -84,7 +84,7 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
 
 TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages are no condition", "[fault]") {
   broker_process address_broker;
-  orc::broker participant(address_broker.options());
+  orc::participant participant(address_broker.options());
   REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}));
   CHECK(exchange(participant, "huge"));
   REQUIRE(participant.register_topic(
@@ -118,7 +118,7 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
   broker_process address_broker;
   const auto mapped_before = stats_of().shm_mapped;
   forked publisher([&] {
-    orc::broker participant(address_broker.options());
+    orc::participant participant(address_broker.options());
     if (!participant.register_topic("t", {.transports = only_shm})) return;
     for (std::uint64_t n = 1;; ++n) {
       const bytes sample = patterned(100 * n, n);
@@ -128,7 +128,7 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
   });
   std::vector<orc::message> held;
   {
-    orc::broker participant(address_broker.options());
+    orc::participant participant(address_broker.options());
     REQUIRE(participant.request_topic("t", {.connected_within_ms = patience_ms}));
     for (int n = 0; n < 5; ++n) held.push_back(participant.recv_msg("t", patience_ms));
     CHECK(publisher.kill());
@@ -143,8 +143,8 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
 
 TEST_CASE("shm: a forked child lets go of the messages that it inherited, and they stay the parent's", "[fault]") {
   broker_process address_broker;
-  std::optional<orc::broker> sender(address_broker.options());
-  std::optional<orc::broker> receiver(address_broker.options());
+  std::optional<orc::participant> sender(address_broker.options());
+  std::optional<orc::participant> receiver(address_broker.options());
   REQUIRE(sender->register_topic("t", {.transports = only_shm}));
   REQUIRE(receiver->request_topic("t", {.connected_within_ms = patience_ms}));
   auto publisher = sender->publisher("t");

@@ -18,12 +18,12 @@ namespace {
 // longest send in ms.
 std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("sender"));
+  orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", offer));
   auto publisher = sender.publisher("t");
   const bytes sample = patterned(size);
   REQUIRE(publisher.send(sample.data(), sample.size()));
-  orc::broker receiver(address_broker.options("receiver"));
+  orc::participant receiver(address_broker.options("receiver"));
   const orc::request_options wish{.connected_within_ms = patience_ms, .transports = {orc::transport::shm}};
   REQUIRE(receiver.request_topic("t", wish));
   auto subscriber = receiver.subscriber("t");
@@ -31,7 +31,7 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
 
   std::atomic<bool> joined{false};
   std::atomic<int> count{0};
-  std::vector<std::optional<orc::broker>> others(6);
+  std::vector<std::optional<orc::participant>> others(6);
   std::thread joins([&] {
     for (auto& each : others) {
       each.emplace(address_broker.options("other"));

@@ -121,7 +121,7 @@ TEST_CASE("slow broker: it is reached and answers, also when another place is na
     orc::participant_options options;
     options.broker = others;
     options.broker_timeout_ms = patience_ms;
-    orc::broker participant(options);
+    orc::participant participant(options);
     const auto registered = participant.register_topic("t");
     INFO(registered.error().message());
     CHECK(registered);

@@ -18,7 +18,7 @@ using clock_type = std::chrono::steady_clock;
 constexpr auto patience = std::chrono::seconds(20);
 
 // Newest wins, and control of an earlier position may still be under way: only the matching one counts.
-bool controlled(orc::broker& b, double position) {
+bool controlled(orc::participant& b, double position) {
   const auto deadline = clock_type::now() + patience;
   while (clock_type::now() < deadline) {
     auto msg = b.recv_msg("robot_control", 100);
@@ -64,7 +64,7 @@ int main(int argc, char* argv[]) {
 
   bool good = true;
   {
-    orc::broker b;
+    orc::participant b;
     good = b.register_topic("robot_position") && b.request_topic("robot_control");
     for (int i = 1; good && i <= 100; ++i) {
       const double position = 0.5 * i;

@@ -114,7 +114,7 @@ TEST_CASE("completion: the broker's topics complete, and without a broker there 
   const shells with(broker);
   CHECK(with.bash("orc topic echo ''").empty());
   broker.start();
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   for (const char* topic : {"arm/position", "arm/velocity", "camera"}) REQUIRE(node.register_topic(topic));
   for (const char* command : {"info", "echo", "hz", "pub"}) {
     INFO(command);
@@ -129,7 +129,7 @@ TEST_CASE("completion: fish completes as bash does") {
   broker_process broker;
   const shells with(broker);
   if (!with.have("fish")) return skip("no fish");
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   for (const char* topic : {"arm/position", "camera"}) REQUIRE(node.register_topic(topic));
   CHECK(with.fish("orc ") == "bench doctor topic");
   CHECK(with.fish("orc topic e") == "echo");

@@ -29,7 +29,7 @@ class scoped_variable {
 TEST_CASE("declaring again: the same or nothing new is fine, anything else is refused and changes nothing",
           "[integration]") {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   REQUIRE(both.register_topic("t", {.transports = {orc::transport::ipc}, .type = {.name = "a"}}));
   CHECK(both.register_topic("t"));
   CHECK(both.register_topic("t", {.transports = {orc::transport::ipc}}));
@@ -47,7 +47,7 @@ TEST_CASE("declaring again: the same or nothing new is fine, anything else is re
 
 TEST_CASE("declaring: a transport that this build does not have is said at once", "[integration]") {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   constexpr auto unknown = static_cast<orc::transport>(9);
   CHECK(both.register_topic("t", {.transports = {unknown}}).code() == orc::errc::bad_argument);
   CHECK(both.request_topic("t", {.transports = {unknown}}).code() == orc::errc::bad_argument);
@@ -58,16 +58,16 @@ TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknow
   broker_process address_broker;
   {
     const scoped_variable wish("ORC_TRANSPORTS", " tcp ,\tipc");
-    orc::broker sender(address_broker.options());
+    orc::participant sender(address_broker.options());
     REQUIRE(sender.register_topic("t"));
-    orc::broker receiver(address_broker.options());
+    orc::participant receiver(address_broker.options());
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
     CHECK(receiver.subscriber("t").link().transport == orc::transport::ipc);
   }
   for (const char* const wrong : {"carrier-pigeon", "IPC", "ipc,,none", "ipc tcp"}) {
     INFO(wrong);
     const scoped_variable wish("ORC_TRANSPORTS", wrong);
-    orc::broker confused(address_broker.options());
+    orc::participant confused(address_broker.options());
     const auto registered = confused.register_topic("u");
     CHECK(registered.code() == orc::errc::bad_argument);
     CHECK(registered.error().message().find("ORC_TRANSPORTS") != std::string::npos);
@@ -76,11 +76,11 @@ TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknow
 
 TEST_CASE("link: without a publisher the reason says so", "[integration]") {
   broker_process address_broker;
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   const auto waited = receiver.request_topic("t", {.connected_within_ms = 50});
   CHECK(waited.code() == orc::errc::timed_out);
   CHECK(waited.error().message().find("(no publisher)") != std::string::npos);
-  auto sender = std::make_unique<orc::broker>(address_broker.options());
+  auto sender = std::make_unique<orc::participant>(address_broker.options());
   REQUIRE(sender->register_topic("t"));
   REQUIRE(receiver.subscriber("t").wait_connected(patience_ms));
   sender.reset();
@@ -93,7 +93,7 @@ TEST_CASE("declaring: a topic that another thread gives up ends the call that wa
   const broker_process nobody(broker_process::at::nowhere);
   auto patient = nobody.options();
   patient.broker_timeout_ms = -1;
-  orc::broker both(patient);
+  orc::participant both(patient);
   const auto outcome_when = [](auto&& declare, auto&& give_up) {
     auto declared = std::async(std::launch::async, declare);
     REQUIRE(wait_until([&] { return give_up().code() == orc::errc::ok; }));
@@ -108,7 +108,7 @@ TEST_CASE("declaring: a topic that another thread gives up ends the call that wa
 
 TEST_CASE("A8: options that contradict each other are refused with what to do", "[integration]") {
   broker_process address_broker;
-  orc::broker both(address_broker.options());
+  orc::participant both(address_broker.options());
   const auto refused = [](const orc::result& r, const std::string& option) {
     CHECK(r.code() == orc::errc::bad_argument);
     CHECK_THAT(r.error().message(), contains(option));

@@ -70,8 +70,8 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   REQUIRE(directory.topics("**", topics));
   CHECK(topics.empty());
 
-  orc::broker robot(broker.options("robot"));
-  orc::broker viewer(broker.options("viewer"));
+  orc::participant robot(broker.options("robot"));
+  orc::participant viewer(broker.options("viewer"));
   orc::topic_options described;
   described.type = {.name = "Pose", .encoding = "text", .schema = "double x;"};
   described.keep_last = false;
@@ -185,7 +185,7 @@ TEST_CASE("directory: a broker that restarts between questions, or comes while i
 TEST_CASE("directory watch: reports what exists, then what comes and goes, and registers nothing itself",
           "[integration]") {
   broker_process broker;
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("arm/one"));
   REQUIRE(robot.register_topic("leg/one"));
   follower watcher(broker, {.topics = {"arm/*"}, .participants = true, .hosts = true});
@@ -200,7 +200,7 @@ TEST_CASE("directory watch: reports what exists, then what comes and goes, and r
   REQUIRE(watcher.topics.contains("arm/two"));
   CHECK(watcher.topics["arm/two"].publication->participant.name == "robot");
   {
-    orc::broker viewer(broker.options("viewer"));
+    orc::participant viewer(broker.options("viewer"));
     REQUIRE(viewer.request_topic("arm/two"));
     CHECK(watcher.until([](const auto& change) { return change.topic.subscription_count == 1; }));
     CHECK(watcher.participants.size() == 2);
@@ -210,7 +210,7 @@ TEST_CASE("directory watch: reports what exists, then what comes and goes, and r
   REQUIRE(robot.unregister_topic("arm/two"));
   REQUIRE(watcher.until(kind::topic_gone));
   CHECK(watcher.topics.size() == 1);
-  { const orc::broker ended(std::move(robot)); }
+  { const orc::participant ended(std::move(robot)); }
   REQUIRE(watcher.until([&](const auto&) { return watcher.topics.empty() && watcher.hosts.empty(); }));
   CHECK(watcher.count[kind::complete] == 1);
   CHECK(watcher.participants.empty());
@@ -218,7 +218,7 @@ TEST_CASE("directory watch: reports what exists, then what comes and goes, and r
 
 TEST_CASE("directory watch: a broker that restarts is a change, and nothing is missed", "[integration]") {
   broker_process broker;
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("stays"));
   follower watcher(broker, {.participants = true});
   test_node goes;
@@ -237,7 +237,7 @@ TEST_CASE("directory watch: a broker that restarts is a change, and nothing is m
 
 TEST_CASE("directory watch: its descriptor is readable when there is a change", "[integration]") {
   broker_process broker;
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   follower watcher(broker, {});
   orc::directory_change change;
   const auto drain = [&] {
@@ -308,7 +308,7 @@ TEST_CASE("directory watch: a slow reader learns the last state", "[integration]
   follower quick(broker, {});
   REQUIRE(slow.until(kind::complete));
   REQUIRE(quick.until(kind::complete));
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   for (int i = 0; i < 200; ++i) {
     const std::string name = "brief/" + std::to_string(i);
     REQUIRE(robot.register_topic(name, {.transports = {orc::transport::inproc}}));
@@ -329,7 +329,7 @@ TEST_CASE("publisher: wait_readers waits for the number of links", "[integration
   broker_process broker;
   const auto over = GENERATE(as<std::string>{}, "inproc", "shm", "ipc", "tcp");
   const auto transports = to_transports(over);
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("t", {.transports = transports}));
   auto publisher = robot.publisher("t");
   INFO(over);
@@ -337,10 +337,10 @@ TEST_CASE("publisher: wait_readers waits for the number of links", "[integration
   CHECK(publisher.wait_readers(1, 0).code() == orc::errc::timed_out);
   CHECK(publisher.wait_readers(1, 20).code() == orc::errc::timed_out);
   CHECK(publisher.wait_readers(1, -2).code() == orc::errc::bad_argument);
-  std::vector<std::unique_ptr<orc::broker>> viewers;
+  std::vector<std::unique_ptr<orc::participant>> viewers;
   for (std::size_t n = 1; n <= 3; ++n) {
     std::thread joins([&] {
-      viewers.push_back(std::make_unique<orc::broker>(broker.options("viewer")));
+      viewers.push_back(std::make_unique<orc::participant>(broker.options("viewer")));
       CHECK(viewers.back()->request_topic("t"));
     });
     CHECK(publisher.wait_readers(n, patience_ms));

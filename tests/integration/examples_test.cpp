@@ -86,7 +86,7 @@ TEST_CASE("examples: publisher and subscriber may start before the broker") {
 
 TEST_CASE("examples: the controller controls while there is a state, and is safe without one") {
   const broker_process broker;
-  orc::broker robot(broker.options("robot"));
+  orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("robot/state"));
   REQUIRE(robot.request_topic("robot/command"));
   orc::publisher state = robot.publisher("robot/state");
@@ -131,7 +131,7 @@ TEST_CASE("examples: the viewer reads the images of the camera over shm") {
 
 TEST_CASE("examples: the viewer survives what is no image") {
   const broker_process broker;
-  orc::broker liar(broker.options("liar"));
+  orc::participant liar(broker.options("liar"));
   REQUIRE(liar.register_topic("camera"));
   orc::publisher camera = liar.publisher("camera");
   child_process viewer = example(broker, "camera_viewer");
@@ -152,7 +152,7 @@ TEST_CASE("examples: the recorder writes every sample in order and counts those 
   const broker_process broker;
   const orc::detail::temporary_directory directory;
   const std::string path = directory.file("numbers.rec");
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   REQUIRE(node.register_topic("numbers"));
   orc::publisher numbers = node.publisher("numbers");
   child_process recorder = example(broker, "recorder", {"numbers", path});
@@ -189,7 +189,7 @@ TEST_CASE("examples: the recorder says what it cannot write") {
   CHECK(nowhere.wait_for_end() == EXIT_FAILURE);
   CHECK_THAT(nowhere.output(), contains("/nonexistent/file: No such file"));
 
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   REQUIRE(node.register_topic("numbers"));
   child_process full = example(broker, "recorder", {"numbers", "/dev/full"});
   REQUIRE(wait_until([&] { return node.publisher("numbers").readers() == 1; }));

@@ -13,8 +13,8 @@ using namespace orc::test;
 
 TEST_CASE("join: without a wish the best transport is taken: inproc in one process, ipc between two", "[integration]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   test_node far;
   far.must("open " + address_broker.endpoint());
   REQUIRE(sender.register_topic("t"));
@@ -29,12 +29,12 @@ TEST_CASE("join: without a wish the best transport is taken: inproc in one proce
 
 TEST_CASE("join: one topic, readers on every transport at once", "[integration]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(
       sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
-  std::vector<std::unique_ptr<orc::broker>> receivers;
+  std::vector<std::unique_ptr<orc::participant>> receivers;
   for (const auto kind : {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}) {
-    auto receiver = std::make_unique<orc::broker>(address_broker.options());
+    auto receiver = std::make_unique<orc::participant>(address_broker.options());
     REQUIRE(receiver->request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
     CHECK(receiver->subscriber("t").link().transport == kind);
     receivers.push_back(std::move(receiver));
@@ -49,8 +49,8 @@ TEST_CASE("join: one topic, readers on every transport at once", "[integration]"
 
 TEST_CASE("join: transports that both sides exclude leave the request without a link, and say why", "[integration]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
   const auto never = receiver.request_topic("t", {.connected_within_ms = 200, .transports = {orc::transport::tcp}});
   CHECK(never.code() == orc::errc::timed_out);
@@ -64,8 +64,8 @@ TEST_CASE("join: options of the participant and of the environment limit the tra
   broker_process address_broker;
   auto options = address_broker.options();
   options.transports = {orc::transport::tcp};
-  orc::broker sender(options);
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(options);
+  orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t"));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   CHECK(receiver.subscriber("t").link().transport == orc::transport::tcp);
@@ -78,8 +78,8 @@ TEST_CASE("join: options of the participant and of the environment limit the tra
 
 TEST_CASE("join: the broker's map shows publication, subscriptions and counters", "[integration]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options("the_sender"));
-  orc::broker receiver(address_broker.options("the_receiver"));
+  orc::participant sender(address_broker.options("the_sender"));
+  orc::participant receiver(address_broker.options("the_receiver"));
   orc::topic_options offered;
   offered.type = {.name = "test.Value", .encoding = "raw", .schema = "u64"};
   REQUIRE(sender.register_topic("t", offered));

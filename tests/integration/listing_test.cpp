@@ -13,7 +13,7 @@ using namespace orc::test;
 namespace {
 
 int controller() {
-  orc::broker b;
+  orc::participant b;
   if (!b.register_topic("robot_control")) return EXIT_FAILURE;
   if (!b.request_topic("robot_position")) return EXIT_FAILURE;
   while (true) {
@@ -35,7 +35,7 @@ TEST_CASE("listing 1: the controller of the paper closes its loop", "[integratio
   int status = -1;
   std::thread application([&] { status = controller(); });
   {
-    orc::broker robot;
+    orc::participant robot;
     CHECK(robot.register_topic("robot_position"));
     CHECK(robot.request_topic("robot_control", {.connected_within_ms = patience_ms}));
     for (double position = 1; position < 1000; position += 1) {

@@ -67,7 +67,7 @@ TEST_CASE("multicast announcement: one that comes late does not bring older samp
   for (const int conflate : {0, 1}) {
     INFO("conflate " << conflate);
     const std::string channel = "late" + std::to_string(conflate);
-    orc::broker participant(alone());
+    orc::participant participant(alone());
     REQUIRE(participant.request_topic(channel, {.conflate = conflate}));
     const fake_sender publication(channel);
     // Until it listens.
@@ -92,7 +92,7 @@ TEST_CASE("multicast: a request hears strangers, then the publication that is re
   auto options = map.options();
   options.multicast = test_group();
   const orc::transport_set over{orc::transport::multicast};
-  orc::broker reader(options);
+  orc::participant reader(options);
   REQUIRE(reader.request_topic("switch", {.transports = over}));
   const fake_sender stranger("switch");
   std::uint32_t number = 0;
@@ -105,7 +105,7 @@ TEST_CASE("multicast: a request hears strangers, then the publication that is re
   };
   CHECK(hears("stranger"));
 
-  orc::broker writer(options);
+  orc::participant writer(options);
   REQUIRE(writer.register_topic("switch", {.transports = over}));
   REQUIRE(reader.subscriber("switch").wait_connected(patience_ms));
   REQUIRE(wait_until([&] { return writer.publisher("switch").readers() == 1; }));

@@ -8,7 +8,7 @@ using namespace orc::test;
 TEST_CASE("orc without a broker: pub and echo meet over multicast, and what only a broker knows is said so") {
   const broker_process broker;  // the tool's home; not asked
   const tool orc(broker);
-  orc::broker node(alone());
+  orc::participant node(alone());
   REQUIRE(node.register_topic("alone"));
   REQUIRE(node.send_msg("alone", "hello", 5));
   const auto unheard =

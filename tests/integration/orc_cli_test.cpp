@@ -70,8 +70,8 @@ TEST_CASE("orc topic: an empty topic map and unknown topics") {
 TEST_CASE("orc topic list and info show publisher, type, subscribers, links and counters") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker publisher(broker.options("pose source"));
-  orc::broker reader(broker.options("reader\x1b[31m"));
+  orc::participant publisher(broker.options("pose source"));
+  orc::participant reader(broker.options("reader\x1b[31m"));
   topic_options described;
   described.type = {"geometry.Pose", "json", 0, "{\"x\": 1}"};
   REQUIRE(publisher.register_topic("pose", described));
@@ -112,7 +112,7 @@ TEST_CASE("orc topic list and info show publisher, type, subscribers, links and 
 TEST_CASE("orc topic list pages through a large map") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   std::string expected;
   for (int i = 1000; i < 1700; ++i) {
     const std::string topic = "a_topic_with_a_name_of_some_length/" + std::to_string(i);
@@ -159,7 +159,7 @@ TEST_CASE("orc topic: a reader of the pipe that leaves ends it quietly") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   REQUIRE(node.register_topic("once"));
   REQUIRE(node.send_msg("once", "x", 1));
   // `once` sends nothing more: the tool must notice without writing.

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 TEST_CASE("orc topic echo shows samples as text, hex, JSON or raw, and ends when told") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   REQUIRE(node.register_topic("text"));
   REQUIRE(node.send_msg("text", "hello\n\\ \xC3\xA4", 10));
   const std::string binary("\x00\x1b[31m\xff", 7);
@@ -86,7 +86,7 @@ TEST_CASE("orc topic echo waits for a publisher that comes later") {
 TEST_CASE("orc topic echo says that no program publishes the topic, names a near one, and goes on waiting") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   REQUIRE(node.register_topic("robot_position"));
   REQUIRE(node.request_topic("robot_positons"));  // requested only: no name to suggest
   const auto done = orc.run("$orc topic echo robot_positon --timeout 3");
@@ -113,7 +113,7 @@ TEST_CASE("orc topic echo says that no program publishes the topic, names a near
 TEST_CASE("orc topic echo --as shows numbers, and remarks on a sample of another size") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker node(broker.options());
+  orc::participant node(broker.options());
   const auto show = [&](const std::string& layout, const std::string& sample, const std::string& options = "") {
     REQUIRE(node.register_topic("numbers"));
     REQUIRE(node.send_msg("numbers", sample.data(), sample.size()));

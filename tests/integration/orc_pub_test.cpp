@@ -86,7 +86,7 @@ TEST_CASE("orc topic pub: nobody listens, or another program holds the topic") {
   CHECK(alone.exit_code == 4);
   CHECK(alone.err.find("nobody listens") != std::string::npos);
   CHECK(orc.run("$orc topic pub word hello --wait 0").exit_code == 0);
-  orc::broker node(broker.options("the holder"));
+  orc::participant node(broker.options("the holder"));
   REQUIRE(node.register_topic("word"));
   const auto taken = orc.run("$orc topic pub word hello");
   INFO(taken.err);
@@ -97,7 +97,7 @@ TEST_CASE("orc topic pub: nobody listens, or another program holds the topic") {
 TEST_CASE("A2: orc topic pub --no-keep-last is for those who are there, orc topic echo --max-age for what is young") {
   const broker_process broker;
   const tool orc(broker);
-  orc::broker node(broker.options("commander"));
+  orc::participant node(broker.options("commander"));
   REQUIRE(node.register_topic("old"));
   REQUIRE(node.send_msg("old", "yesterday", 9));
   CHECK(orc.run("$orc topic echo old --once --timeout 1 --max-age 1").exit_code == 4);

@@ -35,7 +35,7 @@ TEST_CASE("zeromq peer: a libzmq DEALER subscribes to a publication, and reads e
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
     broker_process address_broker;
-    orc::broker sender(address_broker.options());
+    orc::participant sender(address_broker.options());
     REQUIRE(sender.register_topic("t", {.transports = {static_cast<orc::transport>(kind)}}));
     raw_client client(address_broker.endpoint());
     const wire::id publication = described(client, "t").publication->publication;
@@ -70,7 +70,7 @@ TEST_CASE("zeromq peer: a libzmq DEALER subscribes to a publication, and reads e
 TEST_CASE("zeromq peer: a libzmq ROUTER publishes, and a subscription reads every sample", "[integration]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
   REQUIRE(fake.welcome());
   std::uint64_t sequence = 0;
@@ -90,7 +90,7 @@ TEST_CASE("link: when the connection breaks and the publication lives, it is joi
     INFO("conflate " << conflate);
     broker_process address_broker;
     fake_publication fake(address_broker, "t");
-    orc::broker receiver(address_broker.options());
+    orc::participant receiver(address_broker.options());
     REQUIRE(receiver.request_topic("t", {.conflate = conflate, .transports = {orc::transport::ipc}}));
     auto subscriber = receiver.subscriber("t");
     REQUIRE(fake.welcome());

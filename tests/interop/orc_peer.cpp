@@ -12,7 +12,7 @@ using namespace orc::test;
 
 class orc_end {
  public:
-  orc_end(orc::broker& participant, std::string channel, mode how) : channel_(std::move(channel)) {
+  orc_end(orc::participant& participant, std::string channel, mode how) : channel_(std::move(channel)) {
     if (how == mode::send) {
       check(participant.register_topic(channel_));
       out_ = participant.publisher(channel_);
@@ -49,6 +49,6 @@ class orc_end {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  orc::broker participant({.broker = "none", .transports = {orc::transport::multicast}, .multicast = words.at(1)});
+  orc::participant participant({.broker = "none", .transports = {orc::transport::multicast}, .multicast = words.at(1)});
   return run_peer<orc_end>(words, participant);
 }

@@ -77,8 +77,8 @@ TEST_CASE("several programs: with a broker, a topic on multicast is LCM's as wel
   auto options = address_broker.options();
   options.multicast = url;
   options.transports = {orc::transport::multicast};
-  orc::broker participant(options);
-  orc::broker other(options);
+  orc::participant participant(options);
+  orc::participant other(options);
   constexpr std::size_t size = 100'000;
 
   const auto registered = participant.register_topic("FROM_ORC");

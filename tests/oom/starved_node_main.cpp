@@ -33,7 +33,7 @@ orc::transport named(const std::string& name) {
   std::exit(2);
 }
 
-void receive(orc::broker& receiver, const std::string& topic, counts& all) {
+void receive(orc::participant& receiver, const std::string& topic, counts& all) {
   const auto got = receiver.recv_msg(topic, 1);
   if (!got) return;
   if (got.size() < 100 || *static_cast<const unsigned char*>(got.data()) != 'x') std::exit(3);
@@ -41,7 +41,8 @@ void receive(orc::broker& receiver, const std::string& topic, counts& all) {
 }
 
 // Sends through both ways that a sample can go, and receives; a second subscription takes all in order.
-void exchange(orc::broker& sender, orc::broker& receiver, orc::broker& far, const std::string& topic, counts& all) {
+void exchange(orc::participant& sender, orc::participant& receiver, orc::participant& far, const std::string& topic,
+              counts& all) {
   std::vector<char> large(100'000, 'x');
   for (int n = 0; n < 200; ++n) {
     const std::size_t size = n % 10 == 0 ? large.size() : 100;
@@ -57,9 +58,9 @@ void exchange(orc::broker& sender, orc::broker& receiver, orc::broker& far, cons
 }
 
 void live(const std::string& broker, const std::vector<orc::transport>& over, steady::time_point end, counts& all) {
-  orc::broker sender({.broker = broker, .name = "sender", .broker_timeout_ms = 300});
-  orc::broker receiver({.broker = broker, .name = "receiver", .broker_timeout_ms = 300});
-  orc::broker far({.broker = broker, .name = "far", .broker_timeout_ms = 300});
+  orc::participant sender({.broker = broker, .name = "sender", .broker_timeout_ms = 300});
+  orc::participant receiver({.broker = broker, .name = "receiver", .broker_timeout_ms = 300});
+  orc::participant far({.broker = broker, .name = "far", .broker_timeout_ms = 300});
   orc::transport_set set;
   for (const auto each : over) set.insert(each);
   for (int round = 0; round < 20 && steady::now() < end; ++round) {

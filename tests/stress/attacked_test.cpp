@@ -71,7 +71,7 @@ class scene {
   coming newcomer() {
     const auto start = std::chrono::steady_clock::now();
     coming took;
-    orc::broker participant({.broker = ipc_, .name = "newcomer", .broker_timeout_ms = patience_ms});
+    orc::participant participant({.broker = ipc_, .name = "newcomer", .broker_timeout_ms = patience_ms});
     const auto registered = participant.register_topic("newcomer/" + std::to_string(++newcomers_));
     INFO(registered.error().message());
     REQUIRE(registered);

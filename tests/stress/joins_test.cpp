@@ -14,12 +14,12 @@ using namespace orc::test;
 TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value and the next sample", "[stress]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
   auto publisher = sender.publisher("t");
   std::uint64_t value = 1;
   REQUIRE(send_value(publisher, value));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   const std::size_t joins = rounds(700, 3500, 70);
   for (std::size_t n = 0; n < joins; ++n) {
     INFO("join " << n);
@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value a
 
 TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is deaf", "[stress]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
   auto publisher = sender.publisher("t");
   std::atomic<bool> stop{false};
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is de
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      orc::broker receiver(address_broker.options());
+      orc::participant receiver(address_broker.options());
       for (std::size_t n = 0; n < rounds(100, 1000, 10); ++n) {
         if (!receiver.request_topic("t", wanted<TestType>(1, 0, 0))) ++deaf;
         std::uint64_t seen = 0;
@@ -109,10 +109,10 @@ void stays_flat(std::size_t cycles, Cycle&& cycle, std::chrono::milliseconds qui
 
 TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
   REQUIRE(sender.send_msg("t", "x", 1));
-  orc::broker receiver(address_broker.options());
+  orc::participant receiver(address_broker.options());
   stays_flat(rounds(1000, 1000, 50), [&] {
     REQUIRE(receiver.request_topic("t", wanted<TestType>()));
     REQUIRE(receiver.recv_msg("t", patience_ms));
@@ -123,8 +123,8 @@ TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behi
 
 TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   // One of many: the broker pushes a topic that comes and goes without end ten times a second.
   constexpr std::uint64_t topics = 20;
   const auto name_of = [](std::uint64_t n) { return "t" + std::to_string(n % topics); };
@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind"
 
 TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[stress]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
+  orc::participant sender(address_broker.options());
   REQUIRE(
       sender.register_topic("t", {.transports = {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}}));
   REQUIRE(sender.send_msg("t", "x", 1));
@@ -153,7 +153,7 @@ TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[
   stays_flat(rounds(300, 1000, 30), [&] {
     ++n;
     const auto kind = n % 3 == 0 ? orc::transport::inproc : n % 3 == 1 ? orc::transport::ipc : orc::transport::tcp;
-    orc::broker receiver(address_broker.options());
+    orc::participant receiver(address_broker.options());
     REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
     REQUIRE(receiver.recv_msg("t", patience_ms));
     REQUIRE(receiver.register_topic("back"));
@@ -186,8 +186,8 @@ TEMPLATE_TEST_CASE("bounded: a subscriber that never reads costs nothing, and th
 
 TEST_CASE("bounded: many topics of one participant", "[stress]") {
   broker_process address_broker;
-  orc::broker sender(address_broker.options());
-  orc::broker receiver(address_broker.options());
+  orc::participant sender(address_broker.options());
+  orc::participant receiver(address_broker.options());
   const std::size_t topics = rounds(300, 1000, 40);
   for (std::size_t n = 0; n < topics; ++n) {
     const std::string topic = "many/" + std::to_string(n);

@@ -47,7 +47,7 @@ std::size_t size_of(std::minstd_rand& random, std::uint32_t number) {
 }
 
 void publish(const orc::participant_options& options, report& r, std::uint32_t life) {
-  orc::broker participant(options);
+  orc::participant participant(options);
   // The one before is dead, so its name is free.
   if (!participant.register_topic(topic, {.transports = {orc::transport::shm}, .history = 4})) ++r.register_failed;
   auto publisher = participant.publisher(topic);
@@ -76,7 +76,7 @@ class reading {
       : report_(r), which_(which), random_(static_cast<unsigned>(::getpid())) {}
 
   void run(const orc::participant_options& options) {
-    orc::broker participant(options);
+    orc::participant participant(options);
     orc::request_options wanted{.transports = {orc::transport::shm}, .max_messages = most};
     if (which_ == 1) wanted.conflate = 0;
     if (!participant.request_topic(topic, wanted)) ++report_.failed;
@@ -193,7 +193,7 @@ class scene {
     // needed.
     CHECK(wait_until([&] {
       forked([&] {
-        orc::broker next(address_broker_.options());
+        orc::participant next(address_broker_.options());
         static_cast<void>(next.register_topic("later"));
       }).wait();
       return wait_until([&] { return sockets() <= 2; }, std::chrono::milliseconds(500));

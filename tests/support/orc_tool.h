@@ -85,7 +85,7 @@ class stream {
   }
 
  private:
-  orc::broker node_;
+  orc::participant node_;
   std::jthread thread_;
 };
 
@@ -107,7 +107,7 @@ class recorder {
 
  private:
   std::string topic_;
-  orc::broker node_;
+  orc::participant node_;
 };
 
 }  // namespace orc::test

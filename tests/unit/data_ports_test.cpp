@@ -86,7 +86,7 @@ TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit]")
   orc::participant_options options;
   options.broker = "none";
   options.ports = "40100-40000";
-  orc::broker participant(options);
+  orc::participant participant(options);
   const auto outcome = participant.register_topic("t", {.transports = {orc::transport::multicast}});
   CHECK(outcome.code() == orc::errc::bad_argument);
   CHECK(outcome.error().message().find("ORC_PORTS") != std::string::npos);
@@ -94,7 +94,7 @@ TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit]")
 }
 
 TEST_CASE("8: a priority needs a transport that leaves the host", "[unit]") {
-  orc::broker participant({.broker = "none"});
+  orc::participant participant({.broker = "none"});
   orc::topic_options options;
   options.transports = {orc::transport::ipc, orc::transport::shm};
   options.priority = orc::priority::bulk;

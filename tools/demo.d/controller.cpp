@@ -30,7 +30,7 @@ int main() {
   /* Communication Setup */
   orc::participant_options options;
   options.name = "controller";
-  orc::broker b(options);
+  orc::participant b(options);
   /* Declare publishing topic */
   if (!complain("register robot_control", b.register_topic("robot_control", {.keep_last = false}))) return EXIT_FAILURE;
   /* Subscribe to a topic */

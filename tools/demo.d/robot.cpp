@@ -31,7 +31,7 @@ bool complain(const char* what, const orc::result& why) {
 int main() {
   orc::participant_options options;
   options.name = "robot";
-  orc::broker b(options);
+  orc::participant b(options);
   if (!complain("register robot_position", b.register_topic("robot_position"))) return EXIT_FAILURE;
   if (!complain("request robot_control", b.request_topic("robot_control"))) return EXIT_FAILURE;
 

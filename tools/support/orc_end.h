@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "orc/broker.h"
+#include "orc/participant.h"
 #include "tools/support/clock.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/ping_pong.h"
@@ -90,7 +90,7 @@ class orc_end {
   }
 
   orc_link link_;
-  orc::broker participant_;
+  orc::participant participant_;
   orc::publisher out_;
   orc::subscriber in_;
 };

@@ -43,8 +43,8 @@ def main() -> None:
     options = parser.parse_args()
     height, width = options.size
     transports = ("shm", "ipc", "tcp") if orc.backend == "native" else ("ipc", "tcp")
-    with orc.Broker(options.broker, name="camera") as broker:
-        camera = broker.register_topic(
+    with orc.Broker(options.broker, name="camera") as participant:
+        camera = participant.register_topic(
             options.topic, transports=transports, expected_size=SHAPE.itemsize + height * width
         )
         with contextlib.suppress(KeyboardInterrupt):

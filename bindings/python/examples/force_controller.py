@@ -31,8 +31,8 @@ def serve(broker: orc.Broker, position: str, command: str) -> None:
     A robot that starts must not receive the last command of another day: keep_last. Nor does a position that was under
     way for too long get an answer: max_age_ms. (Between hosts, the clocks must agree.)
     """
-    commands = broker.register_topic(command, keep_last=False)
-    positions = broker.request_topic(position, max_age_ms=MAX_AGE_MS)  # may be registered later
+    commands = participant.register_topic(command, keep_last=False)
+    positions = participant.request_topic(position, max_age_ms=MAX_AGE_MS)  # may be registered later
     silent = False
     while True:
         message = positions.recv_msg(SILENCE_MS)
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--position", default="robot_position", help="topic to read (default: %(default)s)")
     parser.add_argument("--command", default="robot_control", help="topic to write (default: %(default)s)")
     options = parser.parse_args()
-    with orc.Broker(options.broker, name="force_controller") as broker:
+    with orc.Broker(options.broker, name="force_controller") as participant:
         try:
             serve(broker, options.position, options.command)
         except KeyboardInterrupt:

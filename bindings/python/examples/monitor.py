@@ -34,7 +34,7 @@ async def watch(subscriber: orc.Subscriber, all_seen: dict[str, Seen]) -> None:
 async def monitor(broker: orc.Broker, topics: list[str], every_s: float, lines: int) -> None:
     """Prints a line per topic each `every_s` seconds; `lines` times, 0: for ever."""
     seen = {topic: Seen() for topic in topics}
-    watching = [asyncio.ensure_future(watch(broker.request_topic(topic), seen)) for topic in topics]
+    watching = [asyncio.ensure_future(watch(participant.request_topic(topic), seen)) for topic in topics]
     printed = 0
     while lines == 0 or printed < lines:
         await asyncio.sleep(every_s)
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=1.0, metavar="S", help="seconds between lines (default: 1)")
     parser.add_argument("--lines", type=int, default=0, metavar="N", help="end after so many (default: never)")
     options = parser.parse_args()
-    with orc.Broker(options.broker, name="monitor") as broker:
+    with orc.Broker(options.broker, name="monitor") as participant:
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(monitor(broker, options.topics, options.every, options.lines))
 

@@ -2,9 +2,9 @@
 
     import orc
 
-    with orc.Broker() as broker:
-        command = broker.register_topic("arm/command")
-        state = broker.request_topic("arm/state")
+    with orc.Broker() as participant:
+        command = participant.register_topic("arm/command")
+        state = participant.request_topic("arm/state")
         while (message := state.recv_msg(-1)) is not None:
             command.send_msg(control(numpy.frombuffer(message)))
 

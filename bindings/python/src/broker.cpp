@@ -21,7 +21,7 @@ struct participant {
 
   [[nodiscard]] publisher_handle publisher(std::string_view topic) const {
     errc why = errc::not_registered;
-    auto end = owner->with_broker([&](orc::broker& broker) {
+    auto end = owner->with_broker([&](orc::participant& broker) {
       auto found = broker.publisher(topic);
       if (!found && broker.send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
       return found;
@@ -44,7 +44,7 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .keep_last = keep_last,
                         .priority = to_priority(priority)};
   const result outcome =
-      self.owner->call([topic, options](orc::broker& broker) { return broker.register_topic(topic, options); });
+      self.owner->call([topic, options](orc::participant& broker) { return broker.register_topic(topic, options); });
   check(outcome, "the topic stays registered: Broker.publisher('" + topic + "') is its handle");
   return self.publisher(topic);
 }
@@ -62,7 +62,7 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .max_age_ms = to_int(max_age_ms, "max_age_ms")};
   const auto since = std::chrono::steady_clock::now();
   const result outcome =
-      self.owner->call([topic, options](orc::broker& broker) { return broker.request_topic(topic, options); });
+      self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
   if (!outcome && outcome.code() != errc::no_broker) check(outcome);
   subscriber_handle made{self.owner, self.owner->find(topic), topic};
   if (conflate == 1) made.same->newest_only();
@@ -85,7 +85,7 @@ nb::object receive_by_name(participant& self, std::string_view topic, nb::handle
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
   const readable_bytes bytes(data);
   const errc code = self.owner->with_broker(
-      [&](orc::broker& broker) { return broker.send_msg(topic, bytes.data(), bytes.size()).code(); });
+      [&](orc::participant& broker) { return broker.send_msg(topic, bytes.data(), bytes.size()).code(); });
   if (code != errc::ok) fail(code);
 }
 
@@ -164,7 +164,7 @@ void bind_broker(nb::module_& m) {
       .def(
           "unregister_topic",
           [](participant& self, const std::string& topic) {
-            check(self.owner->call([topic](orc::broker& broker) { return broker.unregister_topic(topic); }));
+            check(self.owner->call([topic](orc::participant& broker) { return broker.unregister_topic(topic); }));
           },
           nb::arg("topic"),
           "Withdraws a topic. Gives slow readers up to 300 ms for the last sample, then waits for the broker's answer, "
@@ -172,14 +172,14 @@ void bind_broker(nb::module_& m) {
       .def(
           "release_topic",
           [](participant& self, const std::string& topic) {
-            check(self.owner->call([topic](orc::broker& broker) { return broker.release_topic(topic); }));
+            check(self.owner->call([topic](orc::participant& broker) { return broker.release_topic(topic); }));
           },
           nb::arg("topic"),
           "Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {
-            return self.owner->with_broker([](orc::broker& broker) { return broker.broker_endpoint(); });
+            return self.owner->with_broker([](orc::participant& broker) { return broker.broker_endpoint(); });
           },
           "Endpoint of the broker that answered last, or \"none\"; empty when no broker has answered yet.")
       .def(

@@ -36,7 +36,7 @@ class answer {
   std::optional<result> outcome_;
 };
 
-[[nodiscard]] result call_beside(const std::shared_ptr<orc::broker>& broker, const session::set_up& wanted) {
+[[nodiscard]] result call_beside(const std::shared_ptr<orc::participant>& broker, const session::set_up& wanted) {
   const auto told = std::make_shared<answer>();
   try {
     interpreter::run_beside([told, used = broker, wanted]() mutable {
@@ -61,7 +61,7 @@ session::session(participant_options options, std::shared_ptr<log_sink> sink)
   if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
   if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > max_call_ms) options.broker_timeout_ms = max_call_ms;
   options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
-  without_gil([&]() noexcept { broker_ = std::make_shared<orc::broker>(std::move(options)); });
+  without_gil([&]() noexcept { broker_ = std::make_shared<orc::participant>(std::move(options)); });
   interpreter::add(this);
 }
 
@@ -85,7 +85,7 @@ void session::close() noexcept {
   }
 }
 
-const std::shared_ptr<orc::broker>& session::broker() const {
+const std::shared_ptr<orc::participant>& session::broker() const {
   if (!broker_) fail(errc::closed);
   return broker_;
 }
@@ -100,7 +100,7 @@ std::shared_ptr<subscription> session::find(std::string_view topic) {
       subscriptions_.erase(still);
   }
   errc why = errc::not_requested;
-  auto end = with_broker([&](orc::broker& broker) {
+  auto end = with_broker([&](orc::participant& broker) {
     auto found = broker.subscriber(topic);
     if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
     return found;

@@ -29,8 +29,8 @@ class session {
 
   [[nodiscard]] log_sink& sink() const noexcept { return *sink_; }
 
-  // Runs `call` on the orc::broker without the GIL. `call` must not wait. When close() ran meanwhile, the participant
-  // ends here, still without the GIL, because its threads may be waiting for it. Raises Closed.
+  // Runs `call` on the orc::participant without the GIL. `call` must not wait. When close() ran meanwhile, the
+  // participant ends here, still without the GIL, because its threads may be waiting for it. Raises Closed.
   template <typename Call>
   auto with_broker(Call&& call) const {
     auto kept = broker();
@@ -46,16 +46,16 @@ class session {
 
   // Runs a set-up call, which waits for the address broker, on a thread of its own, so that Ctrl-C ends the wait. The
   // call then goes on, and its declaration stays.
-  using set_up = std::function<result(orc::broker&)>;
+  using set_up = std::function<result(orc::participant&)>;
   [[nodiscard]] result call(const set_up& wanted) const;
 
  private:
   // A thread that holds the GIL must not drop this if it may be the last owner. Raises Closed.
-  [[nodiscard]] const std::shared_ptr<orc::broker>& broker() const;
+  [[nodiscard]] const std::shared_ptr<orc::participant>& broker() const;
 
   int broker_timeout_ms_;
   std::shared_ptr<log_sink> sink_;
-  std::shared_ptr<orc::broker> broker_;
+  std::shared_ptr<orc::participant> broker_;
   std::map<std::string, std::shared_ptr<subscription>, std::less<>> subscriptions_;
 };
 

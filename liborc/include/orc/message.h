@@ -128,7 +128,7 @@ class [[nodiscard]] message {
   errc status_ = errc::nothing_new;
 };
 
-// Memory for one sample: fill it in place, then send it (publisher::send, broker::send_msg). Destroying it sends
+// Memory for one sample: fill it in place, then send it (publisher::send, participant::send_msg). Destroying it sends
 // nothing. On a topic with shm subscribers it is the memory that they will read. A topic can have four such loans at a
 // time; further loans are copied when they are sent. Aligned to at least 8 bytes. One loan belongs to one thread at a
 // time.

@@ -57,7 +57,7 @@ enum class priority : std::uint8_t { bulk, normal, control };
 // Returns the priority's name, such as "bulk".
 [[nodiscard]] ORC_API std::string_view to_string(priority p) noexcept;
 
-// For the constructor of orc::broker.
+// For the constructor of orc::participant.
 struct participant_options {
   // Endpoints of the address broker, separated by commas, tried in order. A host name stands for each of its addresses,
   // at most 8. Empty: $ORC_BROKER, else the user's broker, the system's broker, tcp://127.0.0.1:5570. An endpoint

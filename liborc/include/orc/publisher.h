@@ -15,8 +15,8 @@ class publication;
 }
 
 // A publication. Cheap to copy: all copies are the same publication. Any thread may make any call; calls on one topic
-// wait for each other. The topic stays registered until broker::unregister_topic or the end of the participant. Every
-// send may return these codes:
+// wait for each other. The topic stays registered until participant::unregister_topic or the end of the participant.
+// Every send may return these codes:
 // - closed: the topic was unregistered, or the participant ended;
 // - forked: this process is a child of the one that registered the topic;
 // - not_registered: the handle is false.
@@ -24,7 +24,7 @@ class ORC_API publisher {
  public:
   // A false handle, for which send returns not_registered.
   publisher() noexcept;
-  // For ORC itself: broker::publisher makes handles.
+  // For ORC itself: participant::publisher makes handles.
   explicit publisher(std::shared_ptr<detail::publication> publication) noexcept;
   // The topic stays registered when its handles are gone.
   ~publisher();

@@ -29,12 +29,12 @@ struct link_info {
 
 // A subscription. Cheap to copy: all copies are the same subscription. Any thread may make any call. When several
 // threads wait on one subscription, each sample goes to one of them. The topic stays requested until
-// broker::release_topic or the end of the participant. After that every receive returns errc::closed.
+// participant::release_topic or the end of the participant. After that every receive returns errc::closed.
 class ORC_API subscriber {
  public:
   // A false handle, for which recv returns not_requested.
   subscriber() noexcept;
-  // For ORC itself: broker::subscriber makes handles.
+  // For ORC itself: participant::subscriber makes handles.
   explicit subscriber(std::shared_ptr<detail::subscription> subscription) noexcept;
   // The topic stays requested when its handles are gone.
   ~subscriber();

@@ -7,76 +7,79 @@
 
 namespace orc {
 
-// ---- broker ----
+// ---- participant ----
 
-broker::broker() : broker(participant_options{}) {}
-broker::broker(participant_options options) : participant_(std::make_unique<detail::participant>(std::move(options))) {}
-broker::broker(broker&&) noexcept = default;
+participant::participant() : participant(participant_options{}) {}
+participant::participant(participant_options options)
+    : participant_(std::make_unique<detail::participant>(std::move(options))) {}
+participant::participant(participant&&) noexcept = default;
 
-broker& broker::operator=(broker&& other) noexcept {
-  broker ended(std::move(*this));
+participant& participant::operator=(participant&& other) noexcept {
+  participant ended(std::move(*this));
   participant_ = std::move(other.participant_);
   return *this;
 }
 
-broker::~broker() {
+participant::~participant() {
   // After fork() its sockets, threads and locks belong to the parent.
   if (participant_ && participant_->forked()) (void)participant_.release();
 }
 
-result broker::register_topic(std::string_view topic, const topic_options& options) try {
+result participant::register_topic(std::string_view topic, const topic_options& options) try {
   return participant_ ? participant_->register_topic(topic, options) : errc::closed;
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 
-result broker::request_topic(std::string_view topic, const request_options& options) try {
+result participant::request_topic(std::string_view topic, const request_options& options) try {
   return participant_ ? participant_->request_topic(topic, options) : errc::closed;
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 
-result broker::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
+result participant::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
   return usable() == errc::ok ? publisher(topic).send(data, size) : usable();
 }
-result broker::send_msg(std::string_view topic, message&& msg) noexcept {
+result participant::send_msg(std::string_view topic, message&& msg) noexcept {
   return usable() == errc::ok ? publisher(topic).send(std::move(msg)) : usable();
 }
-result broker::send_msg(std::string_view topic, orc::loan&& filled) noexcept {
+result participant::send_msg(std::string_view topic, orc::loan&& filled) noexcept {
   return usable() == errc::ok ? publisher(topic).send(std::move(filled)) : usable();
 }
-message broker::recv_msg(std::string_view topic, int timeout_ms) noexcept {
+message participant::recv_msg(std::string_view topic, int timeout_ms) noexcept {
   return usable() == errc::ok ? subscriber(topic).recv(timeout_ms) : message(usable());
 }
-message broker::recv_next(std::string_view topic, int timeout_ms) noexcept {
+message participant::recv_next(std::string_view topic, int timeout_ms) noexcept {
   return usable() == errc::ok ? subscriber(topic).recv_next(timeout_ms) : message(usable());
 }
-loan broker::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
+loan participant::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
-publisher broker::publisher(std::string_view topic) noexcept {
+publisher participant::publisher(std::string_view topic) noexcept {
   return usable() == errc::ok ? orc::publisher(participant_->sender(topic)) : orc::publisher();
 }
 
-subscriber broker::subscriber(std::string_view topic) noexcept {
+subscriber participant::subscriber(std::string_view topic) noexcept {
   return usable() == errc::ok ? orc::subscriber(participant_->receiver(topic)) : orc::subscriber();
 }
 
-errc broker::usable() const noexcept {
+errc participant::usable() const noexcept {
   if (!participant_) return errc::closed;
   return participant_->forked() ? errc::forked : errc::ok;
 }
 
-result broker::unregister_topic(std::string_view topic) try {
+result participant::unregister_topic(std::string_view topic) try {
   return participant_ ? participant_->unregister_topic(topic) : errc::closed;
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
-result broker::release_topic(std::string_view topic) try {
+result participant::release_topic(std::string_view topic) try {
   return participant_ ? participant_->release_topic(topic) : errc::closed;
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
-std::string broker::broker_endpoint() const { return participant_ ? participant_->broker_endpoint() : std::string(); }
+std::string participant::broker_endpoint() const {
+  return participant_ ? participant_->broker_endpoint() : std::string();
+}
 
 // ---- publisher ----
 

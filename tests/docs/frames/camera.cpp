@@ -11,7 +11,7 @@ constexpr std::size_t width = 64, height = 48;
 
 void render(void* image) { std::memset(image, 7, width * height); }
 
-int block(orc::broker& b) {
+int block(orc::participant& b) {
   // block
   return 0;
 }
@@ -19,9 +19,9 @@ int block(orc::broker& b) {
 }  // namespace
 
 int main() {
-  orc::broker b;
+  orc::participant b;
   if (block(b) != 0) return 1;
-  orc::broker viewer;
+  orc::participant viewer;
   if (!viewer.request_topic("camera", {.connected_within_ms = 10000})) return 2;
   if (viewer.subscriber("camera").link().transport != orc::transport::shm) return 3;
   return viewer.recv_msg("camera", 10000).size() == width * height ? 0 : 4;

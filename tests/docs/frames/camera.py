@@ -3,8 +3,8 @@
 import numpy as np
 import orc
 
-with orc.Broker() as broker:
-    camera = broker.register_topic("camera", transports="shm")
+with orc.Broker() as participant:
+    camera = participant.register_topic("camera", transports="shm")
     image = np.arange(48, dtype=np.uint8)
     # block
     with orc.Broker() as viewer:

@@ -5,7 +5,7 @@
 
 namespace {
 
-int block(orc::broker& b) {
+int block(orc::participant& b) {
   // block
   return 0;
 }
@@ -13,6 +13,6 @@ int block(orc::broker& b) {
 }  // namespace
 
 int main() {
-  orc::broker b;
+  orc::participant b;
   return block(b);
 }

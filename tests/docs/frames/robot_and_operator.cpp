@@ -3,7 +3,7 @@
 
 namespace {
 
-int block(orc::broker& b, orc::broker& robot) {
+int block(orc::participant& b, orc::participant& robot) {
   // block
   return 0;
 }
@@ -11,8 +11,8 @@ int block(orc::broker& b, orc::broker& robot) {
 }  // namespace
 
 int main() {
-  orc::broker b;
-  orc::broker robot;
+  orc::participant b;
+  orc::participant robot;
   if (block(b, robot) != 0) return 1;
   if (!robot.subscriber("robot/do").wait_connected(10000)) return 2;
   if (!b.send_msg("robot/do", "go", 2)) return 3;

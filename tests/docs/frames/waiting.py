@@ -13,15 +13,15 @@ async def program(position):
 
 
 async def main():
-    with orc.Broker() as robot, orc.Broker() as broker:
+    with orc.Broker() as robot, orc.Broker() as participant:
         source = robot.register_topic("robot_position")
-        position = broker.request_topic("robot_position")
+        position = participant.request_topic("robot_position")
         task = asyncio.create_task(program(position))
         for sample in range(1, 100):
             source.send_msg(struct.pack("d", sample))
             await asyncio.sleep(0.01)
         assert not task.done(), task.result()
-        broker.release_topic("robot_position")  # ends `async for`
+        participant.release_topic("robot_position")  # ends `async for`
         await asyncio.wait_for(task, 10)
 
 

@@ -1,0 +1,111 @@
+// The participant: a program's session with ORC. The ORC paper calls the class `broker` (Listing 1); orc/broker.h has
+// that name.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "orc/message.h"
+#include "orc/options.h"
+#include "orc/publisher.h"
+#include "orc/result.h"
+#include "orc/subscriber.h"
+#include "orc/version.h"
+
+namespace orc {
+
+namespace detail {
+class participant;
+}
+
+// A participant. Any thread may make any call; two threads on different topics never share a lock. One housekeeping
+// thread per participant keeps the broker informed and the links up. After fork() the child must make its own
+// participant: calls on an inherited one return errc::forked, and destroying it is harmless.
+//
+// Every call that returns a `result` or a `message` may also return these codes:
+// - forked: this process is a child of the one that made the participant;
+// - closed: the participant was moved from.
+//
+// register_topic, request_topic, unregister_topic and release_topic may also return these:
+// - bad_argument: an option of the participant, or its environment variable, is wrong;
+// - no_descriptors, system_error: the participant could not start its thread or libzmq;
+// - no_memory.
+class ORC_API participant {
+ public:
+  // Does not wait for a broker and does not fail without one. Set-up calls report what went wrong. Throws
+  // std::bad_alloc.
+  participant();
+  explicit participant(participant_options options);
+  // Ends the publications and subscriptions, says goodbye to the address broker, and gives slow readers up to 300 ms
+  // for the last samples. Takes at most a second.
+  ~participant();
+  // Participants can be moved, not copied.
+  participant(const participant&) = delete;
+  participant& operator=(const participant&) = delete;
+  participant(participant&&) noexcept;
+  participant& operator=(participant&&) noexcept;
+
+  // Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
+  // participant_options::broker_timeout_ms. Calling it again returns the topic's current status: a broker that returns
+  // may refuse a topic that was registered without one. Its sends still succeed then, and reach the linked subscribers.
+  // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
+  //
+  // After each of these the topic is not registered:
+  // - bad_name: `topic` is not a topic name;
+  // - name_taken: a live publication of another participant holds the topic; the message names it;
+  // - bad_argument: an option is out of range or contradicts another one, the broker rejects an endpoint, or the
+  //   participant uses no broker and the topic does not name multicast;
+  // - refused: a table of the broker is full, or the broker speaks another version;
+  // - no_permission, no_descriptors, no_memory, system_error: the topic's sockets or memory cannot be made;
+  // - closed: another thread unregistered the topic meanwhile.
+  //
+  // Other options than the first time are a bad_argument too, and then nothing changes.
+  [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});
+
+  // Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist. Waits
+  // for the broker's answer, at most broker_timeout_ms, and then for the link, at most
+  // request_options::connected_within_ms.
+  // - no_broker: no broker answered. The request stays.
+  // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
+  //
+  // After each of these the topic is not requested: bad_name, bad_argument, refused and closed as above; without a
+  // broker ("none") also no_permission, no_descriptors, no_memory and system_error, when the group cannot be joined.
+  // Other options than the first time are a bad_argument too, and then nothing changes.
+  [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
+
+  // Same as publisher::send by name. Returns its codes, and not_registered for an unknown topic.
+  [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
+  [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
+  [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
+  // Same as subscriber::recv by name. Returns its codes, and not_requested for an unknown topic.
+  [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept;
+  // Same as subscriber::recv_next by name. Returns its codes, and not_requested for an unknown topic.
+  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
+  // Same as publisher::loan by name. Returns false for an unknown topic.
+  [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
+
+  // Returns the handle of a topic that was registered, else a false handle. Never waits.
+  [[nodiscard]] orc::publisher publisher(std::string_view topic) noexcept;
+  // Returns the handle of a topic that was requested, else a false handle. Never waits.
+  [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
+
+  // Withdraws a topic. Its handles then return closed. Gives slow readers up to 300 ms for the last sample. Then waits
+  // for the broker's answer, at most broker_timeout_ms and at most a second; after the answer another participant can
+  // register the topic. Returns not_registered for an unknown topic.
+  result unregister_topic(std::string_view topic);
+  // Withdraws a request. Threads that wait on it return closed. Returns not_requested for an unknown topic.
+  result release_topic(std::string_view topic);
+
+  // Returns the endpoint of the broker that answered last, or "none" when the participant uses no broker. Empty when no
+  // broker has answered yet, and after fork().
+  [[nodiscard]] std::string broker_endpoint() const;
+
+ private:
+  [[nodiscard]] errc usable() const noexcept;
+
+  std::unique_ptr<detail::participant> participant_;
+};
+
+}  // namespace orc
