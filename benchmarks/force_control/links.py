@@ -45,7 +45,7 @@ class OverOrc:
     """Publishes the state and takes the newest command that came until the deadline, as the paper's wrapper does."""
 
     def __init__(self, broker: Any) -> None:
-        """`broker`: an orc.Broker, which stays the caller's."""
+        """`broker`: an orc.Participant, which stays the caller's."""
         self._states = broker.register_topic(STATE_TOPIC, expected_size=STATE.itemsize)
         self._commands = broker.request_topic(COMMAND_TOPIC, max_age_ms=MAX_AGE_MS)
         self._readable = (self._commands.fileno(),)

@@ -26,7 +26,7 @@ def serve(config: RunConfig) -> None:
     controller = ForceController(REFERENCES[config.reference].force)
     command = np.zeros(1, COMMAND)
     command_bytes = command.view(np.uint8)
-    with orc.Broker(config.broker, name="force_controller", transports=config.transport) as broker:
+    with orc.Participant(config.broker, name="force_controller", transports=config.transport) as broker:
         commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize, keep_last=False)
         states = broker.request_topic(STATE_TOPIC, max_age_ms=MAX_AGE_MS)
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus)

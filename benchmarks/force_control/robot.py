@@ -139,7 +139,7 @@ def main(config: RunConfig) -> None:
         if config.transport:
             import orc
 
-            broker = stack.enter_context(orc.Broker(config.broker, name="robot", transports=config.transport))
+            broker = stack.enter_context(orc.Participant(config.broker, name="robot", transports=config.transport))
             link = OverOrc(broker)
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.robot_cpus)
         if config.verbose:

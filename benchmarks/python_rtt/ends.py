@@ -21,7 +21,7 @@ class OrcEnd:
     """Two topics of ORC, by the backend that `module` is."""
 
     def __init__(self, module: Any, transport: str, out: str, into: str, size: int, timeout_ms: int) -> None:
-        self._broker = module.Broker(name=f"python_rtt {out}", transports=transport)
+        self._broker = module.Participant(name=f"python_rtt {out}", transports=transport)
         reserve = {"expected_size": size} if transport == "shm" else {}
         self._publisher = self._broker.register_topic(out, **reserve)
         self._subscriber = self._broker.request_topic(into)

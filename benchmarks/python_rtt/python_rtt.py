@@ -150,7 +150,7 @@ def stalls(programs: Path, options: argparse.Namespace) -> dict[str, Any]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        with orc.Broker(name="python_rtt") as broker:
+        with orc.Participant(name="python_rtt") as broker:
             return gil.stalls(broker, "python_rtt/steady", max(0.2, options.seconds))
     finally:
         publisher.terminate()

@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     height, width = options.size
     transports = ("shm", "ipc", "tcp") if orc.backend == "native" else ("ipc", "tcp")
-    with orc.Broker(options.broker, name="camera") as participant:
+    with orc.Participant(options.broker, name="camera") as participant:
         camera = participant.register_topic(
             options.topic, transports=transports, expected_size=SHAPE.itemsize + height * width
         )

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--topic", default="camera", help="(default: %(default)s)")
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="end after so many (default: never)")
     options = parser.parse_args()
-    with orc.Broker(options.broker, name="camera_viewer") as participant:
+    with orc.Participant(options.broker, name="camera_viewer") as participant:
         frames = participant.request_topic(options.topic)
         with contextlib.suppress(KeyboardInterrupt):
             show(frames, options.frames)

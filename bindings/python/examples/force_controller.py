@@ -25,7 +25,7 @@ def control(q: np.ndarray) -> np.ndarray:
     return -2.0 * q
 
 
-def serve(broker: orc.Broker, position: str, command: str) -> None:
+def serve(participant: orc.Participant, position: str, command: str) -> None:
     """Answers every position with a command, for ever. The newest position counts; those it was too slow for do not.
 
     A robot that starts must not receive the last command of another day: keep_last. Nor does a position that was under
@@ -56,9 +56,9 @@ def main() -> None:
     parser.add_argument("--position", default="robot_position", help="topic to read (default: %(default)s)")
     parser.add_argument("--command", default="robot_control", help="topic to write (default: %(default)s)")
     options = parser.parse_args()
-    with orc.Broker(options.broker, name="force_controller") as participant:
+    with orc.Participant(options.broker, name="force_controller") as participant:
         try:
-            serve(broker, options.position, options.command)
+            serve(participant, options.position, options.command)
         except KeyboardInterrupt:
             print("ended", flush=True)
 

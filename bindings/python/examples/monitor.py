@@ -31,7 +31,7 @@ async def watch(subscriber: orc.Subscriber, all_seen: dict[str, Seen]) -> None:
         seen.bytes += len(message)
 
 
-async def monitor(broker: orc.Broker, topics: list[str], every_s: float, lines: int) -> None:
+async def monitor(participant: orc.Participant, topics: list[str], every_s: float, lines: int) -> None:
     """Prints a line per topic each `every_s` seconds; `lines` times, 0: for ever."""
     seen = {topic: Seen() for topic in topics}
     watching = [asyncio.ensure_future(watch(participant.request_topic(topic), seen)) for topic in topics]
@@ -58,9 +58,9 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=1.0, metavar="S", help="seconds between lines (default: 1)")
     parser.add_argument("--lines", type=int, default=0, metavar="N", help="end after so many (default: never)")
     options = parser.parse_args()
-    with orc.Broker(options.broker, name="monitor") as participant:
+    with orc.Participant(options.broker, name="monitor") as participant:
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(monitor(broker, options.topics, options.every, options.lines))
+            asyncio.run(monitor(participant, options.topics, options.every, options.lines))
 
 
 if __name__ == "__main__":

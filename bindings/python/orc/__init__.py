@@ -2,7 +2,7 @@
 
     import orc
 
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         command = participant.register_topic("arm/command")
         state = participant.request_topic("arm/state")
         while (message := state.recv_msg(-1)) is not None:
@@ -54,14 +54,16 @@ from orc._waiting import Callback
 
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
 if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
-    from orc._broker import Broker, Message, Publisher, Subscriber
     from orc._directory import Directory, Watch
+    from orc._participant import Message, Participant, Publisher, Subscriber
 
     backend = "native"
 else:
-    from orc.pure import Broker, Directory, Message, Publisher, Subscriber, Watch
+    from orc.pure import Directory, Message, Participant, Publisher, Subscriber, Watch
 
     backend = "pure"
+
+Broker = Participant  # the ORC paper's name (Listing 1)
 
 
 def __getattr__(name: str) -> str:
@@ -94,6 +96,7 @@ __all__ = [
     "NoPermission",
     "NotRegistered",
     "NotRequested",
+    "Participant",
     "ParticipantState",
     "PublicationCounters",
     "PublicationState",

@@ -102,7 +102,7 @@ class Closed(Error):
 
 
 class Forked(Error):
-    """The object was made before fork(): the child must make its own Broker."""
+    """The object was made before fork(): the child must make its own participant."""
 
     code = "forked"
     text = "made before fork(): a child process must make its own participant"

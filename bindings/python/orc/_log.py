@@ -1,4 +1,4 @@
-"""The logger "orc" of both backends. The log goes there when a program gives Broker no `log`."""
+"""The logger "orc" of both backends. The log goes there when a program gives Participant no `log`."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ logger.addFilter(_Prefix())
 
 
 def log_to_logging(level: str, text: str) -> None:
-    """The default of Broker's `log`: writes to the logger "orc"."""
+    """The default of Participant's `log`: writes to the logger "orc"."""
     logger.log(_LEVELS[level], "%s", text)

@@ -1,4 +1,4 @@
-"""The extension (src/*.cpp). Users see it through orc/__init__.py and orc/_broker.py."""
+"""The extension (src/*.cpp). Users see it through orc/__init__.py and orc/_participant.py."""
 
 from types import TracebackType
 from typing import Any, Callable, Iterable, List, Optional, Tuple, Type, Union, final
@@ -72,7 +72,7 @@ class Subscriber:
     def fileno(self) -> int: ...
     def wait_connected(self, timeout_ms: int) -> bool: ...
 
-class Broker:
+class Participant:
     def __init__(
         self,
         broker: str = "",

@@ -10,7 +10,7 @@ namespace {
 
 // liborc's loan does not report why it failed.
 [[noreturn]] void fail_to_lend(publisher_handle& from, std::size_t size) {
-  const errc why = from.owner->with_broker([&](orc::participant& broker) {
+  const errc why = from.owner->with_participant([&](orc::participant& broker) {
     if (broker.send_msg(from.topic, nullptr, 1).code() == errc::forked) return errc::forked;
     return from.end.loan(0) ? errc::no_memory : errc::closed;
   });

@@ -1,11 +1,11 @@
 // The extension orc._native: liborc for orc/__init__.py, which adds the parts that are simpler in Python.
 #include <nanobind/nanobind.h>
 
-#include "broker.h"
 #include "directory.h"
 #include "interpreter.h"
 #include "message.h"
 #include "orc.h"
+#include "participant.h"
 #include "publisher.h"
 #include "session_ref.h"
 #include "subscriber.h"
@@ -35,6 +35,6 @@ NB_MODULE(_native, m) {
   orc::python::bind_message(m);
   orc::python::bind_publisher(m);
   orc::python::bind_subscriber(m);
-  orc::python::bind_broker(m);
+  orc::python::bind_participant(m);
   orc::python::bind_directory(m);
 }

@@ -100,7 +100,7 @@ std::shared_ptr<subscription> session::find(std::string_view topic) {
       subscriptions_.erase(still);
   }
   errc why = errc::not_requested;
-  auto end = with_broker([&](orc::participant& broker) {
+  auto end = with_participant([&](orc::participant& broker) {
     auto found = broker.subscriber(topic);
     if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
     return found;

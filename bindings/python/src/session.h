@@ -16,7 +16,7 @@
 
 namespace orc::python {
 
-// The Broker and its handles own it together, so a publisher works as long as it is kept.
+// The participant and its handles own it together, so a publisher works as long as it is kept.
 class session {
  public:
   session(participant_options options, std::shared_ptr<log_sink> sink);
@@ -32,7 +32,7 @@ class session {
   // Runs `call` on the orc::participant without the GIL. `call` must not wait. When close() ran meanwhile, the
   // participant ends here, still without the GIL, because its threads may be waiting for it. Raises Closed.
   template <typename Call>
-  auto with_broker(Call&& call) const {
+  auto with_participant(Call&& call) const {
     auto kept = broker();
     return without_gil([&]() noexcept {
       auto outcome = call(*kept);

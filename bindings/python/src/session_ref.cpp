@@ -26,7 +26,7 @@ void bind_session(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(&clear)},
                          {0, nullptr}};
-  nb::class_<session>(m, "Session", nb::type_slots(slots), nb::is_final(), "What one Broker's objects share.");
+  nb::class_<session>(m, "Session", nb::type_slots(slots), nb::is_final(), "What one participant's objects share.");
 }
 
 }  // namespace orc::python

@@ -9,8 +9,8 @@ namespace orc::python {
 
 class session;
 
-// The session is a Python object, so that the collector finds this cycle: an object keeps a Broker or its handles, and
-// the Broker's log is a method of that object.
+// The session is a Python object, so that the collector finds this cycle: an object keeps a participant or its handles,
+// and the participant's log is a method of that object.
 class session_ref {
  public:
   explicit session_ref(std::unique_ptr<session> made);

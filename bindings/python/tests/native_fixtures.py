@@ -36,7 +36,7 @@ def link(broker: BrokerProcess) -> Iterator[Callable[..., Linked]]:
     made = []
 
     def linked(module: Any, transports: str = "ipc", topic: str = "t", register: Any = None, **request: Any) -> Linked:
-        sender, receiver = module.Broker(), module.Broker()
+        sender, receiver = module.Participant(), module.Participant()
         made.extend([sender, receiver])
         publisher = sender.register_topic(topic, transports=transports, **(register or {}))
         subscriber = receiver.request_topic(topic, connected_within_ms=20000, **request)

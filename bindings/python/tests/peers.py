@@ -119,7 +119,7 @@ class Pair:
 
 
 def _publish(orc: Any, topic: str) -> None:
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic(topic)
         for line in sys.stdin:
             publisher.send_msg(bytes.fromhex(line))
@@ -127,7 +127,7 @@ def _publish(orc: Any, topic: str) -> None:
 
 def _echo(orc: Any, topic: str, depth: Optional[int]) -> None:
     options = {} if depth is None else {"conflate": 0, "depth": depth}
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         subscriber = participant.request_topic(topic, **options)
         while True:
             message = subscriber.recv_msg(-1)

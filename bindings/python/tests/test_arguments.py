@@ -42,7 +42,7 @@ def test_the_largest_timeout_waits(backend: Any, link: Any) -> None:
 
 @pytest.mark.parametrize("topic", ["", "a b", "ü", "x" * 256])
 def test_bad_names(backend: Any, broker: Any, topic: str) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         for call in (participant.register_topic, participant.request_topic):
             with pytest.raises(backend.BadName):
                 call(topic)
@@ -50,7 +50,7 @@ def test_bad_names(backend: Any, broker: Any, topic: str) -> None:
 
 @pytest.mark.parametrize("topic", [None, 5, b"bytes"])
 def test_names_of_wrong_type(backend: Any, broker: Any, topic: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         for call in (participant.register_topic, participant.request_topic, participant.publisher):
             with pytest.raises(TypeError):
                 call(topic)
@@ -61,7 +61,7 @@ def test_names_of_wrong_type(backend: Any, broker: Any, topic: Any) -> None:
 
 
 def test_options_that_make_no_sense(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         for options in (
             {"conflate": 2},
             {"conflate": 0, "depth": 65_537},
@@ -80,7 +80,7 @@ def test_options_that_make_no_sense(backend: Any, broker: Any) -> None:
 
 def test_options_that_contradict_each_other(backend: Any, broker: Any) -> None:
     """depth=100 without conflate=0 kept one sample, silently."""
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         with pytest.raises(backend.BadArgument, match="depth is the length of the queue with conflate = 0"):
             participant.request_topic("t", depth=100)
         for options in ({"max_messages": 3}, {"spin_us": 5}):
@@ -101,7 +101,7 @@ def test_the_hash_of_a_schema(backend: Any, broker: Any) -> None:
         ).digest()[:8],
         "little",
     )
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         with pytest.raises((backend.BadArgument, backend.Refused), match=f"{right:016x}"):
             participant.register_topic("t", type=backend.TypeInfo("robot.State", "json", right + 1, b"{}"))
         participant.register_topic("t", type=backend.TypeInfo("robot.State", "json", 0, b"{}"))
@@ -109,7 +109,7 @@ def test_the_hash_of_a_schema(backend: Any, broker: Any) -> None:
 
 
 def test_unknown_topics(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         for call in (
             lambda: participant.send_msg("t", b""),
             lambda: participant.publisher("t"),
@@ -129,7 +129,7 @@ def test_unknown_topics(backend: Any, broker: Any) -> None:
 
 
 def test_after_close_everything_is_closed(backend: Any, broker: Any) -> None:
-    participant = backend.Broker()
+    participant = backend.Participant()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("t")
     participant.close()
@@ -159,7 +159,7 @@ def test_close_right_after_a_set_up_call_ends_the_participant(backend: Any, brok
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the thread that made the call goes on last
         orc = importlib.import_module(sys.argv[1])
         for number in range(200):
-            participant = orc.Broker()
+            participant = orc.Participant()
             publisher = participant.register_topic(f"t{number}")
             participant.close()
             try:
@@ -172,7 +172,7 @@ def test_close_right_after_a_set_up_call_ends_the_participant(backend: Any, brok
 
 
 def test_released_and_unregistered_handles_are_closed(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t")
         participant.unregister_topic("t")
@@ -186,7 +186,7 @@ def test_released_and_unregistered_handles_are_closed(backend: Any, broker: Any)
 
 
 def test_a_handle_keeps_its_participant(native: Any, broker: Any) -> None:
-    publisher = native.Broker().register_topic("t")
+    publisher = native.Participant().register_topic("t")
     gc.collect()
     publisher.send_msg(b"alive")
 
@@ -201,7 +201,7 @@ def test_the_log_goes_to_a_callable_and_errors_in_it_are_survived(native: Any, r
 
     from support import BrokerProcess
 
-    with native.Broker(log=log, broker_timeout_ms=50) as participant:
+    with native.Participant(log=log, broker_timeout_ms=50) as participant:
         with pytest.raises(native.NoBroker):
             participant.register_topic("t")
         import os
@@ -221,7 +221,7 @@ def test_the_log_goes_to_a_callable_and_errors_in_it_are_survived(native: Any, r
 
 def test_without_a_callable_the_log_goes_to_logging(native: Any, broker: Any, caplog: Any) -> None:
     with caplog.at_level(logging.DEBUG, "orc"):
-        with native.Broker() as participant:
+        with native.Participant() as participant:
             participant.register_topic("t")
             wait_until(lambda: [record for record in caplog.records if record.name == "orc"])
 
@@ -229,7 +229,7 @@ def test_without_a_callable_the_log_goes_to_logging(native: Any, broker: Any, ca
 def test_a_log_callable_that_knows_the_participant_does_not_leak(native: Any, broker: Any) -> None:
     class Owner:
         def __init__(self) -> None:
-            self.participant = native.Broker(log=self.log)
+            self.participant = native.Participant(log=self.log)
 
         def log(self, level: str, text: str) -> None: ...
 

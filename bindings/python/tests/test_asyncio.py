@@ -47,7 +47,7 @@ async def _run(make: Any) -> Any:
 
 def test_async_for_gives_all_in_order_and_ends_when_closed(backend: Any, broker: Any) -> None:
     async def main() -> List[bytes]:
-        with backend.Broker() as participant:
+        with backend.Participant() as participant:
             publisher = participant.register_topic("t")
             subscriber = participant.request_topic("t", conflate=0, depth=100, connected_within_ms=20000)
 
@@ -70,7 +70,7 @@ def test_async_for_gives_all_in_order_and_ends_when_closed(backend: Any, broker:
 
 def test_closing_elsewhere_ends_the_wait(backend: Any, broker: Any) -> None:
     async def main() -> None:
-        participant = backend.Broker()
+        participant = backend.Participant()
         subscriber = participant.request_topic("t")
         waiting = [asyncio.ensure_future(subscriber.recv()) for _ in range(3)]
         await _turns()
@@ -146,7 +146,7 @@ def test_one_loop_after_the_other_and_two_at_once(backend: Any, link: Any) -> No
 
 def test_two_handles_of_one_request_share_the_wait(backend: Any, broker: Any) -> None:
     async def main() -> None:
-        with backend.Broker() as participant:
+        with backend.Participant() as participant:
             publisher = participant.register_topic("t")
             first = participant.request_topic("t", conflate=0, depth=10, connected_within_ms=20000)
             second = participant.subscriber("t")

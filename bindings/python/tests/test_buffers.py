@@ -165,7 +165,7 @@ def test_over_shm_held_messages_are_counted_and_views_count(native: Any, link: A
 
 
 def test_a_message_outlives_its_participant(native: Any, broker: Any) -> None:
-    with native.Broker() as participant:
+    with native.Participant() as participant:
         publisher = participant.register_topic("t", transports="shm")
         subscriber = participant.request_topic("t", transports="shm", connected_within_ms=20000)
         publisher.send_msg(b"abcd")

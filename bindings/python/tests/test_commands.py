@@ -19,7 +19,7 @@ def transport(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def participants(backend: ModuleType, broker: BrokerProcess) -> Iterator[Any]:
-    with backend.Broker() as one, backend.Broker() as two, backend.Broker() as three:
+    with backend.Participant() as one, backend.Participant() as two, backend.Participant() as three:
         yield one, two, three
 
 
@@ -62,10 +62,10 @@ def test_without_keep_last_a_subscriber_that_starts_again_receives_no_old_comman
     backend: ModuleType, broker: BrokerProcess, transport: str
 ) -> None:
     """The robot that is restarted must not act on yesterday's command."""
-    with backend.Broker() as one:
+    with backend.Participant() as one:
         publisher = one.register_topic("robot/do", transports=transport, keep_last=False)
         for _ in range(2):
-            with backend.Broker() as robot:
+            with backend.Participant() as robot:
                 commands = robot.request_topic("robot/do", connected_within_ms=20_000)
                 wait_until(lambda: publisher.readers == 1)
                 assert commands.recv_msg(50) is None
@@ -125,7 +125,7 @@ def test_of_a_publisher_that_was_stopped_only_young_samples_return(backend: Modu
         """
         import importlib, sys
         orc = importlib.import_module(sys.argv[1])
-        with orc.Broker() as broker:
+        with orc.Participant() as broker:
             publisher = broker.register_topic("t", transports="tcp")
             publisher.send_msg(b"old")
             print("sent", flush=True)
@@ -137,7 +137,7 @@ def test_of_a_publisher_that_was_stopped_only_young_samples_return(backend: Modu
     try:
         assert child.stdin is not None and child.stdout is not None and child.stdout.readline() == "sent\n"
         child.send_signal(signal.SIGSTOP)
-        with backend.Broker() as participant:
+        with backend.Participant() as participant:
             subscriber = participant.request_topic("t", max_age_ms=500)
             wait_for_age(510)
             child.send_signal(signal.SIGCONT)
@@ -157,7 +157,7 @@ def test_both_options_are_shown_to_the_broker(backend: ModuleType, broker: Broke
     from orc.pure import messages
     from session_peer import ask
 
-    with backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as one, backend.Participant() as two:
         publisher = one.register_topic("t", keep_last=False)
         publisher.send_msg(b"x")
         two.request_topic("t", max_age_ms=70)
@@ -169,7 +169,7 @@ def test_both_options_are_shown_to_the_broker(backend: ModuleType, broker: Broke
 
 
 def test_naming_them_again_must_agree(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t", keep_last=False)
         participant.register_topic("t", keep_last=False)
         participant.register_topic("t")
@@ -184,7 +184,7 @@ def test_naming_them_again_must_agree(backend: ModuleType, broker: BrokerProcess
 
 
 def test_values_that_make_no_sense(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         with pytest.raises(backend.BadArgument, match="max_age_ms is 0"):
             participant.request_topic("t", max_age_ms=-1)
         for huge in (2**31, -(2**31) - 1, 2**100):

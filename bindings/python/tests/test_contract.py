@@ -22,7 +22,7 @@ def transport(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def linked(backend: ModuleType, broker: BrokerProcess, transport: str) -> Iterator[Link]:
     """Makes a publisher and a subscriber of a topic in two participants, linked over the transport."""
-    participants = [backend.Broker(name=name) for name in ("publisher", "subscriber")]
+    participants = [backend.Participant(name=name) for name in ("publisher", "subscriber")]
 
     def link(topic: str = "t", **options: Any) -> Tuple[Any, Any]:
         publisher = participants[0].register_topic(topic, transports=transport)
@@ -134,7 +134,7 @@ def test_a_full_queue_drops_the_oldest_and_counts(linked: Link) -> None:
 def test_late_join_gets_the_last_value(
     backend: ModuleType, broker: BrokerProcess, transport: str, conflate: int
 ) -> None:
-    with backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as one, backend.Participant() as two:
         publisher = one.register_topic("t", transports=transport)
         for number in range(1, 4):
             publisher.send_msg(bytes([number]))
@@ -144,7 +144,7 @@ def test_late_join_gets_the_last_value(
 
 
 def test_request_before_register(backend: ModuleType, broker: BrokerProcess, transport: str) -> None:
-    with backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as one, backend.Participant() as two:
         subscriber = two.request_topic("t", transports=transport)
         assert not subscriber.connected
         assert subscriber.wait_connected(20) is False
@@ -156,7 +156,7 @@ def test_request_before_register(backend: ModuleType, broker: BrokerProcess, tra
 
 def test_two_subscribers_get_everything_each(linked: Link, backend: ModuleType, transport: str) -> None:
     publisher, first = linked(conflate=0, depth=100)
-    with backend.Broker() as another:
+    with backend.Participant() as another:
         second = another.request_topic("t", conflate=0, depth=100, connected_within_ms=20_000, transports=transport)
         wait_until(lambda: publisher.readers == 2)
         for number in range(50):
@@ -169,7 +169,7 @@ def test_two_subscribers_get_everything_each(linked: Link, backend: ModuleType, 
 def test_a_stalled_subscriber_holds_up_nobody(linked: Link, backend: ModuleType, transport: str) -> None:
     """Nobody receives at `stalled`; sends neither block nor fail, and the other one gets the newest."""
     publisher, live = linked()
-    with backend.Broker() as another:
+    with backend.Participant() as another:
         stalled = another.request_topic("t", connected_within_ms=20_000, transports=transport)
         wait_until(lambda: publisher.readers == 2)
         for number in range(1, 101):
@@ -235,7 +235,7 @@ def test_loan(linked: Link, backend: ModuleType) -> None:
 
 
 def test_the_four_calls_by_name(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t")
         participant.request_topic("t", connected_within_ms=20_000)
         participant.send_msg("t", b"hello")

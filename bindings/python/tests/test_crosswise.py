@@ -138,9 +138,9 @@ def test_names_are_unique_across_kinds(pair: Pair, backend: ModuleType) -> None:
     subscriber = pair.subscriber("t")
     publisher.send(b"\1")
     subscriber.next()
-    with backend.Broker() as participant, pytest.raises(backend.NameTaken):
+    with backend.Participant() as participant, pytest.raises(backend.NameTaken):
         participant.register_topic("t")
     publisher.kill()
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t").send_msg(b"\2")
         assert subscriber.until(lambda sample: bool(sample["data"] == b"\2"))

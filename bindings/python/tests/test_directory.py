@@ -41,7 +41,7 @@ def is_complete(change: Any) -> bool:
 
 
 def test_topics_and_their_state(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:
-    with backend.Broker(name="robot") as robot, backend.Broker(name="viewer") as viewer:
+    with backend.Participant(name="robot") as robot, backend.Participant(name="viewer") as viewer:
         robot.register_topic("arm/position", type=orc_type(backend), keep_last=False).send_msg(b"12345678")
         robot.register_topic("leg/position")
         viewer.request_topic("arm/position", connected_within_ms=PATIENCE_MS, max_age_ms=50)
@@ -72,7 +72,7 @@ def test_the_broker_participants_and_hosts(backend: ModuleType, broker: BrokerPr
     assert directory.participants() == [] and directory.hosts() == []
     state = directory.broker()
     assert state.endpoint == broker.endpoint and state.version.startswith("orc-broker")
-    with backend.Broker(name="one") as one, backend.Broker(name="two") as two:
+    with backend.Participant(name="one") as one, backend.Participant(name="two") as two:
         for each in (one, two):
             each.register_topic("t/" + str(id(each)))
         found = directory.participants()
@@ -134,7 +134,7 @@ def test_a_broker_that_comes_while_it_is_asked(backend: ModuleType, broker: Brok
 
 
 def test_changes_are_reported(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:
-    with backend.Broker(name="robot") as robot, directory.watch("arm/*", participants=True, hosts=True) as watch:
+    with backend.Participant(name="robot") as robot, directory.watch("arm/*", participants=True, hosts=True) as watch:
         robot.register_topic("arm/one")
         robot.register_topic("leg/one")
         first = changes_until(watch, is_complete)
@@ -144,7 +144,7 @@ def test_changes_are_reported(backend: ModuleType, broker: BrokerProcess, direct
         robot.register_topic("arm/two")
         told = changes_until(watch, lambda each: each.kind == "topic")
         assert told[-1].topic.name == "arm/two" and told[-1].topic.publication is not None
-        with backend.Broker(name="viewer") as viewer:
+        with backend.Participant(name="viewer") as viewer:
             viewer.request_topic("arm/two")
             told = changes_until(watch, lambda each: each.kind == "topic" and each.topic.subscription_count == 1)
             assert "participant" in [each.kind for each in told]
@@ -158,9 +158,9 @@ def test_changes_are_reported(backend: ModuleType, broker: BrokerProcess, direct
 
 
 def test_a_broker_that_restarts(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:
-    with backend.Broker(name="robot") as robot, directory.watch() as watch:
+    with backend.Participant(name="robot") as robot, directory.watch() as watch:
         robot.register_topic("stays")
-        with backend.Broker(name="other") as other:
+        with backend.Participant(name="other") as other:
             other.register_topic("goes")
             changes_until(watch, is_complete)
             broker.kill()
@@ -174,7 +174,7 @@ def test_a_broker_that_restarts(backend: ModuleType, broker: BrokerProcess, dire
 
 
 def test_the_descriptor(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:
-    with backend.Broker() as robot, directory.watch() as watch:
+    with backend.Participant() as robot, directory.watch() as watch:
         changes_until(watch, is_complete)
         robot.register_topic("t")
         found: List[str] = []
@@ -198,7 +198,7 @@ def test_asyncio(backend: ModuleType, broker: BrokerProcess, directory: Any) -> 
                 watch.close()
         return told
 
-    with backend.Broker() as robot, directory.watch() as watch:
+    with backend.Participant() as robot, directory.watch() as watch:
         assert asyncio.run(asyncio.wait_for(follow(), PATIENCE_MS / 1000)) == ["complete", "topic"]
 
 
@@ -300,7 +300,7 @@ def test_ten_thousand_topics_come_and_go(backend: ModuleType, broker: BrokerProc
 
 
 def test_wait_readers(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as robot, backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as robot, backend.Participant() as one, backend.Participant() as two:
         publisher = robot.register_topic("t", transports="ipc")
         assert publisher.wait_readers(0, 0)
         assert not publisher.wait_readers(1, 100)

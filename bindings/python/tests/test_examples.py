@@ -56,7 +56,7 @@ def test_help(name: str) -> None:
 def test_force_controller_answers_the_robot(broker: BrokerProcess) -> None:
     import orc
 
-    with example("force_controller.py") as controller, orc.Broker() as robot:
+    with example("force_controller.py") as controller, orc.Participant() as robot:
         positions = robot.register_topic("robot_position")
         commands = robot.request_topic("robot_control")
         assert "waiting" in line(controller)
@@ -74,7 +74,7 @@ def test_force_controller_answers_the_robot(broker: BrokerProcess) -> None:
 def test_force_controller_survives_what_is_no_position(broker: BrokerProcess) -> None:
     import orc
 
-    with example("force_controller.py") as controller, orc.Broker() as robot:
+    with example("force_controller.py") as controller, orc.Participant() as robot:
         positions = robot.register_topic("robot_position")
         wait_until(lambda: positions.readers > 0)
         positions.send_msg(struct.pack("<3d", 1, 2, 3))
@@ -104,7 +104,7 @@ def test_viewer_reads_the_slot_itself(broker: BrokerProcess, monkeypatch: pytest
         pytest.skip("orc.pure has no shared memory")
     monkeypatch.syspath_prepend(str(EXAMPLES))
     camera, viewer = (__import__(name) for name in ("camera", "camera_viewer"))
-    with orc.Broker() as a, orc.Broker() as b:
+    with orc.Participant() as a, orc.Participant() as b:
         sending = a.register_topic("camera", transports=("shm",))
         frames = b.request_topic("camera", connected_within_ms=20000)
         camera.stream(sending, 4, 6, 1000.0, 1)
@@ -116,7 +116,7 @@ def test_viewer_reads_the_slot_itself(broker: BrokerProcess, monkeypatch: pytest
 def test_monitor_tells_rates_and_silence(broker: BrokerProcess) -> None:
     import orc
 
-    with orc.Broker() as robot, example("monitor.py", "state", "nobody", "--every", "0.2") as monitor:
+    with orc.Participant() as robot, example("monitor.py", "state", "nobody", "--every", "0.2") as monitor:
         state = robot.register_topic("state")
         counted = ""
         deadline = time.monotonic() + 30

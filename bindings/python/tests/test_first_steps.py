@@ -36,9 +36,9 @@ def test_errors_are_pickled(backend: ModuleType) -> None:
 
 
 def test_reprs_say_how_things_stand(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker(name="controller") as participant, backend.Broker(name="robot") as other:
+    with backend.Participant(name="controller") as participant, backend.Participant(name="robot") as other:
         publisher = participant.register_topic("arm/position", transports="ipc")
-        assert repr(participant) == f"<orc.Broker 'controller', {broker.endpoint}>"
+        assert repr(participant) == f"<orc.Participant 'controller', {broker.endpoint}>"
         assert repr(publisher) == "<orc.Publisher 'arm/position', 0 readers>"
         lone = participant.request_topic("camera")
         assert repr(lone) == "<orc.Subscriber 'camera', no link: no publisher>"
@@ -50,14 +50,14 @@ def test_reprs_say_how_things_stand(backend: ModuleType, broker: BrokerProcess) 
         assert repr(message) == str(message) == "<orc.Message sequence=1, 8 bytes, missed=0>"
         message.release()
         assert repr(message) == "<orc.Message released>"
-    assert repr(participant) == "<orc.Broker 'controller', closed>"
+    assert repr(participant) == "<orc.Participant 'controller', closed>"
     assert repr(publisher) == "<orc.Publisher 'arm/position', 0 readers>"
     assert repr(subscriber).startswith("<orc.Subscriber 'arm/position', no link: ")
 
 
 def test_the_repr_of_a_broker_without_a_broker(backend: ModuleType, run_dir: Any) -> None:
-    with backend.Broker(name="alone") as participant:
-        assert repr(participant) == "<orc.Broker 'alone', no broker yet>"
+    with backend.Participant(name="alone") as participant:
+        assert repr(participant) == "<orc.Participant 'alone', no broker yet>"
 
 
 def test_a_message_as_an_array(backend: ModuleType, link: Any) -> None:
@@ -107,7 +107,7 @@ def test_without_numpy_an_array_says_what_to_install(backend: ModuleType, broker
         import importlib, sys
         orc = importlib.import_module(sys.argv[1])
         sys.modules["numpy"] = None  # now import numpy raises ImportError
-        with orc.Broker() as one, orc.Broker() as two:
+        with orc.Participant() as one, orc.Participant() as two:
             publisher = one.register_topic("t")
             subscriber = two.request_topic("t", connected_within_ms=20_000)
             publisher.send_msg(b"12345678")
@@ -145,28 +145,28 @@ def test_log_lines_say_where_they_come_from_when_nothing_else_does() -> None:
 )
 def test_a_mistyped_endpoint_says_what_to_write(backend: ModuleType, run_dir: Any, wrong: str, right: str) -> None:
     with pytest.raises(backend.BadArgument) as raised:
-        with backend.Broker(wrong, broker_timeout_ms=100) as participant:
+        with backend.Participant(wrong, broker_timeout_ms=100) as participant:
             participant.register_topic("t")
     assert f"{wrong} {right}" in str(raised.value)
 
 
 def test_without_a_broker_the_handles_are_reachable(backend: ModuleType, run_dir: Any) -> None:
-    with backend.Broker(broker_timeout_ms=50) as participant:
+    with backend.Participant(broker_timeout_ms=50) as participant:
         with pytest.raises(backend.NoBroker) as raised:
             participant.register_topic("t")
-        assert str(raised.value).endswith("the topic stays registered: Broker.publisher('t') is its handle")
+        assert str(raised.value).endswith("the topic stays registered: Participant.publisher('t') is its handle")
         participant.publisher("t").send_msg(b"early")
         with pytest.raises(backend.NoBroker) as raised:
             participant.request_topic("s")
-        assert str(raised.value).endswith("the request stays: Broker.subscriber('s') is its handle")
+        assert str(raised.value).endswith("the request stays: Participant.subscriber('s') is its handle")
         assert participant.subscriber("s").recv_msg(0) is None
 
 
 def test_after_a_time_out_the_handle_is_reachable(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         with pytest.raises(backend.TimedOut) as raised:
             participant.request_topic("t", connected_within_ms=50)
-        assert str(raised.value).endswith("the request stays: Broker.subscriber('t') is its handle")
+        assert str(raised.value).endswith("the request stays: Participant.subscriber('t') is its handle")
         subscriber = participant.subscriber("t")
         publisher = participant.register_topic("t")
         publisher.send_msg(b"x")

@@ -44,7 +44,7 @@ def test_nobody_finds_libzmq_through_the_extension(native: Any) -> None:
 def test_both_work_in_one_process(native: Any, broker: Any, order: str, visible: bool) -> None:
     flags = "import os, sys\nsys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)\n" if visible else ""
     code = """
-with orc.Broker() as participant:
+with orc.Participant() as participant:
     publisher = participant.register_topic("t", transports="tcp,ipc")
     subscriber = participant.request_topic("t", transports="tcp,ipc", connected_within_ms=20000)
     context = zmq.Context()
@@ -72,7 +72,7 @@ with orc.Broker() as participant:
 def test_both_backends_in_one_process(native: Any, broker: Any) -> None:
     code = """
     import orc, orc.pure
-    with orc.Broker() as one, orc.pure.Broker() as other:
+    with orc.Participant() as one, orc.pure.Participant() as other:
         publisher = one.register_topic("t", transports="ipc")
         subscriber = other.request_topic("t", connected_within_ms=20000)
         publisher.send_msg(b"across")

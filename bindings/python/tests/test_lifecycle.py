@@ -14,7 +14,7 @@ from support import BrokerProcess, start_python, wait_until
 PUBLISHER = """
     import importlib, sys
     orc = importlib.import_module(sys.argv[1])
-    participant = orc.Broker(name="child")
+    participant = orc.Participant(name="child")
     publisher = participant.register_topic(sys.argv[2])
     for line in sys.stdin:
         publisher.send_msg(line.strip().encode())
@@ -49,7 +49,7 @@ def next_from(subscriber: Any, sequence: int, data: bytes) -> None:
 
 
 def test_a_publisher_is_killed_and_restarted(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         subscriber = participant.request_topic("t")
         for life in range(3):
             child = Child(backend, "t")
@@ -62,7 +62,7 @@ def test_a_publisher_is_killed_and_restarted(backend: ModuleType, broker: Broker
 
 
 def test_the_last_sample_before_a_kill_is_kept(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         subscriber = participant.request_topic("t")
         child = Child(backend, "t")
         assert subscriber.wait_connected(20_000)
@@ -74,7 +74,7 @@ def test_the_last_sample_before_a_kill_is_kept(backend: ModuleType, broker: Brok
 
 
 def test_streams_go_on_without_the_broker_and_it_learns_all_again(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as one, backend.Broker() as two, backend.Broker() as three:
+    with backend.Participant() as one, backend.Participant() as two, backend.Participant() as three:
         publisher = one.register_topic("t")
         subscriber = two.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
         sequence = 0
@@ -101,7 +101,7 @@ def test_streams_go_on_without_the_broker_and_it_learns_all_again(backend: Modul
 
 def test_the_broker_is_away_while_both_ends_come(backend: ModuleType, broker: BrokerProcess) -> None:
     broker.kill()
-    with backend.Broker(broker_timeout_ms=100) as one, backend.Broker(broker_timeout_ms=100) as two:
+    with backend.Participant(broker_timeout_ms=100) as one, backend.Participant(broker_timeout_ms=100) as two:
         with pytest.raises(backend.NoBroker) as raised:
             one.register_topic("t")
         assert raised.value.code == "no_broker" and "orc-broker" in str(raised.value)
@@ -117,7 +117,7 @@ def test_the_broker_is_away_while_both_ends_come(backend: ModuleType, broker: Br
 
 
 def test_a_publisher_dies_with_the_broker_and_both_come_back(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         subscriber = participant.request_topic("t")
         child = Child(backend, "t")
         child.send("one")
@@ -132,7 +132,7 @@ def test_a_publisher_dies_with_the_broker_and_both_come_back(backend: ModuleType
 
 
 def test_a_name_is_taken_until_its_owner_lets_go(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker(name="first owner") as one, backend.Broker() as two:
+    with backend.Participant(name="first owner") as one, backend.Participant() as two:
         one.register_topic("t")
         with pytest.raises(backend.NameTaken) as raised:
             two.register_topic("t")
@@ -149,7 +149,7 @@ def test_a_name_of_a_killed_process_is_free_at_once(backend: ModuleType, broker:
     child = Child(backend, "t")
     child.send("x")
     child.kill()
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t").send_msg(b"mine")
         subscriber = participant.request_topic("t", connected_within_ms=20_000)
         assert bytes(subscriber.recv_msg(20_000)) == b"mine"
@@ -158,7 +158,7 @@ def test_a_name_of_a_killed_process_is_free_at_once(backend: ModuleType, broker:
 def test_a_name_may_be_taken_when_the_broker_comes(backend: ModuleType, broker: BrokerProcess) -> None:
     """Two register without a broker; the one that comes refuses one of them, who learns it by registering again."""
     broker.kill()
-    with backend.Broker(broker_timeout_ms=50) as one, backend.Broker(broker_timeout_ms=50) as two:
+    with backend.Participant(broker_timeout_ms=50) as one, backend.Participant(broker_timeout_ms=50) as two:
         for participant in (one, two):
             with pytest.raises(backend.NoBroker):
                 participant.register_topic("t")
@@ -179,7 +179,7 @@ def test_a_name_may_be_taken_when_the_broker_comes(backend: ModuleType, broker: 
 
 
 def test_unregister(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as one, backend.Participant() as two:
         publisher = one.register_topic("t")
         subscriber = two.request_topic("t", connected_within_ms=20_000)
         publisher.send_msg(b"last")
@@ -198,7 +198,7 @@ def test_unregister(backend: ModuleType, broker: BrokerProcess) -> None:
 
 
 def test_release_wakes_who_waits(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as one, backend.Broker() as two:
+    with backend.Participant() as one, backend.Participant() as two:
         publisher = one.register_topic("t")
         subscriber = two.request_topic("t", connected_within_ms=20_000)
         raised = []
@@ -227,12 +227,12 @@ def test_a_program_without_close_says_goodbye(backend: ModuleType, broker: Broke
     child.send("x")
     assert child.process.communicate(timeout=20)[1] == "", "ends quietly"
     assert child.process.returncode == 0
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t")
 
 
 def test_close(backend: ModuleType, broker: BrokerProcess) -> None:
-    participant = backend.Broker()
+    participant = backend.Participant()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("t", connected_within_ms=20_000)
     before = time.monotonic()
@@ -250,12 +250,12 @@ def test_close(backend: ModuleType, broker: BrokerProcess) -> None:
     ):
         with pytest.raises(backend.Closed):
             call()
-    with backend.Broker() as next_one:
+    with backend.Participant() as next_one:
         next_one.register_topic("t")
 
 
 def test_setting_up_again_with_other_options_is_refused(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t")
         participant.request_topic("t", conflate=0, depth=5)
         participant.register_topic("t")
@@ -268,7 +268,7 @@ def test_setting_up_again_with_other_options_is_refused(backend: ModuleType, bro
 
 
 def test_request_times_out_and_stays(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         with pytest.raises(backend.TimedOut):
             participant.request_topic("t", connected_within_ms=50)
         subscriber = participant.subscriber("t")

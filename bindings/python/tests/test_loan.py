@@ -63,7 +63,7 @@ def test_a_kept_array_is_an_error_and_nothing_is_sent(backend: Any, link: Any) -
 
 
 def test_by_name_and_empty(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         participant.register_topic("t")
         subscriber = participant.request_topic("t", connected_within_ms=20000)
         with participant.loan("t", 0) as view:
@@ -149,7 +149,7 @@ def test_nobody_enters_a_loan_that_is_being_sent(native: Any, link: Any) -> None
 
 
 def test_a_handle_of_a_topic_that_was_registered_again_is_closed(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         publisher = participant.register_topic("t")
         participant.unregister_topic("t")
         participant.register_topic("t")
@@ -167,7 +167,7 @@ def test_too_large_or_closed(native: Any, link: Any) -> None:
 
 
 def test_closed(backend: Any, broker: Any) -> None:
-    participant = backend.Broker()
+    participant = backend.Participant()
     publisher = participant.register_topic("t")
     participant.close()
     with pytest.raises(backend.Closed):

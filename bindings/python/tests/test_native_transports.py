@@ -25,7 +25,7 @@ def test_transports_are_an_iterable_or_a_text(native: Any, link: Any, names: Any
 
 
 def test_over_shm_recv_next_goes_back(native: Any, broker: Any) -> None:
-    with native.Broker() as participant:
+    with native.Participant() as participant:
         publisher = participant.register_topic("t", transports="shm", history=8, expected_size=1000)
         subscriber = participant.request_topic("t", connected_within_ms=20000)
         for number in range(8):
@@ -47,8 +47,8 @@ def test_spinning_receives_the_same(native: Any, link: Any) -> None:
 
 def test_multicast_without_a_broker(native: Any, run_dir: Any) -> None:
     url = "udpm://239.255.76.83:17683?ttl=0&interface=lo"
-    with native.Broker("none", multicast=url, transports="multicast") as one:
-        with native.Broker("none", multicast=url, transports="multicast") as other:
+    with native.Participant("none", multicast=url, transports="multicast") as one:
+        with native.Participant("none", multicast=url, transports="multicast") as other:
             publisher = one.register_topic("t")
             subscriber = other.request_topic("t")
             for _ in range(1000):
@@ -62,7 +62,7 @@ def test_multicast_without_a_broker(native: Any, run_dir: Any) -> None:
 def test_the_type_is_shown(native: Any, broker: Any, bin_dir: Any) -> None:
     import subprocess
 
-    with native.Broker() as participant:
+    with native.Participant() as participant:
         kind = native.TypeInfo("geometry.Pose", "flatbuffers", 0, b"table Pose {}")
         participant.register_topic("t", type=kind)
         shown = subprocess.run([bin_dir / "orc", "topic", "info", "t"], capture_output=True, text=True, timeout=20)

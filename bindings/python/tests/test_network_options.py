@@ -11,7 +11,7 @@ from support import BrokerProcess
 
 
 def test_a_topic_has_a_priority(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         for priority in ("bulk", "normal", "control"):
             participant.register_topic(priority, priority=priority)
             participant.register_topic(priority)
@@ -26,7 +26,7 @@ def test_a_topic_has_a_priority(backend: ModuleType, broker: BrokerProcess) -> N
 
 
 def test_samples_come_from_a_port_of_the_range(backend: ModuleType, broker: BrokerProcess) -> None:
-    with backend.Broker(ports="28770-28779") as publishing, backend.Broker() as subscribing:
+    with backend.Participant(ports="28770-28779") as publishing, backend.Participant() as subscribing:
         publisher = publishing.register_topic("t", transports="tcp")
         subscriber = subscribing.request_topic("t", transports="tcp", connected_within_ms=5000)
         publisher.send_msg(b"x")
@@ -42,7 +42,7 @@ def test_a_wrong_range_is_told(
 ) -> None:
     monkeypatch.setenv("ORC_PORTS", wrong)
     with pytest.raises(backend.BadArgument, match="ORC_PORTS"):
-        with backend.Broker() as participant:
+        with backend.Participant() as participant:
             participant.register_topic("t")
 
 
@@ -51,6 +51,6 @@ def test_a_full_range_is_told(backend: ModuleType, broker: BrokerProcess) -> Non
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with backend.Broker(ports=str(port)) as participant:
+        with backend.Participant(ports=str(port)) as participant:
             with pytest.raises(backend.SystemFailure, match=str(port)):
                 participant.register_topic("t", transports="tcp")

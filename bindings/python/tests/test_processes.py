@@ -21,7 +21,7 @@ def test_after_fork_every_call_says_so_and_a_new_participant_works(backend_of: A
     MODULE
     from orc._errors import Forked
     warnings.simplefilter("ignore", DeprecationWarning)
-    participant = orc.Broker()
+    participant = orc.Participant()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("t", connected_within_ms=20000)
     publisher.send_msg(b"kept")
@@ -42,7 +42,7 @@ def test_after_fork_every_call_says_so_and_a_new_participant_works(backend_of: A
                 assert error.code == "forked" and "fork" in str(error)
             else:
                 raise SystemExit(f"call {n} did not raise")
-        own = orc.Broker()
+        own = orc.Participant()
         own_publisher = own.register_topic("of/the/child")
         own_subscriber = own.request_topic("of/the/child", connected_within_ms=20000)
         own_publisher.send_msg(b"child")
@@ -62,7 +62,7 @@ def _echo(module: str) -> None:
     import importlib
 
     orc = importlib.import_module(module)
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         pong = participant.register_topic("pong")
         ping = participant.request_topic("ping", connected_within_ms=20000)
         pong.send_msg(bytes(ping.recv_msg(20000)) + b" back")
@@ -70,7 +70,7 @@ def _echo(module: str) -> None:
 
 
 def test_spawn(backend: Any, broker: Any) -> None:
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         ping = participant.register_topic("ping")
         pong = participant.request_topic("pong")
         process = multiprocessing.get_context("spawn").Process(target=_echo, args=(backend.__name__,))
@@ -89,7 +89,7 @@ def test_the_process_ends_with_a_daemon_thread_that_waits(backend_of: Any, broke
     code = f"""
     import threading
     {MODULES[module]}
-    participant = orc.Broker()
+    participant = orc.Participant()
     subscriber = participant.request_topic("nobody/sends")
     begun = threading.Event()
     def wait():
@@ -112,7 +112,8 @@ def test_the_process_ends_with_a_daemon_thread_that_waits(backend_of: Any, broke
 def test_the_process_ends_while_the_log_is_busy(native: Any, run_dir: Any) -> None:
     code = """
     import orc
-    kept = [orc.Broker(log=lambda level, text: [None for _ in range(10000)], broker_timeout_ms=20) for _ in range(5)]
+    slow = lambda level, text: [None for _ in range(10000)]
+    kept = [orc.Participant(log=slow, broker_timeout_ms=20) for _ in range(5)]
     for participant in kept:
         try:
             participant.register_topic("t")
@@ -128,7 +129,7 @@ def test_the_process_ends_while_the_log_is_busy(native: Any, run_dir: Any) -> No
 def test_messages_and_views_may_live_until_the_end(native: Any, broker: Any) -> None:
     code = """
     import orc
-    participant = orc.Broker()
+    participant = orc.Participant()
     publisher = participant.register_topic("t", transports="shm")
     subscriber = participant.request_topic("t", connected_within_ms=20000)
     publisher.send_msg(b"abcd")
@@ -149,7 +150,7 @@ def test_what_ends_after_orc_may_wait_for_threads_that_use_it(native: Any, broke
     lock = threading.Lock()
     atexit.register(lambda: lock.acquire() and lock.release())
     import orc
-    participant = orc.Broker()
+    participant = orc.Participant()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("u")
     def wait():
@@ -181,7 +182,7 @@ def test_the_process_ends_while_daemon_threads_go_on(native: Any, broker: Any, w
     code = f"""
     import itertools, threading
     import orc
-    participant = orc.Broker()
+    participant = orc.Participant()
     publisher = participant.register_topic("t")
     subscriber = participant.request_topic("t")
     at_it = threading.Barrier(5)
@@ -209,9 +210,9 @@ def test_participants_may_be_dropped_while_the_process_ends(native: Any, broker:
     import orc
     closed, kept = [], []
     for _ in range(20):
-        kept.append(orc.Broker(log=lambda *_: None))
+        kept.append(orc.Participant(log=lambda *_: None))
         for _ in range(20):
-            closed.append(orc.Broker(log=lambda *_: None))
+            closed.append(orc.Participant(log=lambda *_: None))
             closed[-1].close()
     go = threading.Event()
     def drop():

@@ -40,7 +40,7 @@ def test_a_name_stands_for_all_its_addresses(bin_dir: pathlib.Path, monkeypatch:
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     try:
-        with orc.Broker(broker=endpoint.replace("127.0.0.1", "robot.test"), log=lambda *_: None) as participant:
+        with orc.Participant(broker=endpoint.replace("127.0.0.1", "robot.test"), log=lambda *_: None) as participant:
             participant.register_topic("t")
             participant.request_topic("t", connected_within_ms=20_000)
     finally:
@@ -55,7 +55,7 @@ def test_data_ports_listen_for_both_families(bin_dir: pathlib.Path, address: str
     broker = BrokerProcess(bin_dir, f"tcp://127.0.0.1:{port}", f"tcp://[::1]:{port}", f"tcp://*:{int(port) ^ 1}")
     broker.start()
     try:
-        with orc.Broker(broker=f"tcp://{endpoints.in_url(address)}:{port}", advertise=address) as participant:
+        with orc.Participant(broker=f"tcp://{endpoints.in_url(address)}:{port}", advertise=address) as participant:
             participant.register_topic("t", transports="tcp")
             subscription = participant.request_topic("t", connected_within_ms=20_000)
             assert subscription.link is not None

@@ -60,23 +60,23 @@ def test_it_does_not_need_the_native_extension() -> None:
         package.__path__ = [p + "/orc" for p in sys.path if __import__("os").path.isdir(p + "/orc/pure")]
         sys.modules["orc"], sys.modules["orc._native"] = package, None
         import orc.pure
-        orc.pure.Broker("ipc:///nowhere").close()
+        orc.pure.Participant("ipc:///nowhere").close()
         """
     )
 
 
 @pytest.mark.parametrize("name", ["inproc", "shm", "multicast"])
 def test_other_transports_need_the_native_backend(broker: BrokerProcess, name: str) -> None:
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         for call in (
             lambda: participant.register_topic("t", transports=name),
             lambda: participant.request_topic("t", transports=["ipc", name]),
-            lambda: orc.Broker(transports=name),
+            lambda: orc.Participant(transports=name),
         ):
             with pytest.raises(orc.BadArgument, match="needs the native backend"):
                 call()
     with pytest.raises(orc.BadArgument, match="needs the native backend"):
-        orc.Broker("none")
+        orc.Participant("none")
 
 
 @pytest.mark.parametrize("endpoint", ["nonsense", "udp://1.2.3.4:5", "tcp://127.0.0.1:notaport"])
@@ -84,7 +84,7 @@ def test_a_broker_that_cannot_be(run_dir: pathlib.Path, endpoint: str) -> None:
     with pytest.raises(
         (orc.BadArgument, orc.Refused), match="no endpoint of a broker|a broker's endpoint|write tcp://"
     ):
-        with orc.Broker(endpoint, broker_timeout_ms=1000, log=lambda *_: None) as participant:
+        with orc.Participant(endpoint, broker_timeout_ms=1000, log=lambda *_: None) as participant:
             participant.register_topic("t")
 
 
@@ -102,20 +102,20 @@ def test_a_broker_that_cannot_be(run_dir: pathlib.Path, endpoint: str) -> None:
 def test_a_broker_without_scheme_or_port(monkeypatch: pytest.MonkeyPatch, endpoint: str, meant: str) -> None:
     monkeypatch.setenv("ORC_BROKER", endpoint)
     with pytest.raises(orc.BadArgument, match=f"write {meant}$"):
-        orc.Broker()
+        orc.Participant()
 
 
 def test_the_environment_may_name_what_only_others_have(
     broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch, bin_dir: pathlib.Path
 ) -> None:
     monkeypatch.setenv("ORC_TRANSPORTS", "shm,tcp")
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         participant.register_topic("t")
         assert [e["transport"] for e in endpoints(bin_dir, "t")] == ["tcp"]
 
 
 def test_where_it_listens(broker: BrokerProcess, run_dir: pathlib.Path, bin_dir: pathlib.Path) -> None:
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         participant.register_topic("t")
         (endpoint,) = endpoints(bin_dir, "t")
         directory = run_dir / "orc" / str(os.geteuid())
@@ -136,7 +136,7 @@ def test_dead_sockets_are_swept(broker: BrokerProcess, run_dir: pathlib.Path) ->
     other.touch()
     for path in (old, other):
         os.utime(path, (1, 1))
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         participant.register_topic("t")
     assert set(directory.iterdir()) == {young, other}
 
@@ -153,7 +153,7 @@ def test_tcp_is_offered_when_others_can_come(
     try:
         monkeypatch.setenv("ORC_BROKER", tcp if reached_by == "tcp" else ipc)
         monkeypatch.setenv("ORC_ADVERTISE", "127.0.0.7")
-        with orc.Broker() as one, orc.Broker(transports="tcp") as two:
+        with orc.Participant() as one, orc.Participant(transports="tcp") as two:
             one.register_topic("t").send_msg(b"hello")
             offered = {e["transport"]: e["address"] for e in endpoints(bin_dir, "t")}
             assert ("tcp" in offered) == (listen == "0.0.0.0" or reached_by == "tcp"), offered
@@ -168,7 +168,7 @@ def test_tcp_is_offered_when_others_can_come(
 def test_ipc_is_preferred_and_tcp_used_where_it_is_not_there(
     broker: BrokerProcess, run_dir: pathlib.Path, bin_dir: pathlib.Path
 ) -> None:
-    with orc.Broker() as one, orc.Broker() as two, orc.Broker() as three:
+    with orc.Participant() as one, orc.Participant() as two, orc.Participant() as three:
         one.register_topic("t", transports=("tcp", "ipc")).send_msg(b"hello")
         assert two.request_topic("t", connected_within_ms=20_000).link.transport == "ipc"
         for file in (run_dir / "orc" / str(os.geteuid())).iterdir():
@@ -187,13 +187,13 @@ def test_it_finds_the_users_broker_and_the_one_that_comes_later(
     process = BrokerProcess(bin_dir, f"ipc://{run_dir}/orc/broker")
     process.start()
     try:
-        with orc.Broker() as participant:
+        with orc.Participant() as participant:
             publisher = participant.register_topic("t")
             assert participant.broker_endpoint == process.endpoint
             process.kill()
             publisher.send_msg(b"x")
             process.start()
-            with orc.Broker() as other:
+            with orc.Participant() as other:
                 subscriber = other.request_topic("t", connected_within_ms=20_000)
                 assert bytes(subscriber.recv_msg(20_000) or b"") == b"x"
     finally:
@@ -204,9 +204,9 @@ def test_it_proves_that_it_lives_when_the_broker_asks(broker: BrokerProcess, mon
     """The broker cannot look up a process of another host: it sends Probe before it gives the name away."""
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr("orc.pure.identity.host_identity", lambda: "another-host:1")
-        one = orc.Broker(name="far away")
+        one = orc.Participant(name="far away")
         one.register_topic("t")
-    with one, orc.Broker() as two, pytest.raises(orc.NameTaken, match="far away"):
+    with one, orc.Participant() as two, pytest.raises(orc.NameTaken, match="far away"):
         two.register_topic("t")
 
 
@@ -215,7 +215,7 @@ def test_at_rest_it_does_next_to_nothing(broker: BrokerProcess) -> None:
     done = run_python(
         """
         import time, orc.pure as orc
-        b, c = orc.Broker(), orc.Broker()
+        b, c = orc.Participant(), orc.Participant()
         for n in range(20):
             b.register_topic(f"t{n}").send_msg(b"x")
             c.request_topic(f"t{n}", connected_within_ms=20_000)
@@ -230,9 +230,9 @@ def test_at_rest_it_does_next_to_nothing(broker: BrokerProcess) -> None:
 
 def test_close_leaves_no_thread_and_no_descriptor(broker: BrokerProcess) -> None:
     def once() -> None:
-        with orc.Broker() as participant:
+        with orc.Participant() as participant:
             participant.request_topic("u").fileno()
-        with orc.Broker() as participant:
+        with orc.Participant() as participant:
             participant.register_topic("t").send_msg(b"x")
             subscriber = participant.request_topic("t", connected_within_ms=20_000)
             subscriber.fileno()
@@ -251,22 +251,22 @@ def test_close_leaves_no_thread_and_no_descriptor(broker: BrokerProcess) -> None
 
 
 def test_a_broker_that_is_dropped_ends(broker: BrokerProcess) -> None:
-    publisher = orc.Broker().register_topic("t")
+    publisher = orc.Participant().register_topic("t")
     gc.collect()
     publisher.send_msg(b"its handle keeps it")
     del publisher
     gc.collect()
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         participant.register_topic("t")
 
 
 def test_fork(broker: BrokerProcess) -> None:
-    """A child's calls raise Forked, its end disturbs nothing, and it can make its own Broker."""
+    """A child's calls raise Forked, its end disturbs nothing, and it can make its own Participant."""
     done = run_python(
         """
         import os, warnings, orc.pure as orc
         warnings.simplefilter("ignore")  # Python 3.12 warns of fork beside threads
-        b = orc.Broker()
+        b = orc.Participant()
         p, s = b.register_topic("t"), b.request_topic("t", connected_within_ms=20_000)
         pid = os.fork()
         if pid == 0:
@@ -278,7 +278,7 @@ def test_fork(broker: BrokerProcess) -> None:
                 except orc.Forked as error:
                     assert error.code == "forked"
             b.close()
-            with orc.Broker() as own:
+            with orc.Participant() as own:
                 own.register_topic("childs").send_msg(b"x")
                 assert own.request_topic("childs", connected_within_ms=20_000).recv_msg(20_000)
             raise SystemExit(0)
@@ -298,8 +298,8 @@ def test_ctrl_c_ends_a_call(broker: BrokerProcess, call: str) -> None:
     child = start_python(
         """
         import sys, time, orc.pure as orc
-        c = orc.Broker("ipc:///nowhere/broker", broker_timeout_ms=-1)
-        b = orc.Broker()
+        c = orc.Participant("ipc:///nowhere/broker", broker_timeout_ms=-1)
+        b = orc.Participant()
         s = b.request_topic("t")
         call = eval("lambda: " + sys.argv[1])
         print("waits", flush=True)
@@ -329,10 +329,10 @@ def test_out_of_descriptors_is_an_error(broker: BrokerProcess) -> None:
     done = run_python(
         """
         import os, resource, orc.pure as orc
-        b = orc.Broker()
+        b = orc.Participant()
         resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, 4096))
         try:
-            orc.Broker()
+            orc.Participant()
         except orc.NoDescriptors as error:
             print(error.code)
         """
@@ -345,7 +345,7 @@ def test_a_stopped_reader_gets_the_newest_when_it_goes_on(broker: BrokerProcess)
     child = start_python(
         """
         import orc.pure as orc
-        b = orc.Broker()
+        b = orc.Participant()
         s = b.request_topic("t", connected_within_ms=20_000)
         print("linked", flush=True)
         last = 0
@@ -357,7 +357,7 @@ def test_a_stopped_reader_gets_the_newest_when_it_goes_on(broker: BrokerProcess)
         """
     )
     try:
-        with orc.Broker() as participant:
+        with orc.Participant() as participant:
             publisher = participant.register_topic("t")
             assert child.stdout is not None and child.stdout.readline() == "linked\n"
             wait_until(lambda: publisher.readers == 1)
@@ -379,7 +379,7 @@ def resident_bytes() -> int:
 
 
 def test_messages_are_read_only_and_end(broker: BrokerProcess) -> None:
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", connected_within_ms=20_000)
 

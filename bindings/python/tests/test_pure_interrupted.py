@@ -14,7 +14,7 @@ pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
-from orc.pure import participant as participants
+from orc.pure import core as participants
 from orc.pure import publication as publications
 from support import BrokerProcess, run_python
 
@@ -42,7 +42,7 @@ def clock_with(monkeypatch: pytest.MonkeyPatch, handler: Callable[[], object]) -
 
 def test_a_signal_handler_sends_while_sending(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waited for a lock that the interrupted send held: SIGTERM, to be answered with zero torque, hung."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", conflate=0, depth=10, connected_within_ms=20_000)
         clock_with(monkeypatch, lambda: publisher.send_msg(b"zero torque"))
@@ -55,8 +55,8 @@ def test_a_signal_handler_sends_while_sending(broker: BrokerProcess, monkeypatch
 def test_a_signal_handler_sends_and_closes_while_sending(
     broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with orc.Broker() as other:
-        participant = orc.Broker()
+    with orc.Participant() as other:
+        participant = orc.Participant()
         publisher = participant.register_topic("t")
         subscriber = other.request_topic("t", conflate=0, depth=10, connected_within_ms=20_000)
 
@@ -75,7 +75,7 @@ def test_signals_all_the_time(broker: BrokerProcess) -> None:
         """
         import faulthandler, signal, orc.pure as orc
         faulthandler.dump_traceback_later(30, exit=True)
-        with orc.Broker() as participant:
+        with orc.Participant() as participant:
             publisher, handled = participant.register_topic("t"), 0
             def handler(*_):
                 global handled
@@ -99,7 +99,7 @@ def test_a_signal_handler_closes_while_setting_up(
     """It waited for the lock of the call that it interrupted."""
     kind = {"register_topic": "Publication", "request_topic": "Subscription"}[call]
     real = getattr(participants, kind)
-    participant = orc.Broker()
+    participant = orc.Participant()
 
     def made(*arguments: Any) -> Any:
         participant.close()
@@ -124,9 +124,9 @@ def test_a_participant_is_collected_on_its_own_thread(broker: BrokerProcess, mon
         pass
 
     node: Any = Node()
-    node.itself, node.broker = node, orc.Broker()
+    node.itself, node.broker = node, orc.Participant()
     node.broker.register_topic("t")
-    thread = node.broker._participant._reactor._thread
+    thread = node.broker._core._reactor._thread
     real = publications.messages.PublicationCounters
 
     def counters(*arguments: Any) -> Any:
@@ -145,7 +145,7 @@ def test_a_participant_is_collected_on_its_own_thread(broker: BrokerProcess, mon
 
 def test_ctrl_c_while_the_io_thread_is_called(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was about to be sent, and what is sent from then on, arrives: the I/O thread looks by itself."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", conflate=0, depth=10, connected_within_ms=20_000)
 
@@ -164,10 +164,10 @@ def test_ctrl_c_while_the_io_thread_is_called(broker: BrokerProcess, monkeypatch
 def test_a_stalled_io_thread_bounds_what_waits_for_it(broker: BrokerProcess) -> None:
     """A log function that blocks, for example. What is skipped is counted as missed."""
     go_on = threading.Event()
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
-        participant._participant._reactor.post(lambda: go_on.wait(20))
+        participant._core._reactor.post(lambda: go_on.wait(20))
         for _ in range(100):
             publisher.send_msg(bytes(1_000_000))
         kept = [sent.frame for sent in list(publisher._publication._tray) if sent.frame is not None]

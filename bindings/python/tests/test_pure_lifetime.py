@@ -23,7 +23,7 @@ from support import BrokerProcess, wait_until
 class Node:
     def __init__(self, heard: List[str]) -> None:
         self.heard = heard
-        self.broker = orc.Broker(log=self.on_log)
+        self.broker = orc.Participant(log=self.on_log)
 
     def on_log(self, level: str, text: str) -> None:
         self.heard.append(text)
@@ -34,7 +34,7 @@ def test_a_method_as_log_function_does_not_keep_the_participant(broker: BrokerPr
     heard: List[str] = []
     node = Node(heard)
     wait_until(lambda: any("broker at" in text for text in heard))
-    thread = node.broker._participant._reactor._thread
+    thread = node.broker._core._reactor._thread
     gone = weakref.ref(node)
     del node
     wait_until(lambda: (gc.collect(), gone())[1] is None)
@@ -53,7 +53,7 @@ def test_other_log_functions_are_kept(broker: BrokerProcess) -> None:
 
     for log in (lambda level, text: heard.set(), Slotted().on_log):
         heard.clear()
-        with orc.Broker(log=log):
+        with orc.Participant(log=log):
             del log
             assert heard.wait(20)
 

@@ -43,7 +43,11 @@ def refusing(fake: FakeBroker, code: int, times: int) -> None:
 
 
 def test_hello_has_a_secret_which_stays(endpoint: str) -> None:
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *_: None) as one, orc.Broker(log=lambda *_: None) as two:
+    with (
+        FakeBroker(endpoint) as fake,
+        orc.Participant(log=lambda *_: None) as one,
+        orc.Participant(log=lambda *_: None) as two,
+    ):
         for participant in (one, two):
             participant.register_topic("t")
         first, second = fake.next(messages.Hello), fake.next(messages.Hello)
@@ -57,7 +61,7 @@ def test_hello_has_a_secret_which_stays(endpoint: str) -> None:
 def test_an_id_that_is_taken_is_drawn_anew(endpoint: str) -> None:
     """The victim of somebody who shows its id: it says so, and all it has is registered again."""
     log: Log = []
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *entry: log.append(entry)) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *entry: log.append(entry)) as participant:
         participant.register_topic("t")
         participant.request_topic("u")
         before = fake.next(messages.Hello)
@@ -72,7 +76,7 @@ def test_an_id_that_is_taken_is_drawn_anew(endpoint: str) -> None:
 
 
 def test_ids_that_are_always_taken_are_not_drawn_without_end(endpoint: str) -> None:
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *_: None) as participant:
         refusing(fake, 7, 1_000_000)
         with pytest.raises(orc.Refused, match="not you"):
             participant.register_topic("t")
@@ -86,7 +90,7 @@ def test_ids_that_are_always_taken_are_not_drawn_without_end(endpoint: str) -> N
 @pytest.mark.parametrize("code", [1, 2, 6])
 def test_a_refused_hello_is_reported_at_once(endpoint: str, code: int) -> None:
     """It was "no address broker answers", after broker_timeout_ms."""
-    with FakeBroker(endpoint) as fake, orc.Broker(broker_timeout_ms=-1, log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(broker_timeout_ms=-1, log=lambda *_: None) as participant:
         refusing(fake, code, 1_000_000)
         for call in (participant.register_topic, participant.request_topic, participant.register_topic):
             with pytest.raises(orc.Refused, match="not you"):
@@ -98,7 +102,7 @@ def test_a_refused_hello_is_reported_at_once(endpoint: str, code: int) -> None:
 
 
 def test_who_waits_when_the_hello_is_refused_hears_of_it(endpoint: str) -> None:
-    with orc.Broker(endpoint, broker_timeout_ms=-1, log=lambda *_: None) as participant:
+    with orc.Participant(endpoint, broker_timeout_ms=-1, log=lambda *_: None) as participant:
         raised: List[BaseException] = []
 
         def register() -> None:
@@ -109,7 +113,7 @@ def test_who_waits_when_the_hello_is_refused_hears_of_it(endpoint: str) -> None:
 
         waiting = threading.Thread(target=register)
         waiting.start()
-        wait_until(lambda: "t" in participant._participant.publications)
+        wait_until(lambda: "t" in participant._core.publications)
         with FakeBroker(endpoint) as fake:
             refusing(fake, 6, 1_000_000)
             waiting.join(20)
@@ -117,7 +121,7 @@ def test_who_waits_when_the_hello_is_refused_hears_of_it(endpoint: str) -> None:
 
 
 def test_a_withdrawal_is_repeated_until_it_is_acknowledged(endpoint: str) -> None:
-    with FakeBroker(endpoint) as fake, orc.Broker(broker_timeout_ms=100, log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(broker_timeout_ms=100, log=lambda *_: None) as participant:
         participant.register_topic("t")
         fake.answer = lambda body: None if isinstance(body, messages.UnregisterTopic) else fake.agree(body)
         participant.unregister_topic("t")
@@ -128,7 +132,7 @@ def test_a_withdrawal_is_repeated_until_it_is_acknowledged(endpoint: str) -> Non
 @pytest.mark.parametrize("silent_s", [0.5, 4.5])
 def test_what_is_withdrawn_while_the_broker_is_silent_is_withdrawn(endpoint: str, silent_s: float) -> None:
     """After 4 s the participant takes the broker for gone. It forgot the withdrawal, and the name stayed taken."""
-    with FakeBroker(endpoint) as fake, orc.Broker(broker_timeout_ms=100, log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(broker_timeout_ms=100, log=lambda *_: None) as participant:
         participant.register_topic("t")
         participant.request_topic("u")
         publication = fake.next(messages.RegisterTopic).publication
@@ -143,7 +147,10 @@ def test_what_is_withdrawn_while_the_broker_is_silent_is_withdrawn(endpoint: str
 
 
 def test_a_name_that_was_withdrawn_while_the_broker_was_stopped_is_free(broker: BrokerProcess) -> None:
-    with orc.Broker(broker_timeout_ms=100, log=lambda *_: None) as one, orc.Broker(log=lambda *_: None) as two:
+    with (
+        orc.Participant(broker_timeout_ms=100, log=lambda *_: None) as one,
+        orc.Participant(log=lambda *_: None) as two,
+    ):
         one.register_topic("t")
         stopped = time.monotonic()
         os.kill(broker.pid, signal.SIGSTOP)
@@ -162,7 +169,7 @@ def test_a_name_that_was_withdrawn_while_the_broker_was_stopped_is_free(broker: 
 
 
 def test_another_broker_does_not_hear_of_old_withdrawals(endpoint: str) -> None:
-    with orc.Broker(endpoint, broker_timeout_ms=500, log=lambda *_: None) as participant:
+    with orc.Participant(endpoint, broker_timeout_ms=500, log=lambda *_: None) as participant:
         with FakeBroker(endpoint) as fake:
             participant.register_topic("t")
             fake.answer = lambda body: None
@@ -177,7 +184,7 @@ def test_another_broker_does_not_hear_of_old_withdrawals(endpoint: str) -> None:
 
 def test_nonsense_of_a_broker_is_survived(endpoint: str) -> None:
     log: Log = []
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *entry: log.append(entry)) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *entry: log.append(entry)) as participant:
         participant.request_topic("t")
         good = wire.encode(messages.Envelope(0, messages.TopicState("t", None, [], 0)))
         for number in range(500):
@@ -197,7 +204,7 @@ def test_nonsense_of_a_broker_is_survived(endpoint: str) -> None:
 
 
 def test_a_frame_that_is_too_long_costs_the_broker_its_connection(endpoint: str) -> None:
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *_: None) as participant:
         participant.register_topic("t")
         before = len(fake._peers)
         fake.push_bytes(bytes(10_000_000))
@@ -309,7 +316,7 @@ def test_only_sockets_of_publications_are_connected_to(endpoint: str, run_dir: p
         listener.bind(os.path.normpath(where))
         listener.listen()
         listener.settimeout(0.3)
-        with orc.Broker(log=lambda *_: None) as participant:
+        with orc.Participant(log=lambda *_: None) as participant:
             subscriber = participant.request_topic("t")
             fake.push(state(f"ipc://{where}", messages.Id(7, 7)))
             wait_until(lambda: "no run directory" in subscriber.link.reason)
@@ -328,7 +335,7 @@ def test_the_broker_learns_no_more_than_that_a_transport_does_not_reach(endpoint
 
     own = run_dir / "orc" / str(os.geteuid())
     own.mkdir()
-    with FakeBroker(endpoint) as fake, orc.Broker(log=lambda *_: None) as participant:
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *_: None) as participant:
         participant.request_topic("t")
         missing = reason(f"ipc://{own}/0000000000000007", fake)
         elsewhere = reason("ipc:///etc/passwd", fake)
@@ -345,7 +352,7 @@ def test_endpoints_that_change_without_end_are_followed_now_and_then(endpoint: s
         listener.listen(4096)
         listener.settimeout(0.05)
         address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
-        with orc.Broker(log=lambda *_: None) as participant:
+        with orc.Participant(log=lambda *_: None) as participant:
             participant.request_topic("t")
             since = time.monotonic()
             number = 1
@@ -364,7 +371,7 @@ def test_endpoints_that_change_without_end_are_followed_now_and_then(endpoint: s
 
 
 def test_the_newest_of_many_changes_is_reached(broker: BrokerProcess) -> None:
-    with orc.Broker(log=lambda *_: None) as one, orc.Broker(log=lambda *_: None) as two:
+    with orc.Participant(log=lambda *_: None) as one, orc.Participant(log=lambda *_: None) as two:
         subscriber = two.request_topic("t")
         for _ in range(20):
             one.register_topic("t").send_msg(b"x")

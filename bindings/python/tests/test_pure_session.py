@@ -31,7 +31,7 @@ from support import BrokerProcess, run_python, wait_until
 )
 def test_a_type_with_a_wrong_member_is_refused_at_once(broker: BrokerProcess, wrong: Any) -> None:
     """Only the name was looked at: the rest failed in the I/O thread, on every tick, before all that came after it."""
-    with orc.Broker(log=lambda *_: None) as participant:
+    with orc.Participant(log=lambda *_: None) as participant:
         with pytest.raises(TypeError):
             participant.register_topic("t", type=orc.TypeInfo(**wrong))
         participant.register_topic("t")
@@ -48,7 +48,7 @@ def test_what_cannot_be_told_is_refused_alone(broker: BrokerProcess, monkeypatch
         return real(envelope)
 
     monkeypatch.setattr(wire, "encode", encode)
-    with orc.Broker(log=lambda *entry: logged.append(entry)) as participant:
+    with orc.Participant(log=lambda *entry: logged.append(entry)) as participant:
         with pytest.raises(orc.Refused, match="too long"):
             participant.register_topic("unspeakable")
         participant.register_topic("t")
@@ -71,7 +71,7 @@ def test_counters_that_cannot_be_told_do_not_cost_the_lease(
         return real(envelope)
 
     monkeypatch.setattr(wire, "encode", encode)
-    with orc.Broker(log=lambda *_: None) as participant:
+    with orc.Participant(log=lambda *_: None) as participant:
         participant.register_topic("t")
         wait_until(lambda: empty >= 2)
 
@@ -81,7 +81,7 @@ def test_out_of_descriptors_refuses_the_one_topic(broker: BrokerProcess) -> None
     done = run_python(
         """
         import os, resource, orc.pure as orc
-        b = orc.Broker(log=lambda *_: None)
+        b = orc.Participant(log=lambda *_: None)
         b.request_topic("before")
         _, most = limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, most))

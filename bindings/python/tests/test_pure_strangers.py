@@ -33,7 +33,7 @@ class Target:
             if sys.argv[2]:
                 name, value = sys.argv[2].split("=")
                 setattr(importlib.import_module("orc.pure." + name.split(".")[0]), name.split(".")[1], float(value))
-            with orc.Broker(log=lambda *_: None) as broker:
+            with orc.Participant(log=lambda *_: None) as broker:
                 publisher = broker.register_topic("t", transports=sys.argv[1])
                 print(*publisher._publication._bound.values(), *publisher._publication.id, flush=True)
                 for number, line in enumerate(sys.stdin):
@@ -113,7 +113,7 @@ def test_a_claim_to_the_next_routing_id_ends_no_publisher(target: Target, peers:
             connected(peers, target).send(b"")
     wait_until(lambda: target.process.poll() is not None or target.send()[0] >= 0)
     assert target.process.poll() is None, target.process.stderr.read() if target.process.stderr else ""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         wait_until(lambda: participant.request_topic("t").wait_connected(1000), 30)
 
 
@@ -122,9 +122,9 @@ def test_two_publishers_begin_with_different_routing_ids(broker: BrokerProcess) 
         done = start_python(
             """
             import orc.pure as orc
-            with orc.Broker() as broker:
+            with orc.Participant() as broker:
                 publisher = broker.register_topic("t")
-                with orc.Broker() as other:
+                with orc.Participant() as other:
                     other.request_topic("t", connected_within_ms=20_000)
                     (peer,) = publisher._publication._readers
                     print(int.from_bytes(peer[1:], "big"))
@@ -216,7 +216,7 @@ def test_many_strangers_hold_few_descriptors(target: Target, peers: List[RawPeer
             peers.append(RawPeer(target.endpoint))
     held = wait_until(lambda: (now := target.send()[1]) < before + 80 and now)
     assert held < before + 80
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         assert participant.request_topic("t", connected_within_ms=20_000).connected
 
 
@@ -231,7 +231,7 @@ def test_one_address_connects_so_often_at_once(target: Target, peers: List[RawPe
             break
         admitted += 1
     assert admitted <= 256 + 100 * (time.monotonic() - since)
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         assert participant.request_topic("t", connected_within_ms=20_000).connected
 
 
@@ -295,7 +295,7 @@ def test_goodbye_ends_the_connection(target: Target, peers: List[RawPeer]) -> No
 
 def test_an_honest_subscriber_stays_through_all_of_it(target: Target, peers: List[RawPeer]) -> None:
     """Descriptors are used again: the end of one connection must not be that of another."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         subscriber = participant.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
         wait_until(lambda: target.send()[0] == 1)
         wait_until(lambda: subscriber.recv_msg(0) is None)

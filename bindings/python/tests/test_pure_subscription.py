@@ -41,7 +41,7 @@ def waiting(subscriber: Any) -> int:
 
 def test_a_sample_wakes_the_receiver_and_not_who_waits_for_the_link(broker: BrokerProcess) -> None:
     """One of them was woken, which of both was chance: the receiver slept on beside its sample."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         subscriber = participant.request_topic("t")
         received: List[Any] = []
         linked = threading.Thread(target=lambda: pytest.raises(orc.Closed, subscriber.wait_connected, -1))
@@ -59,7 +59,7 @@ def test_a_sample_wakes_the_receiver_and_not_who_waits_for_the_link(broker: Brok
 
 def test_the_descriptor_of_what_was_closed(broker: BrokerProcess) -> None:
     """-1, or a descriptor that may be another file's by now."""
-    participant = orc.Broker()
+    participant = orc.Participant()
     asked, unasked = participant.request_topic("asked"), participant.request_topic("unasked")
     descriptor = asked.fileno()
     participant.close()
@@ -72,7 +72,7 @@ def test_the_descriptor_of_what_was_closed(broker: BrokerProcess) -> None:
 @pytest.mark.parametrize("name", ["read", "write"])
 def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Between flag and byte, it was silent for good, or recv_msg raised BlockingIOError."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         subscriber = participant.request_topic("t", conflate=0, depth=10)
         descriptor = subscriber.fileno()
         arrive(subscriber, 1)
@@ -97,7 +97,7 @@ def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPat
 
 def test_a_finalizer_closes_while_the_bell_is_quietened(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """The byte that tells of the end was read with the others."""
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         subscriber = participant.request_topic("t")
         descriptor = subscriber.fileno()
         arrive(subscriber, 1)

@@ -17,7 +17,7 @@ import signal, sys
 {module}
 signal.signal(signal.SIGINT, signal.default_int_handler)
 NOBODY = "ipc:///tmp/orc-nobody-listens-here"
-with orc.Broker({where}) as participant:
+with orc.Participant({where}) as participant:
     {prepare}
     try:
         print("ready", flush=True)
@@ -78,7 +78,7 @@ def test_a_sample_that_came_with_the_signal_is_not_lost(backend_of: Any, broker:
     import os, signal
     MODULE
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", conflate=0, depth=200, connected_within_ms=20000)
         seen, interrupted = [], 0
@@ -103,7 +103,7 @@ def test_a_handler_that_does_not_raise_does_not_end_the_wait(backend_of: Any, br
     code = """
     import signal
     MODULE
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", connected_within_ms=20000)
         signal.signal(signal.SIGALRM, lambda *_: publisher.send_msg(b"from the handler"))
@@ -117,7 +117,7 @@ LOSSES = """
 import signal, sys, threading, time
 import orc
 conflate = int(sys.argv[1])
-with orc.Broker() as sender, orc.Broker() as receiver:
+with orc.Participant() as sender, orc.Participant() as receiver:
     publisher = sender.register_topic("t", transports="ipc")
     depth = 0 if conflate else 60000
     subscriber = receiver.request_topic("t", conflate=conflate, depth=depth, connected_within_ms=20000)
@@ -178,7 +178,7 @@ def test_what_a_signal_left_is_there_for_every_handle(native: Any, broker: Any) 
         time.sleep(0.2)  # until the main thread waits
         signal.raise_signal(signal.SIGALRM)  # its handler runs when that goes on
         publisher.send_msg(b"first")
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         for conflate in 0, 1:
             topic = f"t{conflate}"
             publisher = participant.register_topic(topic)
@@ -203,10 +203,10 @@ def test_a_topic_that_ctrl_c_released_can_be_requested_again(native: Any, broker
     code = """
     import orc
     from orc import _native
-    with orc.Broker() as participant:
+    with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         released = participant.request_topic("t", connected_within_ms=20000)
-        _native.Broker.release_topic(participant, "t")  # as Ctrl-C in release_topic leaves it
+        _native.Participant.release_topic(participant, "t")  # as Ctrl-C in release_topic leaves it
         again = participant.request_topic("t", connected_within_ms=20000)
         publisher.send_msg(b"x")
         print(bytes(again.recv_msg(20000)), again is participant.subscriber("t"), again is not released)

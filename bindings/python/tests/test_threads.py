@@ -65,7 +65,7 @@ def test_many_threads_send_on_one_topic(backend: Any, link: Any) -> None:
 
 @pytest.mark.parametrize("way", ["close", "release_topic", "by name"])
 def test_closing_ends_the_waits(backend: Any, broker: Any, way: str) -> None:
-    participant = backend.Broker()
+    participant = backend.Participant()
     subscriber = participant.request_topic("t")
     outcomes: List[BaseException] = []
     begun = threading.Barrier(5)
@@ -96,7 +96,7 @@ def test_closing_ends_the_waits(backend: Any, broker: Any, way: str) -> None:
 
 def test_participants_come_and_go_on_many_threads(backend: Any, broker: Any) -> None:
     def once(number: int) -> bytes:
-        with backend.Broker() as participant:
+        with backend.Participant() as participant:
             publisher = participant.register_topic(f"t{number}")
             subscriber = participant.request_topic(f"t{number}", connected_within_ms=20000)
             publisher.send_msg(b"x")
@@ -144,7 +144,7 @@ def test_a_callback_may_stop_itself_and_ends_with_the_subscription(backend: Any,
     with pytest.raises(TypeError):
         subscriber.on_message(None)
 
-    with backend.Broker() as participant:
+    with backend.Participant() as participant:
         ended = participant.request_topic("u").on_message(lambda message: None)
     ended._thread.join(20)
     assert not ended._thread.is_alive()
@@ -185,7 +185,7 @@ def test_closing_while_others_ask(native: Any, broker: Any) -> None:
 
     ends = time.monotonic() + 4
     while time.monotonic() < ends:
-        participant = orc.Broker(log=lambda level, text: time.sleep(0.0001), broker_timeout_ms=50)
+        participant = orc.Participant(log=lambda level, text: time.sleep(0.0001), broker_timeout_ms=50)
         threads = [threading.Thread(target=ask, args=(lambda: participant.broker_endpoint,)) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -202,7 +202,7 @@ def test_closing_while_others_ask(native: Any, broker: Any) -> None:
 def test_who_logs_to_itself_is_collected_with_its_handles(native: Any, broker: Any, kept: str) -> None:
     class Node:
         def __init__(self) -> None:
-            self.broker = native.Broker(log=self.on_log)
+            self.broker = native.Participant(log=self.on_log)
             self.publisher = self.broker.register_topic("t")
             self.subscriber = self.broker.request_topic("t")
             self.loan = self.publisher.loan(4)

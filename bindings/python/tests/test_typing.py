@@ -19,7 +19,7 @@ from typing import Optional
 import orc
 
 
-def control(broker: orc.Broker) -> None:
+def control(broker: orc.Participant) -> None:
     command: orc.Publisher = broker.register_topic("arm/command", transports=["shm", "ipc"], type=orc.TypeInfo("T"))
     state: orc.Subscriber = broker.request_topic("arm/state", conflate=0, connected_within_ms=100)
     message: Optional[orc.Message] = state.recv_msg(-1)
@@ -62,7 +62,7 @@ async def monitor(state: orc.Subscriber) -> None:
 
 
 try:
-    with orc.Broker("ipc:///tmp/x", name="me", log=print) as broker:
+    with orc.Participant("ipc:///tmp/x", name="me", log=print) as broker:
         control(broker)
         asyncio.run(monitor(broker.subscriber("arm/state")))
 except orc.NoBroker as error:
@@ -81,7 +81,7 @@ WRONG = {
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on.
 NANOBIND = (
-    *("Broker", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
+    *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",
 )
@@ -117,5 +117,5 @@ def test_a_program_passes(native: Any, tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("line", WRONG)
 def test_a_mistake_is_found(native: Any, tmp_path: pathlib.Path, line: str) -> None:
-    done = _mypy(tmp_path, f"import orc\nbroker = orc.Broker()\n{line}\n")
+    done = _mypy(tmp_path, f"import orc\nbroker = orc.Participant()\n{line}\n")
     assert done.returncode == 1 and f"[{WRONG[line]}]" in done.stdout, done.stdout + done.stderr

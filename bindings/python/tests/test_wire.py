@@ -285,7 +285,7 @@ def junk(rng: random.Random, publication: identity.Id) -> Any:
 
 def test_a_hostile_peer_at_a_publication(broker: BrokerProcess, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
     rng = random.Random(1)
-    with orc.pure.Broker() as one, orc.pure.Broker() as two:
+    with orc.pure.Participant() as one, orc.pure.Participant() as two:
         publisher = one.register_topic("t")
         subscriber = two.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
         found = endpoint_of(broker.endpoint, context, "t")
@@ -316,7 +316,7 @@ def test_a_hostile_publication(broker: BrokerProcess, context: "zmq.Context[zmq.
     tool.ask(messages.Hello(identity.draw_id(), "hostile", identity.host_identity(), 0, 0, ""))
     publication = identity.draw_id()
     tool.ask(messages.RegisterTopic("t", publication, [messages.Endpoint(3, f"tcp://127.0.0.1:{port}")]))
-    with orc.pure.Broker() as participant, orc.pure.Broker() as other:
+    with orc.pure.Participant() as participant, orc.pure.Participant() as other:
         subscriber = participant.request_topic("t", conflate=0, depth=100)
         peer, hello = router.recv_multipart()
         asked = link.unpack_link(memoryview(hello))
@@ -356,7 +356,7 @@ def test_an_absurd_stamp_does_not_stop_the_heartbeats(
     tool.ask(messages.Hello(identity.draw_id(), "clockless", identity.host_identity(), 0, 0, ""))
     publication = identity.draw_id()
     tool.ask(messages.RegisterTopic("t", publication, [messages.Endpoint(3, f"tcp://127.0.0.1:{port}")]))
-    with orc.pure.Broker(log=lambda *entry: logged.append(entry)) as participant:
+    with orc.pure.Participant(log=lambda *entry: logged.append(entry)) as participant:
         subscriber = participant.request_topic("t")
         peer, hello = router.recv_multipart()
         asked = link.unpack_link(memoryview(hello))
@@ -382,7 +382,7 @@ def test_a_hostile_broker(run_dir: pathlib.Path, context: "zmq.Context[zmq.Socke
     router = context.socket(zmq.ROUTER)
     router.rcvtimeo = 20_000
     router.bind(f"ipc://{run_dir}/orc/broker")
-    with orc.pure.Broker(broker_timeout_ms=0, log=lambda *_: None) as participant:
+    with orc.pure.Participant(broker_timeout_ms=0, log=lambda *_: None) as participant:
         with pytest.raises(orc.pure.NoBroker):
             participant.register_topic("t")
         peer, empty = router.recv_multipart()

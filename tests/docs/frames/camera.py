@@ -3,10 +3,10 @@
 import numpy as np
 import orc
 
-with orc.Broker() as participant:
+with orc.Participant() as participant:
     camera = participant.register_topic("camera", transports="shm")
     image = np.arange(48, dtype=np.uint8)
     # block
-    with orc.Broker() as viewer:
+    with orc.Participant() as viewer:
         picture = viewer.request_topic("camera", connected_within_ms=10000).recv_msg(10000)
         assert picture is not None and bytes(picture) == image.tobytes()

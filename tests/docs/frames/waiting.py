@@ -13,7 +13,7 @@ async def program(position):
 
 
 async def main():
-    with orc.Broker() as robot, orc.Broker() as participant:
+    with orc.Participant() as robot, orc.Participant() as participant:
         source = robot.register_topic("robot_position")
         position = participant.request_topic("robot_position")
         task = asyncio.create_task(program(position))

@@ -4,8 +4,8 @@ This is a second, independent implementation of the protocol, written from schem
 without the native extension, and differs from it in these points:
 
 - Other transports, and broker "none", raise BadArgument.
-- A sample passes through two more threads, the I/O thread of the Broker and that of libzmq. Its latency is about 100 µs
-  longer.
+- A sample passes through two more threads, the I/O thread of the participant and that of libzmq. Its latency is about
+  100 µs longer.
 - For a reader that lags, libzmq holds a few samples of its own (a batch of 8 KiB and the kernel's buffer). They are
   older than the newest sample.
 
@@ -55,16 +55,16 @@ from orc._errors import (
 )
 from orc._types import LinkInfo, TypeInfo
 from orc._waiting import Callback
-from orc.pure.broker import Broker, Publisher, Subscriber
 from orc.pure.directory import Directory, Watch
 from orc.pure.message import Message
+from orc.pure.participant import Participant, Publisher, Subscriber
 
 backend = "pure"
 
 __all__ = [
     "BadArgument",
     "BadName",
-    "Broker",
+    "Participant",
     "BrokerState",
     "Callback",
     "Change",

@@ -30,7 +30,7 @@ B = TypeVar("B")
 class Directory:
     """Lists, describes and watches the topics, participants and hosts that the address broker knows.
 
-    broker: its endpoint, or several, separated by commas; "": as for `Broker`.
+    broker: its endpoint, or several, separated by commas; "": as for `Participant`.
     broker_timeout_ms: a question waits this long for the broker's answer; -1: for ever.
 
     It is no participant and registers nothing. The constructor neither waits for a broker nor fails without one. Any

@@ -1,4 +1,4 @@
-"""The one I/O thread of a Broker. It owns every ZeroMQ socket, because they are not thread-safe.
+"""The one I/O thread of a participant. It owns every ZeroMQ socket, because they are not thread-safe.
 
 It watches a ZeroMQ socket through its ZMQ_FD, which reports *changes* only. So `serve` must go on until the socket has
 nothing more, and code that used a socket must have it served again (`post(serve)`).

@@ -1,4 +1,4 @@
-#include "broker.h"
+#include "participant.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -21,7 +21,7 @@ struct participant {
 
   [[nodiscard]] publisher_handle publisher(std::string_view topic) const {
     errc why = errc::not_registered;
-    auto end = owner->with_broker([&](orc::participant& broker) {
+    auto end = owner->with_participant([&](orc::participant& broker) {
       auto found = broker.publisher(topic);
       if (!found && broker.send_msg(topic, nullptr, 1).code() == errc::forked) why = errc::forked;
       return found;
@@ -45,7 +45,7 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .priority = to_priority(priority)};
   const result outcome =
       self.owner->call([topic, options](orc::participant& broker) { return broker.register_topic(topic, options); });
-  check(outcome, "the topic stays registered: Broker.publisher('" + topic + "') is its handle");
+  check(outcome, "the topic stays registered: Participant.publisher('" + topic + "') is its handle");
   return self.publisher(topic);
 }
 
@@ -66,7 +66,7 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
   if (!outcome && outcome.code() != errc::no_broker) check(outcome);
   subscriber_handle made{self.owner, self.owner->find(topic), topic};
   if (conflate == 1) made.same->newest_only();
-  const std::string stays = "the request stays: Broker.subscriber('" + topic + "') is its handle";
+  const std::string stays = "the request stays: Participant.subscriber('" + topic + "') is its handle";
   check(outcome, stays);
   if (within_ms == 0) return made;
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
@@ -84,17 +84,18 @@ nb::object receive_by_name(participant& self, std::string_view topic, nb::handle
 
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
   const readable_bytes bytes(data);
-  const errc code = self.owner->with_broker(
+  const errc code = self.owner->with_participant(
       [&](orc::participant& broker) { return broker.send_msg(topic, bytes.data(), bytes.size()).code(); });
   if (code != errc::ok) fail(code);
 }
 
 }  // namespace
 
-void bind_broker(nb::module_& m) {
+void bind_participant(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner<participant>)}, {0, nullptr}};
-  nb::class_<participant>(m, "Broker", nb::type_slots(slots),
-                          "A program's session with ORC (liborc/include/orc/broker.h). Any thread may make any call.")
+  nb::class_<participant>(
+      m, "Participant", nb::type_slots(slots),
+      "A program's session with ORC (liborc/include/orc/participant.h). Any thread may make any call.")
       .def(
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
@@ -118,7 +119,7 @@ void bind_broker(nb::module_& m) {
            nb::arg("priority") = "normal",
            "Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at "
            "most broker_timeout_ms.\n\n"
-           "transports: of this topic; empty: the Broker's.\n"
+           "transports: of this topic; empty: the participant's.\n"
            "expected_size: size of a typical sample in bytes; shm reserves memory for it at once.\n"
            "history: shm: how many samples recv_next can go back, 1 to 65536.\n"
            "lock, huge_pages: shm: locks its memory, uses huge pages.\n"
@@ -179,7 +180,7 @@ void bind_broker(nb::module_& m) {
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {
-            return self.owner->with_broker([](orc::participant& broker) { return broker.broker_endpoint(); });
+            return self.owner->with_participant([](orc::participant& broker) { return broker.broker_endpoint(); });
           },
           "Endpoint of the broker that answered last, or \"none\"; empty when no broker has answered yet.")
       .def(

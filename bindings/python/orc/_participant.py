@@ -14,7 +14,7 @@ from orc._program import program_name
 from orc._types import link_text
 from orc._waiting import Waiting
 
-__all__ = ["Broker", "Message", "Publisher", "Subscriber"]
+__all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
 Log = Callable[[str, str], object]
 Transports = Union[str, Iterable[str]]
@@ -33,8 +33,8 @@ class Subscriber(_native.Subscriber):
         return f"<orc.Subscriber {self.topic!r}, {link_text(self.link)}>"
 
 
-class Broker(_native.Broker):
-    """A program's session with ORC (liborc/include/orc/broker.h, ORC paper, Listing 1). Any thread may make any call.
+class Participant(_native.Participant):
+    """A program's session with ORC (liborc/include/orc/participant.h). Any thread may make any call.
 
     broker: endpoint of the address broker, or several, separated by commas. "": $ORC_BROKER, else the user's broker,
         the system's broker, tcp://127.0.0.1:5570. "none": no broker; topics use multicast only.
@@ -49,8 +49,8 @@ class Broker(_native.Broker):
         and must not call back. None: the logger "orc".
 
     The constructor does not wait for a broker, and does not raise without one. The topics end with close(), with the
-    `with` block, or when the Broker and all its publishers and subscribers are gone. After fork() the child makes its
-    own Broker: calls on this one raise Forked.
+    `with` block, or when the participant and all its publishers and subscribers are gone. After fork() the child makes
+    its own participant: calls on this one raise Forked.
     """
 
     def __init__(
@@ -141,9 +141,9 @@ class Broker(_native.Broker):
             state = self.broker_endpoint or "no broker yet"
         except Error as error:
             state = error.code
-        return f"<orc.Broker {self._name!r}, {state}>"
+        return f"<orc.Participant {self._name!r}, {state}>"
 
-    def __enter__(self) -> Broker:
+    def __enter__(self) -> Participant:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,6 +5,6 @@
 
 namespace orc::python {
 
-void bind_broker(nanobind::module_& m);
+void bind_participant(nanobind::module_& m);
 
 }  // namespace orc::python
