@@ -56,7 +56,7 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
     const auto refused = tested.register_topic("t", options);
     CHECK(refused.code() == errc::bad_argument);
     CHECK_THAT(refused.error().message(), contains(what));
-    CHECK_FALSE(tested.sender("t"));
+    CHECK_FALSE(tested.publication_of("t"));
   }
   const std::vector<change<orc::request_options>> requests{
       {"conflate", [](auto& o) { o.conflate = 2; }},
@@ -88,7 +88,7 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
     const auto refused = tested.request_topic("t", options);
     CHECK(refused.code() == errc::bad_argument);
     CHECK_THAT(refused.error().message(), contains(what));
-    CHECK_FALSE(tested.receiver("t"));
+    CHECK_FALSE(tested.subscription_of("t"));
   }
   CHECK(tested.register_topic("a b", over_multicast()).code() == errc::bad_name);
   CHECK(tested.request_topic("", {}).code() == errc::bad_name);
@@ -110,12 +110,12 @@ TEST_CASE("participant: a topic can be declared again with the same options, and
   in_order.conflate = 0;
   REQUIRE(tested.register_topic("t", over_multicast()));
   REQUIRE(tested.request_topic("t", in_order));
-  const auto sender = tested.sender("t");
-  const auto receiver = tested.receiver("t");
+  const auto sender = tested.publication_of("t");
+  const auto receiver = tested.subscription_of("t");
   CHECK(tested.register_topic("t", over_multicast()));
   CHECK(tested.request_topic("t", in_order));
-  CHECK(tested.sender("t") == sender);
-  CHECK(tested.receiver("t") == receiver);
+  CHECK(tested.publication_of("t") == sender);
+  CHECK(tested.subscription_of("t") == receiver);
   auto other = over_multicast();
   other.keep_last = false;
   CHECK(tested.register_topic("t", other).code() == errc::bad_argument);
@@ -131,19 +131,19 @@ TEST_CASE("participant: a topic that is given up is closed, and can be declared 
   CHECK(tested.release_topic("t").code() == errc::not_requested);
   REQUIRE(tested.register_topic("t", over_multicast()));
   REQUIRE(tested.request_topic("t", {}));
-  const auto sender = tested.sender("t");
-  const auto receiver = tested.receiver("t");
+  const auto sender = tested.publication_of("t");
+  const auto receiver = tested.subscription_of("t");
   CHECK(tested.unregister_topic("t"));
   CHECK(tested.release_topic("t"));
   CHECK(sender->send("x", 1).code() == errc::closed);
   CHECK(receiver->recv(0).status() == errc::closed);
-  CHECK_FALSE(tested.sender("t"));
-  CHECK_FALSE(tested.receiver("t"));
+  CHECK_FALSE(tested.publication_of("t"));
+  CHECK_FALSE(tested.subscription_of("t"));
   CHECK(tested.unregister_topic("t").code() == errc::not_registered);
   CHECK(tested.register_topic("t", over_multicast()));
   CHECK(tested.request_topic("t", {}));
-  CHECK(tested.sender("t") != sender);
-  CHECK(tested.receiver("t") != receiver);
+  CHECK(tested.publication_of("t") != sender);
+  CHECK(tested.subscription_of("t") != receiver);
 }
 
 TEST_CASE("participant: its end closes topics that others still hold", "[unit]") {
@@ -153,8 +153,8 @@ TEST_CASE("participant: its end closes topics that others still hold", "[unit]")
     participant tested(alone());
     REQUIRE(tested.register_topic("t", over_multicast()));
     REQUIRE(tested.request_topic("t", {}));
-    sender = tested.sender("t");
-    receiver = tested.receiver("t");
+    sender = tested.publication_of("t");
+    receiver = tested.subscription_of("t");
   }
   CHECK(sender->send("x", 1).code() == errc::closed);
   CHECK(receiver->recv(-1).status() == errc::closed);
@@ -166,9 +166,9 @@ TEST_CASE("participant: without a broker, what only a broker can introduce is re
   over_tcp.transports = {orc::transport::tcp};
   const auto sent = tested.register_topic("t", over_tcp);
   CHECK_FALSE(sent);
-  CHECK_FALSE(tested.sender("t"));
+  CHECK_FALSE(tested.publication_of("t"));
   orc::request_options from_tcp;
   from_tcp.transports = {orc::transport::tcp};
   CHECK(tested.request_topic("t", from_tcp).code() == sent.code());
-  CHECK_FALSE(tested.receiver("t"));
+  CHECK_FALSE(tested.subscription_of("t"));
 }

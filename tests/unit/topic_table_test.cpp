@@ -31,13 +31,13 @@ TEST_CASE("topic table: a name has one entry, which stays", "[unit]") {
 TEST_CASE("topic table: an entry gives back what it held", "[unit]") {
   topic_table table;
   auto& entry = table.find_or_make("t");
-  CHECK_FALSE(entry.sender());
+  CHECK_FALSE(entry.as_publication());
   const auto first = std::make_shared<publication>("t", orc::topic_options(), std::make_shared<transport_list>());
   CHECK_FALSE(entry.set_sender(first));
-  CHECK(entry.sender() == first);
-  CHECK_FALSE(entry.receiver());
+  CHECK(entry.as_publication() == first);
+  CHECK_FALSE(entry.as_subscription());
   CHECK(entry.set_sender(nullptr) == first);
-  CHECK_FALSE(entry.sender());
+  CHECK_FALSE(entry.as_publication());
 }
 
 TEST_CASE("topic table: threads that make the same names at the same time get the same entries", "[unit]") {

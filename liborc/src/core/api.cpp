@@ -55,11 +55,11 @@ message participant::recv_next(std::string_view topic, int timeout_ms) noexcept 
 loan participant::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
 publisher participant::publisher(std::string_view topic) noexcept {
-  return usable() == errc::ok ? orc::publisher(participant_->sender(topic)) : orc::publisher();
+  return usable() == errc::ok ? orc::publisher(participant_->publication_of(topic)) : orc::publisher();
 }
 
 subscriber participant::subscriber(std::string_view topic) noexcept {
-  return usable() == errc::ok ? orc::subscriber(participant_->receiver(topic)) : orc::subscriber();
+  return usable() == errc::ok ? orc::subscriber(participant_->subscription_of(topic)) : orc::subscriber();
 }
 
 errc participant::usable() const noexcept {

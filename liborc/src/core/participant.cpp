@@ -158,7 +158,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
   std::shared_ptr<publication> p;
   {
     const std::lock_guard lock(setup_mutex_);
-    p = entry.sender();
+    p = entry.as_publication();
     if (p && !p->was_made_with(chosen)) return again("unregister_topic");
     if (!p) {
       if (chosen.transports.empty()) chosen.transports = options_.transports;
@@ -200,7 +200,7 @@ result participant::request_topic(std::string_view topic, const request_options&
   std::shared_ptr<subscription> s;
   {
     const std::lock_guard lock(setup_mutex_);
-    s = entry.receiver();
+    s = entry.as_subscription();
     if (s && !s->was_made_with(options)) return again("release_topic");
     if (!s) {
       const auto allowed = options.transports.empty() ? options_.transports : options.transports;
@@ -239,7 +239,7 @@ std::shared_ptr<const announcement> participant::forget(topic_table::entry& entr
   std::shared_ptr<const announcement> told;
   {
     const std::lock_guard lock(setup_mutex_);
-    if (entry.sender() != p) return nullptr;
+    if (entry.as_publication() != p) return nullptr;
     entry.set_sender(nullptr);
     told = housekeeping_->remove(p);
   }
@@ -250,7 +250,7 @@ std::shared_ptr<const announcement> participant::forget(topic_table::entry& entr
 
 void participant::forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s) {
   const std::lock_guard lock(setup_mutex_);
-  if (entry.receiver() != s) return;
+  if (entry.as_subscription() != s) return;
   entry.set_receiver(nullptr);
   housekeeping_->remove(s);
   s->announcement().withdrawn();
@@ -260,7 +260,7 @@ void participant::forget(topic_table::entry& entry, const std::shared_ptr<subscr
 result participant::unregister_topic(std::string_view topic) {
   if (auto ok = ready(); !ok) return ok;
   topic_table::entry* const entry = topics_.find(topic);
-  const auto p = entry != nullptr ? entry->sender() : nullptr;
+  const auto p = entry != nullptr ? entry->as_publication() : nullptr;
   if (!p) return errc::not_registered;
   const auto told = forget(*entry, p);
   // The next program that registers the topic must not hear that we hold it. The withdrawal takes effect, late or not.
@@ -272,20 +272,20 @@ result participant::unregister_topic(std::string_view topic) {
 result participant::release_topic(std::string_view topic) {
   if (auto ok = ready(); !ok) return ok;
   topic_table::entry* const entry = topics_.find(topic);
-  const auto s = entry != nullptr ? entry->receiver() : nullptr;
+  const auto s = entry != nullptr ? entry->as_subscription() : nullptr;
   if (!s) return errc::not_requested;
   forget(*entry, s);
   return {};
 }
 
-std::shared_ptr<publication> participant::sender(std::string_view topic) const noexcept {
+std::shared_ptr<publication> participant::publication_of(std::string_view topic) const noexcept {
   const topic_table::entry* const entry = topics_.find(topic);
-  return entry != nullptr ? entry->sender() : nullptr;
+  return entry != nullptr ? entry->as_publication() : nullptr;
 }
 
-std::shared_ptr<subscription> participant::receiver(std::string_view topic) const noexcept {
+std::shared_ptr<subscription> participant::subscription_of(std::string_view topic) const noexcept {
   const topic_table::entry* const entry = topics_.find(topic);
-  return entry != nullptr ? entry->receiver() : nullptr;
+  return entry != nullptr ? entry->as_subscription() : nullptr;
 }
 
 std::string participant::broker_endpoint() const {

@@ -27,8 +27,8 @@ class participant {
   result unregister_topic(std::string_view topic);
   result release_topic(std::string_view topic);
 
-  [[nodiscard]] std::shared_ptr<publication> sender(std::string_view topic) const noexcept;
-  [[nodiscard]] std::shared_ptr<subscription> receiver(std::string_view topic) const noexcept;
+  [[nodiscard]] std::shared_ptr<publication> publication_of(std::string_view topic) const noexcept;
+  [[nodiscard]] std::shared_ptr<subscription> subscription_of(std::string_view topic) const noexcept;
   [[nodiscard]] std::string broker_endpoint() const;
   // True: a process made it and then forked this one.
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }

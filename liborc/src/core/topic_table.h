@@ -21,11 +21,11 @@ class topic_table {
   class entry {
    public:
     explicit entry(std::string_view name) : name_(name) {}
-    [[nodiscard]] std::shared_ptr<publication> sender() const {
+    [[nodiscard]] std::shared_ptr<publication> as_publication() const {
       const std::lock_guard lock(mutex_);
       return sender_;
     }
-    [[nodiscard]] std::shared_ptr<subscription> receiver() const {
+    [[nodiscard]] std::shared_ptr<subscription> as_subscription() const {
       const std::lock_guard lock(mutex_);
       return receiver_;
     }
