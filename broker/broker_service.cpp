@@ -116,8 +116,9 @@ void broker_service::handle(routing from, std::uint64_t request, wire::register_
     make_printable(what.type->encoding);
   }
   const auto& by = connections_.at(from);
-  if (auto wrong = rules_.problem(what, by.who, now); !wrong.empty()) {
-    reply(from, request, wire::error{wire::error_code::bad_request, "topic \"" + what.topic + "\": " + wrong});
+  if (auto checked = rules_.check(what, by.who, now); !checked) {
+    reply(from, request,
+          wire::error{wire::error_code::bad_request, "topic \"" + what.topic + "\": " + checked.error().message()});
     return;
   }
   register_for({from, request, by.client, std::move(what)}, std::nullopt, now);

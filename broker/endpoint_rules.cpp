@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "base/run_dir.h"
 
@@ -65,8 +66,9 @@ bool same_directory(std::string_view path, const std::string& other) {
   return !other.empty() && path == std::filesystem::path(other).lexically_normal().native();
 }
 
-std::string problem_of_path(std::string_view path, std::string_view suffix, const wire::id& publication,
-                            const peer& by) {
+error refused(std::string why) { return {errc::refused, std::move(why)}; }
+
+result check_path(std::string_view path, std::string_view suffix, const wire::id& publication, const peer& by) {
   const std::string name = publication.hex().substr(0, 16) + std::string(suffix);
   const bool local = by.way == peer::via::ipc;
   const std::string uid = local ? std::to_string(by.uid) : "<uid>";
@@ -77,9 +79,8 @@ std::string problem_of_path(std::string_view path, std::string_view suffix, cons
   const bool place =
       is_plain(directory) && (is_run_directory(directory) || (local && same_directory(directory, by.directory)));
   if (named && users && place) return {};
-  return "it must be D/" + uid + "/" + name +
-         " with D the directory of the broker's socket, or one named orc or "
-         "orc-<uid>";
+  return refused("it must be D/" + uid + "/" + name +
+                 " with D the directory of the broker's socket, or one named orc or orc-<uid>");
 }
 
 }  // namespace
@@ -101,51 +102,53 @@ std::optional<address_range> address_range::parse(std::string_view text) {
   return address_range{*network, 128 - most + bits};
 }
 
-std::string endpoint_rules::problem(const wire::register_topic& what, const peer& by, time now) {
+result endpoint_rules::check(const wire::register_topic& what, const peer& by, time now) {
   for (const auto& each : what.endpoints) {
-    auto why = problem_of(each, what.publication, by, now);
-    if (!why.empty()) return std::string(wire::name_of(each.transport)) + " endpoint refused: " + why;
+    if (auto checked = check_endpoint(each, what.publication, by, now); !checked)
+      return refused(std::string(wire::name_of(each.transport)) + " endpoint refused: " + checked.error().message());
   }
-  return problem_of_doors(what);
+  return check_ports(what);
 }
 
 // A publication listens on one tcp port, which it may name at several addresses. Its subscribers try all of them, and
 // must not knock at one port of a host after the other.
-std::string endpoint_rules::problem_of_doors(const wire::register_topic& what) {
+result endpoint_rules::check_ports(const wire::register_topic& what) {
   std::size_t count = 0;
   std::string_view port;
   for (const auto& each : what.endpoints) {
     if (each.transport != wire::transport::tcp) continue;
     const auto its = std::string_view(each.address).substr(each.address.rfind(':'));
-    if (count++ != 0 && its != port) return "tcp endpoints refused: all of a publication must have the same port";
+    if (count++ != 0 && its != port)
+      return refused("tcp endpoints refused: all of a publication must have the same port");
     port = its;
   }
   if (count <= wire::max_tcp_endpoints) return {};
-  return "tcp endpoints refused: a publication may have " + std::to_string(wire::max_tcp_endpoints);
+  return refused("tcp endpoints refused: a publication may have " + std::to_string(wire::max_tcp_endpoints));
 }
 
-std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
-                                       time now) {
+result endpoint_rules::check_endpoint(const wire::endpoint& which, const wire::id& publication, const peer& by,
+                                      time now) {
   std::string_view rest = which.address;
   switch (which.transport) {
     case wire::transport::inproc:
       if (rest == "inproc://" + publication.hex()) return {};
-      return "it must be inproc:// and the id of the publication";
+      return refused("it must be inproc:// and the id of the publication");
     case wire::transport::ipc:
-      if (!take_prefix(rest, "ipc://")) return "it must begin with ipc://";
-      return problem_of_path(rest, "", publication, by);
+      if (!take_prefix(rest, "ipc://")) return refused("it must begin with ipc://");
+      return check_path(rest, "", publication, by);
     case wire::transport::shm:
-      if (!take_prefix(rest, "shm://")) return "it must begin with shm://";
-      return problem_of_path(rest, ".shm", publication, by);
+      if (!take_prefix(rest, "shm://")) return refused("it must begin with shm://");
+      return check_path(rest, ".shm", publication, by);
     case wire::transport::tcp:
-      if (!take_prefix(rest, "tcp://")) return "it must begin with tcp://";
-      return problem_of_address(rest, by, now);
+      if (!take_prefix(rest, "tcp://")) return refused("it must begin with tcp://");
+      return check_address(rest, by, now);
     case wire::transport::multicast: {
-      if (!take_prefix(rest, "udpm://")) return "it must begin with udpm://";
+      if (!take_prefix(rest, "udpm://")) return refused("it must begin with udpm://");
       const auto mark = std::min(rest.find('?'), rest.size());
       const auto group = parse_host_and_port(rest.substr(0, mark));
       if (!group || !group->is_multicast())
-        return "it must name a multicast address (224.0.0.0 to 239.255.255.255, or one that begins with ff) and a port";
+        return refused(
+            "it must name a multicast address (224.0.0.0 to 239.255.255.255, or one that begins with ff) and a port");
       rest.remove_prefix(mark);
       while (!rest.empty()) {
         rest.remove_prefix(1);
@@ -154,30 +157,33 @@ std::string endpoint_rules::problem_of(const wire::endpoint& which, const wire::
         // Linux sends from 0.0.0.0 where a host has only the loopback's address.
         const bool unnamed = by.way == peer::via::ipc && parameter.starts_with("from=0.0.0.0:");
         if (!unnamed && take_prefix(parameter, "from=")) {
-          if (auto why = problem_of_address(parameter, by, now); !why.empty()) return "from: " + why;
+          if (auto checked = check_address(parameter, by, now); !checked)
+            return refused("from: " + checked.error().message());
         }
         rest.remove_prefix(end);
       }
       return {};
     }
-    default: return "its transport is unknown";
+    default: return refused("its transport is unknown");
   }
 }
 
-std::string endpoint_rules::problem_of_address(std::string_view address_and_port, const peer& by, time now) {
+result endpoint_rules::check_address(std::string_view address_and_port, const peer& by, time now) {
   const auto address = parse_host_and_port(address_and_port);
-  if (!address) return "it must be a numeric address and a port from 1 to 65535";
+  if (!address) return refused("it must be a numeric address and a port from 1 to 65535");
   const auto from = by.way == peer::via::tcp ? ip_address::parse(by.address) : std::nullopt;
   const bool local = by.way == peer::via::ipc || (from && is_of_this_host(*from, now));
   if (from && from->bytes == address->bytes) return {};
   if (local && is_of_this_host(*address, now)) return {};
   if (std::any_of(allowed_.begin(), allowed_.end(), [&](const auto& each) { return each.contains(*address); }))
     return {};
-  return local ? "this host has no such address: where a participant advertises another one (NAT), start the broker "
-                 "with --allow-endpoints"
-               : "a participant at " + by.address +
-                     " may name that address only: behind NAT let it advertise that one (ORC_ADVERTISE), or start the "
-                     "broker with --allow-endpoints";
+  if (local)
+    return refused(
+        "this host has no such address: where a participant advertises another one (NAT), start the broker with "
+        "--allow-endpoints");
+  return refused("a participant at " + by.address +
+                 " may name that address only: behind NAT let it advertise that one (ORC_ADVERTISE), or start the "
+                 "broker with --allow-endpoints");
 }
 
 bool endpoint_rules::is_of_this_host(const ip_address& address, time now) {

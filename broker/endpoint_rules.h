@@ -5,11 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ip_address.h"
+#include "orc/result.h"
 #include "peer.h"
 #include "wire/control.h"
 
@@ -30,15 +31,15 @@ class endpoint_rules {
   // `allowed`: addresses that any participant may name, for those behind NAT and those that advertise another one.
   explicit endpoint_rules(std::vector<address_range> allowed) : allowed_(std::move(allowed)) {}
 
-  // Returns the problem of the endpoints of a publication on this connection, and what is allowed; empty: they are the
-  // participant's own.
-  [[nodiscard]] std::string problem(const wire::register_topic& what, const peer& by, time now);
+  // Checks that the endpoints of a publication on this connection are the participant's own. The error, errc::refused,
+  // says what is allowed.
+  [[nodiscard]] result check(const wire::register_topic& what, const peer& by, time now);
 
  private:
-  [[nodiscard]] static std::string problem_of_doors(const wire::register_topic& what);
-  [[nodiscard]] std::string problem_of(const wire::endpoint& which, const wire::id& publication, const peer& by,
-                                       time now);
-  [[nodiscard]] std::string problem_of_address(std::string_view address_and_port, const peer& by, time now);
+  [[nodiscard]] static result check_ports(const wire::register_topic& what);
+  [[nodiscard]] result check_endpoint(const wire::endpoint& which, const wire::id& publication, const peer& by,
+                                      time now);
+  [[nodiscard]] result check_address(std::string_view address_and_port, const peer& by, time now);
   [[nodiscard]] bool is_of_this_host(const detail::ip_address& address, time now);
 
   const std::vector<address_range> allowed_;
