@@ -19,8 +19,8 @@ void add_common_options(CLI::App& command, common_options& options, const char* 
 
 void add_topic_argument(CLI::App& command, std::string& topic) {
   const auto check = [](const std::string& name) {
-    const std::string problem = wire::topic_name_problem(name);
-    return problem.empty() ? problem : "'" + escaped(name) + "' is not a topic name: " + escaped(problem);
+    const auto checked = wire::check_topic_name(name);
+    return checked ? "" : "'" + escaped(name) + "' is not a topic name: " + escaped(checked.error().message());
   };
   command.add_option("topic", topic, "Name of the topic")
       ->required()

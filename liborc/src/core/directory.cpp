@@ -81,7 +81,7 @@ result directory::broker(broker_state& found) {
 
 result directory::topics(std::string_view pattern, std::vector<topic_state>& found) {
   if (forked()) return errc::forked;
-  if (auto wrong = wire::name_pattern_problem(pattern); !wrong.empty()) return {errc::bad_argument, std::move(wrong)};
+  if (auto checked = wire::check_name_pattern(pattern); !checked) return checked;
   const std::lock_guard lock(mutex_);
   std::vector<topic_state> all;
   wire::list_topics question;
@@ -102,7 +102,7 @@ result directory::topics(std::string_view pattern, std::vector<topic_state>& fou
 
 result directory::describe(std::string_view topic, topic_state& found) {
   if (forked()) return errc::forked;
-  if (auto wrong = wire::topic_name_problem(topic); !wrong.empty()) return {errc::bad_name, std::move(wrong)};
+  if (auto checked = wire::check_topic_name(topic); !checked) return checked;
   const std::lock_guard lock(mutex_);
   wire::describe_topic question{std::string(topic)};
   std::optional<wire::topic_state> all;

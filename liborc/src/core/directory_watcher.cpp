@@ -18,12 +18,12 @@ constexpr auto broker_waits = 1'000ms;
 constexpr auto patience = broker_waits + 1'000ms;
 constexpr auto after_refusal = 1'000ms;
 
-[[nodiscard]] result problem_of(const watch_options& wanted) {
+[[nodiscard]] result check(const watch_options& wanted) {
   if (wanted.topics.size() > wire::max_patterns)
     return {errc::bad_argument, "a watch has at most " + std::to_string(wire::max_patterns) + " patterns, not " +
                                     std::to_string(wanted.topics.size())};
   for (const auto& each : wanted.topics) {
-    if (auto wrong = wire::name_pattern_problem(each); !wrong.empty()) return {errc::bad_argument, std::move(wrong)};
+    if (auto checked = wire::check_name_pattern(each); !checked) return checked;
   }
   return {};
 }
@@ -109,7 +109,7 @@ void directory_memory::report_missing_as_gone(std::deque<change>& to) {
 
 directory_watcher::directory_watcher(const directory_options& options, watch_options wanted)
     : wanted_(std::move(wanted)), stop_fd_(options.stop_fd), generation_(fork_generation()), memory_(wanted_) {
-  ready_ = problem_of(wanted_);
+  ready_ = check(wanted_);
   if (!ready_) return;
   auto made = line_for(options);
   if (made)

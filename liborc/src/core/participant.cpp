@@ -19,11 +19,6 @@ constexpr std::size_t max_expected_size = std::size_t{1} << 36;
 constexpr std::uint8_t max_transports = 32;  // that a transport_set can name
 constexpr int max_spin_us = 1'000'000;
 
-[[nodiscard]] result check(std::string_view topic) {
-  if (auto problem = wire::topic_name_problem(topic); !problem.empty()) return {errc::bad_name, std::move(problem)};
-  return {};
-}
-
 [[nodiscard]] result again(const char* first) {
   return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
 }
@@ -139,7 +134,7 @@ result participant::available(transport_set wanted) const {
 
 result participant::register_topic(std::string_view topic, const topic_options& options) {
   if (auto ok = ready(); !ok) return ok;
-  if (auto ok = check(topic); !ok) return ok;
+  if (auto ok = wire::check_topic_name(topic); !ok) return ok;
   if (options.type.schema.size() > wire::max_schema_bytes)
     return {errc::bad_argument, "the schema has " + std::to_string(options.type.schema.size()) + " bytes; " +
                                     std::to_string(wire::max_schema_bytes) + " are allowed"};
@@ -178,7 +173,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
 
 result participant::request_topic(std::string_view topic, const request_options& options) {
   if (auto ok = ready(); !ok) return ok;
-  if (auto ok = check(topic); !ok) return ok;
+  if (auto ok = wire::check_topic_name(topic); !ok) return ok;
   if (options.conflate != 0 && options.conflate != 1)
     return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
   if (options.conflate == 1 && options.depth != 0)

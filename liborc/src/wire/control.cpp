@@ -61,16 +61,16 @@ std::optional<transport> transport_named(std::string_view name) noexcept {
   return static_cast<transport>(found - transport_names.begin());
 }
 
-std::string topic_name_problem(std::string_view name) {
-  if (name.empty()) return "the topic name is empty";
+result check_topic_name(std::string_view name) {
+  if (name.empty()) return {errc::bad_name, "the topic name is empty"};
   if (name.size() > max_topic_name) {
-    return "the topic name has " + std::to_string(name.size()) + " bytes, the limit is " +
-           std::to_string(max_topic_name);
+    return {errc::bad_name, "the topic name has " + std::to_string(name.size()) + " bytes, the limit is " +
+                                std::to_string(max_topic_name)};
   }
   const auto bad = std::find_if_not(name.begin(), name.end(), name_character);
   if (bad == name.end()) return {};
-  return "the topic name has " + printable(*bad) + " at position " + std::to_string(bad - name.begin()) +
-         ": only A-Z a-z 0-9 _ . / - are allowed";
+  return {errc::bad_name, "the topic name has " + printable(*bad) + " at position " +
+                              std::to_string(bad - name.begin()) + ": only A-Z a-z 0-9 _ . / - are allowed"};
 }
 
 }  // namespace orc::wire

@@ -268,7 +268,7 @@ struct malformed {
 // `bytes`.
 [[nodiscard]] detail::expected<envelope, malformed> decode(std::span<const std::byte> bytes);
 
-// Checks for 1-255 bytes of [A-Za-z0-9_./-]. Returns a sentence that says what is wrong; empty when the name is valid.
-[[nodiscard]] std::string topic_name_problem(std::string_view name);
+// Checks for 1-255 bytes of [A-Za-z0-9_./-]. The error is errc::bad_name.
+[[nodiscard]] result check_topic_name(std::string_view name);
 
 }  // namespace orc::wire

@@ -88,7 +88,7 @@ class reader {
     if (from.topics() == nullptr || too_many(from.topics(), max_patterns, "patterns")) return;
     for (const flatbuffers::String* one : *from.topics()) {
       read(one, to.topics.emplace_back(), "pattern");
-      if (auto wrong = name_pattern_problem(to.topics.back()); !wrong.empty()) fail(std::move(wrong));
+      if (auto checked = check_name_pattern(to.topics.back()); !checked) fail(checked.error().message());
     }
   }
 
@@ -220,7 +220,7 @@ class reader {
   void topic(const flatbuffers::String* from, std::string& to) {
     if (from == nullptr) return fail("the topic name is missing");
     const std::string_view name(from->data(), from->size());
-    if (auto wrong = topic_name_problem(name); !wrong.empty()) return fail(std::move(wrong));
+    if (auto checked = check_topic_name(name); !checked) return fail(checked.error().message());
     if (affordable(name.size(), max_topic_name, "topic")) to = name;
   }
 

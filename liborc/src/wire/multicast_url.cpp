@@ -93,7 +93,7 @@ detail::expected<multicast_url> multicast_url::parse(std::string_view text) {
       return wrong(text, "has a parameter " + std::string(each) + " that is unknown or out of range");
     parameters.remove_prefix(std::min(end + 1, parameters.size()));
   }
-  if (auto why = url.problem(); !why.empty()) return wrong(text, why);
+  if (auto checked = url.check(); !checked) return wrong(text, checked.error().message());
   return url;
 }
 
@@ -119,16 +119,19 @@ std::string multicast_url::text() const {
 
 bool multicast_url::is_of_one_interface() const noexcept { return !group.is_v4() && reach_of(group) <= 2; }
 
-// Problems that single parameters do not show.
-std::string multicast_url::problem() const {
-  if (from && from->address.is_v4() != group.is_v4()) return "has a group and a from= of different families";
+// Finds what single parameters do not show.
+result multicast_url::check() const {
+  if (from && from->address.is_v4() != group.is_v4())
+    return {errc::bad_argument, "has a group and a from= of different families"};
   if (is_of_one_interface() && ttl != 0 && interface.empty())
-    return "has a group that each network has for itself (ff01:: or ff02::) and names no network: add &interface=eth0, "
-           "or ttl=0 to stay on this host";
+    return {errc::bad_argument,
+            "has a group that each network has for itself (ff01:: or ff02::) and names no network: add "
+            "&interface=eth0, or ttl=0 to stay on this host"};
   // A sender on another interface would let samples leave the host when that interface loses its memberships, as it
   // does for a moment when its MTU falls below 1280.
   if (!group.is_v4() && ttl == 0 && !interface.empty() && interface != "lo")
-    return "names an interface, but an IPv6 group with ttl=0 stays on lo: leave out interface, or set ttl=1";
+    return {errc::bad_argument,
+            "names an interface, but an IPv6 group with ttl=0 stays on lo: leave out interface, or set ttl=1"};
   return {};
 }
 

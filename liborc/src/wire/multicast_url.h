@@ -49,7 +49,7 @@ struct multicast_url {
   [[nodiscard]] bool is_of_one_interface() const noexcept;
 
  private:
-  [[nodiscard]] std::string problem() const;
+  [[nodiscard]] result check() const;
 };
 
 }  // namespace orc::wire

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "wire/control.h"
 
@@ -26,11 +27,12 @@ struct tokens {
 
 }  // namespace
 
-std::string name_pattern_problem(std::string_view pattern) {
+result check_name_pattern(std::string_view pattern) {
   std::string plain(pattern);
   std::replace(plain.begin(), plain.end(), '*', '.');
-  const auto problem = topic_name_problem(plain);
-  return problem.empty() ? problem : "a pattern of topic names: " + problem;
+  const auto checked = check_topic_name(plain);
+  if (checked) return {};
+  return {errc::bad_argument, "a pattern of topic names: " + checked.error().message()};
 }
 
 // Follows all possible matches at once, because backtracking could take seconds.

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
+
+#include "orc/result.h"
 
 namespace orc::wire {
 
-// A pattern has 1-255 bytes of [A-Za-z0-9_./-*]. Returns the problem as a sentence; empty: there is none.
-[[nodiscard]] std::string name_pattern_problem(std::string_view pattern);
+// Checks for 1-255 bytes of [A-Za-z0-9_./-*]. The error is errc::bad_argument.
+[[nodiscard]] result check_name_pattern(std::string_view pattern);
 
-// "arm/*" matches arm/position but not arm/left/position; "arm/**" and "**" match both. The pattern must have no
-// problem; the name may be anything. Adds its work to `steps`: one, and at most the product of the lengths if the name
-// begins as the pattern does.
+// "arm/*" matches arm/position but not arm/left/position; "arm/**" and "**" match both. The pattern must pass
+// check_name_pattern(); the name may be anything. Adds its work to `steps`: one, and at most the product of the lengths
+// if the name begins as the pattern does.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view name, std::size_t& steps) noexcept;
 [[nodiscard]] inline bool matches(std::string_view pattern, std::string_view name) noexcept {
   std::size_t steps = 0;
