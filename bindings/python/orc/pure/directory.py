@@ -14,8 +14,8 @@ from .._directory_types import Change
 from .._types import TypeInfo
 from .._watching import Watching, patterns
 from . import messages, options
+from .broker_client import BrokerClient
 from .identity import Id
-from .line import Line
 
 _TRANSPORTS = ("none", "inproc", "ipc", "tcp", "shm", "multicast")
 _MAX_PATTERNS = 16
@@ -41,16 +41,16 @@ class Directory:
         self._named = options.text("broker", broker)
         self._timeout_ms = options.milliseconds("broker_timeout_ms", broker_timeout_ms)
         self._lock = threading.Lock()
-        self._line: Optional[Line] = None
+        self._client: Optional[BrokerClient] = None
         self._closed = False
 
     def broker(self) -> states.BrokerState:
         """Returns the broker that answers."""
         with self._lock:
             page = self._ask(messages.ListTopics("", 1), messages.TopicList)
-            line = self._opened()
+            client = self._opened()
         return states.BrokerState(
-            line.endpoint, line.version, page.epoch, page.uptime_ms, page.participants, page.rejected
+            client.endpoint, client.version, page.epoch, page.uptime_ms, page.participants, page.rejected
         )
 
     def topics(self, pattern: str = "**") -> List[states.TopicState]:
@@ -126,8 +126,8 @@ class Directory:
         """Ends the directory. Later calls raise Closed; watches go on."""
         self._closed = True
         with self._lock:
-            if self._line is not None:
-                self._line.close()
+            if self._client is not None:
+                self._client.close()
 
     def __enter__(self) -> Directory:
         return self
@@ -135,27 +135,27 @@ class Directory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _opened(self) -> Line:
+    def _opened(self) -> BrokerClient:
         if self._closed:
             raise errors.Closed("the directory is closed")
-        if self._line is None:
-            self._line = Line(self._named)
-        self._line.usable()
-        return self._line
+        if self._client is None:
+            self._client = BrokerClient(self._named)
+        self._client.usable()
+        return self._client
 
     def _ask(self, question: messages.Body, expected: Type[B]) -> B:
-        line = self._opened()
+        client = self._opened()
         until = None if self._timeout_ms < 0 else time.monotonic() + self._timeout_ms / 1000
-        line.ask(question, _ANSWER_S)
-        while (answer := line.step()) is None:
+        client.ask(question, _ANSWER_S)
+        while (answer := client.step()) is None:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
-                raise errors.NoBroker(line.why_silent())
-            line.wait(left)
+                raise errors.NoBroker(client.why_silent())
+            client.wait(left)
         if isinstance(answer, messages.Error):
-            raise _refusal(answer, line)
+            raise _refusal(answer, client)
         if not isinstance(answer, expected):
-            raise errors.Refused(f"the broker at {line.endpoint} sent another kind of answer")
+            raise errors.Refused(f"the broker at {client.endpoint} sent another kind of answer")
         return answer
 
 
@@ -174,7 +174,7 @@ class Watch(Watching):
         self._question = messages.Watch(topics, participants or hosts, wait_ms=_BROKER_WAITS_MS)
         self._memory = _Memory(participants, hosts)
         self._lock = threading.Lock()
-        self._line: Optional[Line] = None
+        self._client: Optional[BrokerClient] = None
         self._closed = False
         self._ask_at = 0.0
         self._was_up = False
@@ -189,15 +189,15 @@ class Watch(Watching):
         until = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         while True:
             with self._lock:
-                line = self._opened()
+                client = self._opened()
                 if not self._memory.changes:
-                    self._step(line)
+                    self._step(client)
                 if self._memory.changes:
                     return self._memory.changes.popleft()
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 return None
-            line.wait(left)
+            client.wait(left)
 
     def fileno(self) -> int:
         """Returns a descriptor for poll or asyncio that is readable when next_change(0) may return a change.
@@ -212,8 +212,8 @@ class Watch(Watching):
         """Ends the watch. Later calls, and calls that wait in other threads, raise Closed."""
         self._closed = True
         with self._lock:
-            if self._line is not None:
-                self._line.close()
+            if self._client is not None:
+                self._client.close()
 
     def __enter__(self) -> Watch:
         return self
@@ -221,33 +221,33 @@ class Watch(Watching):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _opened(self) -> Line:
+    def _opened(self) -> BrokerClient:
         if self._closed:
             raise errors.Closed("the watch is closed")
-        if self._line is None:
+        if self._client is None:
             if len(self._question.topics) > _MAX_PATTERNS:
                 raise errors.BadArgument(f"a watch has at most {_MAX_PATTERNS} patterns")
             for each in self._question.topics:
                 options.name_pattern(each)
-            self._line = Line(self._named)
-        self._line.usable()
-        return self._line
+            self._client = BrokerClient(self._named)
+        self._client.usable()
+        return self._client
 
-    def _step(self, line: Line) -> None:
+    def _step(self, client: BrokerClient) -> None:
         now = time.monotonic()
         # Asks only when the program has read everything, so no more than a page is kept for a slow program.
-        if not line.asking and now >= self._ask_at:
-            line.ask(self._question, _BROKER_WAITS_MS / 1000 + _ANSWER_S)
-        answer = line.step()
+        if not client.asking and now >= self._ask_at:
+            client.ask(self._question, _BROKER_WAITS_MS / 1000 + _ANSWER_S)
+        answer = client.step()
         if isinstance(answer, messages.Changes):
             self._question = replace(self._question, epoch=answer.epoch, snapshot=answer.snapshot, until=answer.until)
             self._memory.take(answer)
-        was_up, self._was_up = self._was_up, line.up
-        if was_up and not line.up:
+        was_up, self._was_up = self._was_up, client.up
+        if was_up and not client.up:
             self._memory.lost()
         if isinstance(answer, messages.Error):
             self._ask_at = now + _AFTER_REFUSAL_S
-            raise _refusal(answer, line)
+            raise _refusal(answer, client)
 
 
 S = TypeVar("S")
@@ -334,10 +334,10 @@ class _Memory:
             self._take_participant(messages.Participant(id, True, "", "", 0, ""))
 
 
-def _refusal(error: messages.Error, line: Line) -> errors.Error:
+def _refusal(error: messages.Error, client: BrokerClient) -> errors.Error:
     if error.code == _UNKNOWN_TOPIC:
         return errors.UnknownTopic(error.text)
-    return errors.Refused(f"the broker at {line.endpoint} ({line.version}) refused: {error.text}")
+    return errors.Refused(f"the broker at {client.endpoint} ({client.version}) refused: {error.text}")
 
 
 def _participant(of: messages.Participant) -> states.ParticipantState:

@@ -22,12 +22,12 @@ from . import link as frames
 from .allowance import Allowance
 from .announcement import Announcement
 from .identity import Id, draw_id, draw_secret
-from .incoming import Incoming
 from .message import Message
 from .patience import nap, wait_for
 from .publication import IPC, TCP
 from .reactor import Reactor
 from .session import Log, Session
+from .subscriber_link import SubscriberLink
 
 _ATTEMPT_S = 1.0
 _YOUNG_S = 0.5
@@ -74,8 +74,8 @@ class Subscription:
         self._age_ns = -1
         # I/O thread only.
         self._publication: Optional[messages.Publication] = None
-        self._link: Optional[Incoming] = None
-        self._former: Optional[Incoming] = None
+        self._link: Optional[SubscriberLink] = None
+        self._former: Optional[SubscriberLink] = None
         self._secret = 0  # of this subscription at this publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
@@ -276,7 +276,7 @@ class Subscription:
         if not self._attempts.take():
             return  # `tick` tries again
         try:
-            self._link = Incoming(
+            self._link = SubscriberLink(
                 self._reactor,
                 publication,
                 self.id,
@@ -317,7 +317,7 @@ class Subscription:
             f"{_NAMES[transport]}: not reachable" for transport in dict.fromkeys(t for t, _, _ in self._tried)
         )
 
-    def _try_next(self, given_up: Incoming, why: str) -> None:
+    def _try_next(self, given_up: SubscriberLink, why: str) -> None:
         given_up.close()
         if given_up is self._link:
             self._link = None
@@ -325,7 +325,7 @@ class Subscription:
                 self._note(self._endpoint(), why)
             self._attempt += 1
 
-    def _welcomed(self, connection: Incoming) -> None:
+    def _welcomed(self, connection: SubscriberLink) -> None:
         if connection is not self._link:
             return
         former, self._former = self._former, None
@@ -340,7 +340,7 @@ class Subscription:
             self._told = "; ".join(filter(None, [self._coarse_notes(), answered]))
             self._changed.notify_all()
 
-    def _ended(self, connection: Incoming) -> None:
+    def _ended(self, connection: SubscriberLink) -> None:
         if connection is self._former:
             self._former = None
         if connection is not self._link:
@@ -363,7 +363,7 @@ class Subscription:
             leaving.close()
         self._disconnected(why)
 
-    def _drop_former(self, former: Incoming) -> None:
+    def _drop_former(self, former: SubscriberLink) -> None:
         if self._former is former:
             self._former = None
             former.close(goodbye=True)
@@ -377,7 +377,7 @@ class Subscription:
     def _count_malformed(self) -> None:
         self._malformed += 1
 
-    def _arrived(self, connection: Incoming, frame: zmq.Frame, header: frames.SampleHeader) -> None:
+    def _arrived(self, connection: SubscriberLink, frame: zmq.Frame, header: frames.SampleHeader) -> None:
         publication = connection.publication
         if self._last[0] == publication and header.sequence <= self._last[1]:
             return

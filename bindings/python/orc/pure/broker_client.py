@@ -23,7 +23,7 @@ _SILENCE_S = 3.0  # a broker with an open question that is silent for longer is 
 _NAP_S = 0.05
 
 
-class Line:
+class BrokerClient:
     """Not thread-safe, except `wait`. `step` looks up host names, which may take as long as the resolver needs."""
 
     def __init__(self, broker: str) -> None:

@@ -17,7 +17,7 @@ _BATCH = 256
 LARGEST_FRAME = 1 << 30  # libzmq's limit is set before the connection is made, for all of its frames
 
 
-class Incoming:
+class SubscriberLink:
     """Lives on the I/O thread. Calls its owner's `welcomed()`, `refused()`, `ended()`, and `sample(frame, header)`.
 
     At `ended()` the connection is gone, all samples that arrived over it have been passed on, and the link is closed.
@@ -32,10 +32,10 @@ class Incoming:
         depth: int,
         address: str,
         newest: Callable[[], int],
-        welcomed: Callable[[Incoming], None],
-        refused: Callable[[Incoming], None],
-        ended: Callable[[Incoming], None],
-        sample: Callable[[Incoming, zmq.Frame, link.SampleHeader], None],
+        welcomed: Callable[[SubscriberLink], None],
+        refused: Callable[[SubscriberLink], None],
+        ended: Callable[[SubscriberLink], None],
+        sample: Callable[[SubscriberLink, zmq.Frame, link.SampleHeader], None],
         malformed: Callable[[], None],
     ) -> None:
         self.publication = publication
