@@ -17,27 +17,28 @@ constexpr std::chrono::milliseconds patience{1'000};  // for an answer, before i
 
 }  // namespace
 
-expected<std::unique_ptr<broker_line>> line_for(const directory_options& options) {
+expected<std::unique_ptr<broker_client>> client_for(const directory_options& options) {
   if (options.broker_timeout_ms < -1) return error(errc::bad_argument, "broker_timeout_ms is -1 or more");
   if (broker_candidates(options.broker).front() == without_broker)
     return error(errc::bad_argument, "only a broker knows that, and \"none\" (ORC_BROKER) means to do without one");
   if (const auto good = check_broker(options.broker); !good) return good.error();
   auto acquired = process::acquire();
   if (!acquired) return acquired.error();
-  auto line = std::make_unique<broker_line>(*std::move(acquired), options.broker);
-  if (line->fd() < 0) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
-  return line;
+  auto client = std::make_unique<broker_client>(*std::move(acquired), options.broker);
+  if (client->fd() < 0) return error(errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)");
+  return client;
 }
 
-result refusal(const wire::error& by_broker, const broker_line& line) {
+result refusal(const wire::error& by_broker, const broker_client& client) {
   if (by_broker.code == wire::error_code::unknown_topic) return {errc::unknown_topic, by_broker.text};
-  return {errc::refused, "the broker at " + line.endpoint() + " (" + line.version() + ") refused: " + by_broker.text};
+  return {errc::refused,
+          "the broker at " + client.endpoint() + " (" + client.version() + ") refused: " + by_broker.text};
 }
 
 directory::directory(directory_options options) : options_(std::move(options)), generation_(fork_generation()) {
-  auto made = line_for(options_);
+  auto made = client_for(options_);
   if (made)
-    line_ = *std::move(made);
+    client_ = *std::move(made);
   else
     ready_ = made.error();
 }
@@ -45,15 +46,15 @@ directory::directory(directory_options options) : options_(std::move(options)), 
 expected<wire::body> directory::ask(wire::body question) {
   if (!ready_) return ready_.error();
   const deadline until(options_.broker_timeout_ms);
-  line_->ask(std::move(question), patience);
+  client_->ask(std::move(question), patience);
   for (;;) {
-    if (auto answer = line_->step(monotonic::now())) {
-      if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *line_).error();
+    if (auto answer = client_->step(monotonic::now())) {
+      if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *client_).error();
       return *std::move(answer);
     }
-    switch (const errc waited = line_->wait(until, options_.stop_fd)) {
+    switch (const errc waited = client_->wait(until, options_.stop_fd)) {
       case errc::ok: break;
-      case errc::timed_out: return error(errc::no_broker, line_->why_silent());
+      case errc::timed_out: return error(errc::no_broker, client_->why_silent());
       default: return error(waited);
     }
   }
@@ -64,7 +65,8 @@ result directory::ask(wire::body question, Answer& answer) {
   auto got = ask(std::move(question));
   if (!got) return got.error();
   auto* const wanted = std::get_if<Answer>(&*got);
-  if (wanted == nullptr) return {errc::refused, "the broker at " + line_->endpoint() + " sent another kind of answer"};
+  if (wanted == nullptr)
+    return {errc::refused, "the broker at " + client_->endpoint() + " sent another kind of answer"};
   answer = std::move(*wanted);
   return {};
 }
@@ -74,8 +76,8 @@ result directory::broker(broker_state& found) {
   const std::lock_guard lock(mutex_);
   wire::topic_list page;
   if (auto ok = ask(wire::list_topics{{}, 1}, page); !ok) return ok;
-  found = {line_->endpoint(), line_->version(), page.epoch, std::chrono::milliseconds(page.uptime_ms),
-           page.participants, page.rejected};
+  found = {client_->endpoint(), client_->version(), page.epoch, std::chrono::milliseconds(page.uptime_ms),
+           page.participants,   page.rejected};
   return {};
 }
 

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "core/broker_line.h"
+#include "core/broker_client.h"
 #include "orc/directory.h"
 
 namespace orc::detail {
 
 // The error names the option that is wrong.
-[[nodiscard]] expected<std::unique_ptr<broker_line>> line_for(const directory_options& options);
+[[nodiscard]] expected<std::unique_ptr<broker_client>> client_for(const directory_options& options);
 
 // The result of a question that the broker refused.
-[[nodiscard]] result refusal(const wire::error& by_broker, const broker_line& line);
+[[nodiscard]] result refusal(const wire::error& by_broker, const broker_client& client);
 
 // Any thread may call.
 class directory {
@@ -44,7 +44,7 @@ class directory {
   const unsigned generation_;
   std::mutex mutex_;
   result ready_;
-  std::unique_ptr<broker_line> line_;
+  std::unique_ptr<broker_client> client_;
 };
 
 }  // namespace orc::detail

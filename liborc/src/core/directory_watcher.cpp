@@ -111,9 +111,9 @@ directory_watcher::directory_watcher(const directory_options& options, watch_opt
     : wanted_(std::move(wanted)), stop_fd_(options.stop_fd), generation_(fork_generation()), memory_(wanted_) {
   ready_ = check(wanted_);
   if (!ready_) return;
-  auto made = line_for(options);
+  auto made = client_for(options);
   if (made)
-    line_ = *std::move(made);
+    client_ = *std::move(made);
   else
     ready_ = made.error();
 }
@@ -125,16 +125,16 @@ wire::watch directory_watcher::question() const {
 
 void directory_watcher::step(monotonic::time_point now) {
   // Asks only when the program has read everything, so no more than a page is kept for a slow program.
-  if (!line_->is_asking() && now >= ask_at_) line_->ask(question(), patience);
-  if (auto answer = line_->step(now)) {
+  if (!client_->is_asking() && now >= ask_at_) client_->ask(question(), patience);
+  if (auto answer = client_->step(now)) {
     if (auto* const page = std::get_if<wire::changes>(&*answer)) {
       memory_.take(std::move(*page), changes_);
     } else if (const auto* const error = std::get_if<wire::error>(&*answer)) {
-      refused_ = refusal(*error, *line_);
+      refused_ = refusal(*error, *client_);
       ask_at_ = now + after_refusal;
     }
   }
-  if (std::exchange(was_up_, line_->is_up()) && !was_up_) {
+  if (std::exchange(was_up_, client_->is_up()) && !was_up_) {
     memory_.lost();
     changes_.push_back({.what = kind::broker_lost});
   }
@@ -151,15 +151,15 @@ result directory_watcher::next_change(directory_change& change, int timeout_ms) 
     if (!changes_.empty()) {
       change = std::move(changes_.front());
       changes_.pop_front();
-      line_->look_again();  // fd() stays readable: there may be more
+      client_->look_again();  // fd() stays readable: there may be more
       return {};
     }
     if (!refused_) return std::exchange(refused_, result());
-    switch (const errc waited = line_->wait(until, stop_fd_)) {
+    switch (const errc waited = client_->wait(until, stop_fd_)) {
       case errc::ok: break;
       case errc::timed_out:
         if (timeout_ms == 0) return errc::nothing_new;
-        return line_->is_up() ? result(errc::timed_out) : result(errc::timed_out, line_->why_silent());
+        return client_->is_up() ? result(errc::timed_out) : result(errc::timed_out, client_->why_silent());
       default: return waited;
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/broker_line.h"
+#include "core/broker_client.h"
 #include "orc/directory.h"
 
 namespace orc::detail {
@@ -55,7 +55,7 @@ class directory_watcher {
   directory_watcher(const directory_options& options, watch_options wanted);
 
   [[nodiscard]] result next_change(directory_change& change, int timeout_ms);
-  [[nodiscard]] int fd() const noexcept { return line_ && !forked() ? line_->fd() : -1; }
+  [[nodiscard]] int fd() const noexcept { return client_ && !forked() ? client_->fd() : -1; }
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
 
  private:
@@ -67,7 +67,7 @@ class directory_watcher {
   const unsigned generation_;
   std::mutex mutex_;
   result ready_;
-  std::unique_ptr<broker_line> line_;
+  std::unique_ptr<broker_client> client_;
   directory_memory memory_;
   std::deque<directory_change> changes_;  // to return; the watcher asks for more when there are none
   result refused_;                        // to return once

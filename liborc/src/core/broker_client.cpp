@@ -1,4 +1,4 @@
-#include "core/broker_line.h"
+#include "core/broker_client.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -21,7 +21,7 @@ constexpr auto full_pause = 10ms;  // until the next attempt when the connection
 
 }  // namespace
 
-broker_line::broker_line(std::shared_ptr<process> process, const std::string& broker)
+broker_client::broker_client(std::shared_ptr<process> process, const std::string& broker)
     : process_(std::move(process)),
       search_(process_->context(), broker),
       silence_(search_.is_named() ? broker_candidates(broker) : std::vector<std::string>()),
@@ -32,7 +32,7 @@ broker_line::broker_line(std::shared_ptr<process> process, const std::string& br
   look_again();
 }
 
-void broker_line::ask(wire::body question, std::chrono::milliseconds patience) {
+void broker_client::ask(wire::body question, std::chrono::milliseconds patience) {
   question_ = std::move(question);
   patience_ = patience;
   ++request_;
@@ -41,7 +41,7 @@ void broker_line::ask(wire::body question, std::chrono::milliseconds patience) {
   look_again();
 }
 
-std::optional<wire::body> broker_line::step(monotonic::time_point now) {
+std::optional<wire::body> broker_client::step(monotonic::time_point now) {
   std::optional<wire::body> answer;
   if (up_ && !search_.is_connected()) {
     up_ = false;
@@ -62,7 +62,7 @@ std::optional<wire::body> broker_line::step(monotonic::time_point now) {
   return answer;
 }
 
-void broker_line::receive(std::optional<wire::body>& answer, monotonic::time_point now) {
+void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_point now) {
   zmq::message_t frame;
   while (search_.try_recv(frame)) {
     auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
@@ -83,7 +83,7 @@ void broker_line::receive(std::optional<wire::body>& answer, monotonic::time_poi
 }
 
 // Returns true if it sent something.
-bool broker_line::send(monotonic::time_point now) {
+bool broker_client::send(monotonic::time_point now) {
   if (!up_ || !question_ || (!unsent_ && now < again_)) return false;
   const bool sent = search_.try_send(wire::encode({++request_, *question_}));
   again_ = now + (sent ? patience_ : full_pause);
@@ -91,22 +91,22 @@ bool broker_line::send(monotonic::time_point now) {
   return sent;
 }
 
-std::string broker_line::why_silent() const {
+std::string broker_client::why_silent() const {
   if (is_up()) return "the broker at " + endpoint_ + " did not answer in time";
   if (!search_.problem().empty()) return "no broker: " + search_.problem();
   return "no broker answers at " + search_.candidates(silence_.findings()) +
          ": start one with orc-broker, or set ORC_BROKER";
 }
 
-void broker_line::look_again() noexcept { set_timer({}); }
+void broker_client::look_again() noexcept { set_timer({}); }
 
-void broker_line::set_timer(monotonic::duration in) noexcept {
+void broker_client::set_timer(monotonic::duration in) noexcept {
   const auto ns = std::max<std::int64_t>(std::chrono::nanoseconds(in).count(), 1);  // 0 would disarm it
   const itimerspec when{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-void broker_line::watch(monotonic::time_point now) noexcept {
+void broker_client::watch(monotonic::time_point now) noexcept {
   const int connection = search_.fd();
   if (watched_ >= 0 && watched_ != connection) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched_, nullptr);
   epoll_event event{.events = EPOLLIN, .data = {}};
@@ -119,7 +119,7 @@ void broker_line::watch(monotonic::time_point now) noexcept {
   set_timer(next - now);
 }
 
-errc broker_line::wait(const deadline& until, int stop_fd) noexcept {
+errc broker_client::wait(const deadline& until, int stop_fd) noexcept {
   if (!events_) return errc::no_descriptors;
   if (until.passed()) return errc::timed_out;
   pollfd watched[] = {{events_.get(), POLLIN, 0}, {stop_fd, POLLIN, 0}};

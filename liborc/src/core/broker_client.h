@@ -19,9 +19,9 @@
 namespace orc::detail {
 
 // Not thread-safe. Waits in wait() only.
-class broker_line {
+class broker_client {
  public:
-  broker_line(std::shared_ptr<process> process, const std::string& broker);
+  broker_client(std::shared_ptr<process> process, const std::string& broker);
 
   // Replaces a question without an answer. Repeats this one whenever it has no answer after `patience`.
   void ask(wire::body question, std::chrono::milliseconds patience);
