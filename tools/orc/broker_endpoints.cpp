@@ -1,4 +1,4 @@
-#include "endpoint_check.h"
+#include "broker_endpoints.h"
 
 #include <chrono>
 
