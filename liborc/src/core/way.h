@@ -33,7 +33,6 @@ struct way {
 
   // The state for the subscription's own user: "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is
   // down?". `reached`: a connection is up.
-  // `reached`: a connection is up.
   [[nodiscard]] std::string text(monotonic::time_point now, bool reached) const;
   // The state for other users. It hides what is open, closed or present, so it does not change with an attempt.
   [[nodiscard]] std::string public_text() const;

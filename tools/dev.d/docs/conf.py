@@ -18,7 +18,7 @@ version = release = ".".join(
 )
 language = "en"
 root_doc = "README"
-include_patterns = ["*.md", "api/**", "schemas/*.md", "liborc/*.md", "liborc/doc/**.md", "tests/model/*.md"]
+include_patterns = ["*.md", "api/**", "schemas/*.md", "liborc/doc/**.md", "tests/model/*.md"]
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
 default_role = "code"  # `name`, as in Markdown
 smartquotes = False
@@ -54,7 +54,7 @@ for header in sorted(HEADERS.glob("*.h")):
 CONTENTS = {
     "Guides": ["liborc/doc/guide/*"],
     "Reference": ["liborc/doc/contract", "api/cpp", "api/python", "schemas/PROTOCOL"],
-    "How it works": ["liborc/DESIGN", "liborc/doc/design/README", "liborc/doc/design/*", "tests/model/README"],
+    "How it works": ["liborc/doc/design/README", "liborc/doc/design/*", "tests/model/README"],
     "Project": ["CONTRIBUTING", "SECURITY", "CHANGELOG"],
 }
 
