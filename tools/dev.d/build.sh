@@ -6,7 +6,8 @@ build_help() {
 usage: tools/dev build [PRESET…]
 
 Configures (once) and builds in build/PRESET; programs are in build/PRESET/bin. Presets: release (default), dev
-(debug, assertions), asan (address and undefined), tsan (thread).
+(debug, assertions), asan (address and undefined), tsan (thread), install (release without tests, examples and
+benchmarks).
 TEXT
 }
 
@@ -14,7 +15,7 @@ build_main() {
   local preset
   [[ $# -gt 0 ]] || set -- release
   for preset in "$@"; do
-    is_preset "$preset" || die "build: no preset $preset; there is: $(presets)"
+    [[ $preset == install ]] || is_preset "$preset" || die "build: no preset $preset; there is: $(presets) install"
   done
   ensure_setup
   for preset in "$@"; do
