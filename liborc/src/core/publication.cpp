@@ -100,7 +100,7 @@ result publication::send_small(const void* data, std::size_t size) noexcept {
   sample_buffer buffer = small_memory(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
-  const result done = commit(std::move(buffer), replaced);
+  result done = commit(std::move(buffer), replaced);
   lock.unlock();  // before `replaced` is freed
   return done;
 }
