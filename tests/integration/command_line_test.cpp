@@ -13,6 +13,7 @@ TEST_CASE("command line: a mistyped option or command is asked about", "[integra
   const std::pair<const char*, const char*> cases[] = {
       {"$orc --verison", "orc: unknown option --verison: did you mean --version? See orc --help\n"},
       {"$orc tpoic list", "orc: unknown command tpoic: did you mean topic? See orc --help\n"},
+      {"$orc echo arm", "orc: unknown command echo: did you mean orc topic echo? See orc --help\n"},
       {"$orc topic lst", "orc: unknown command lst: did you mean list? See orc topic --help\n"},
       {"$orc topic bogus", "orc: unknown command bogus; see orc topic --help\n"},
       {"$orc topic", "orc: a command is missing: list, info, echo, hz, pub; see orc topic --help\n"},

@@ -39,6 +39,15 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
+// "orc topic echo" for echo after orc; empty when no command has such a command.
+std::string command_below(const command& at, const std::string& typed) {
+  for (const std::string& each : commands_of(*at.app)) {
+    const auto below = commands_of(*at.app->get_subcommand(each));
+    if (std::find(below.begin(), below.end(), typed) != below.end()) return at.name + " " + each + " " + typed;
+  }
+  return {};
+}
+
 std::string_view without_dashes(std::string_view option) {
   return option.substr(std::min(option.find_first_not_of('-'), option.size()));
 }
@@ -63,7 +72,10 @@ std::string unknown_word(const command& at, const std::string& typed) {
   if (is_option(typed)) return unknown_option(at, typed);
   const auto known = commands_of(*at.app);
   const bool wants_command = !known.empty() && at.app->get_subcommands().empty();
-  if (wants_command) return "unknown command " + typed + did_you_mean(typed, known);
+  if (wants_command) {
+    const std::string below = command_below(at, typed);
+    return "unknown command " + typed + (below.empty() ? did_you_mean(typed, known) : ": did you mean " + below + "?");
+  }
   return "unexpected argument '" + typed + "'";
 }
 
