@@ -279,7 +279,9 @@ void broker_service::serve_watchers(time now) {
     if (has_news(page)) {
       reply(next->from, next->request, std::move(page));
       watchers_.remove(next->from);
-    } else if (!page.more) {
+    } else if (page.more) {
+      watchers_.put_last();  // its patterns are slow: the others do not wait for it
+    } else {
       watchers_.pass();
     }
   }

@@ -1,6 +1,7 @@
 #include "watchers.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "client_table.h"
 
@@ -55,6 +56,10 @@ watchers::watcher* watchers::next_behind(change_log::revision newest) noexcept {
 void watchers::pass() noexcept {
   waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
   --behind_;
+}
+
+void watchers::put_last() noexcept {
+  waiting_.splice(std::next(waiting_.begin(), static_cast<std::ptrdiff_t>(behind_)), waiting_, waiting_.begin());
 }
 
 watchers::watcher* watchers::next_overdue(time now) noexcept {

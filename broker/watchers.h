@@ -42,6 +42,8 @@ class watchers {
   [[nodiscard]] watcher* next_behind(change_log::revision newest) noexcept;
   // The watcher of next_behind() knows the newest revision.
   void pass() noexcept;
+  // The others that are behind come before the watcher of next_behind().
+  void put_last() noexcept;
   [[nodiscard]] bool any_behind(change_log::revision newest) const noexcept {
     return !waiting_.empty() && (behind_ > 0 || newest != round_of_);
   }

@@ -155,6 +155,28 @@ TEST_CASE("broker watch: a waiting watcher is answered when something that it as
   CHECK(f.answers[7].size() == 2);  // it has not asked again
 }
 
+TEST_CASE("broker watch: one with slow patterns does not hold up the others that wait") {
+  fixture f;
+  f.open(1);
+  f.open(6);
+  f.open(7);
+  f.say(1, 1, wire::hello{{1, 1}, "robot", "there", 1, 1, "", {5, 1}});
+  const auto position = f.up_to_date(7);
+  std::string slow = "s**";
+  while (slow.size() < wire::max_topic_name - 3) slow += "x**";
+  f.say(6, 1, wire::watch{std::vector<std::string>(wire::max_patterns, slow + "y"), false, position, 5'000});
+  f.say(7, 2, wire::watch{{"arm/*"}, false, position, 5'000});
+  f.settle();
+  for (std::uint64_t n = 0; n < 20; ++n)
+    f.publish("s" + std::string(wire::max_topic_name - 3, 'x') + std::to_string(10 + n), 2 + n);
+  f.publish("arm/position", 1);
+  for (int turn = 0; turn < 3 && f.answers[7].size() == 1; ++turn) f.service.turn(f.now);
+  REQUIRE(f.answers[7].size() == 2);
+  CHECK(f.last(7).topics[0].topic == "arm/position");
+  CHECK(f.answers[6].empty());  // the slow one is still at work
+  f.settle();
+}
+
 TEST_CASE("broker watch: a watcher without changes is answered in time, and goes on from there") {
   fixture f;
   f.open(7);
