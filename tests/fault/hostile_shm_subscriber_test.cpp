@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -185,6 +187,28 @@ TEST_CASE("hostile shm: it goes away at each step of the handshake", "[fault]") 
     if (step >= 8) hostile.say(hostile.packet(kind::goodbye));
     if (step >= 9) hostile.say(hostile.packet(kind::goodbye));
   }
+  s.check_nobody_noticed();
+}
+
+TEST_CASE("hostile shm: those that said goodbye and stay take the places of readers", "[fault]") {
+  rlimit files{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &files) == 0);
+  if (files.rlim_max < 4'096) return skip("this test needs more descriptors");
+  files.rlim_cur = std::max<rlim_t>(files.rlim_cur, 4'096);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &files) == 0);
+  scene s;
+  std::vector<std::unique_ptr<hostile_shm>> left;
+  std::size_t joined = 0;
+  for (int n = 0; n < 300; ++n) {
+    left.push_back(std::make_unique<hostile_shm>(s.target, hostile_shm::from::a_process_of_its_own));
+    if (!left.back()->join(1)) break;
+    ++joined;
+    left.back()->say(left.back()->packet(kind::goodbye));
+  }
+  CHECK(joined >= 250);
+  CHECK(joined <= 256);
+  CHECK(s.goes_on());
+  left.clear();
   s.check_nobody_noticed();
 }
 

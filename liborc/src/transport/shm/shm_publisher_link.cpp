@@ -273,7 +273,10 @@ void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept 
   const demand same = demand_for(size_of_last_, from.process);
   // The first one of a process may exceed the process's share, because few of very large samples do.
   const bool exceeds_share = same.pins != from.pins && !memory_.acceptable_share(same);
-  if (readers() + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share) refuse(from);
+  // Those that left keep a page and a socket until they close it, so they count.
+  const auto joined =
+      std::count_if(connections_.begin(), connections_.end(), [](const auto& each) { return each->joined(); });
+  if (static_cast<std::size_t>(joined) + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share) refuse(from);
 }
 
 // Welcomes waiting subscribers as soon as there is memory for all of them. True: more work remains at once.
