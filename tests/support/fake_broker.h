@@ -37,6 +37,7 @@ class fake_broker {
       if (auto body = answer(*message)) say(message->request, std::move(*body));
     }
   }
+  [[nodiscard]] bool has_peer() const noexcept { return !peer_.empty(); }
   // To the participant that was heard last. Request 0: an event.
   void say(std::uint64_t request, wire::body what) { say(wire::encode({request, std::move(what)})); }
   void say(const std::string& bytes) { socket_.send({peer_, bytes}); }

@@ -64,7 +64,12 @@ std::optional<wire::body> broker_client::step(monotonic::time_point now) {
 
 void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_point now) {
   zmq::message_t frame;
-  while (search_.try_recv(frame)) {
+  unread_ = true;
+  for (int n = 0; n < broker_search::max_messages; ++n) {
+    if (!search_.try_recv(frame)) {
+      unread_ = false;
+      return;
+    }
     auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
     if (!message) continue;
     heard_ = now;
@@ -116,6 +121,7 @@ void broker_client::watch(monotonic::time_point now) noexcept {
   auto next = up_ ? now + max_silence : search_.next_step();
   if (up_ && question_) next = std::min(next, again_);
   if (!up_) next = std::min(next, silence_.next_step(now));
+  if (unread_) next = now;
   set_timer(next - now);
 }
 

@@ -64,6 +64,7 @@ class broker_client {
   monotonic::time_point heard_;
 
   bool up_ = false;
+  bool unread_ = false;  // the broker sent more than a step receives
   bool silent_ = false;
   std::string endpoint_;
   std::string version_;

@@ -18,6 +18,8 @@ class broker_search {
   // brokers.
   static constexpr auto patience = std::chrono::milliseconds(300);
   static constexpr auto max_patience = std::chrono::milliseconds(1000);
+  // What a caller receives before it does other work: a broker that floods must not keep it.
+  static constexpr int max_messages = 256;
 
   // `endpoint`: the only candidates to try. Empty: broker_candidates() without those that another user could have made.
   // A host name stands for all of its addresses; another thread looks them up.

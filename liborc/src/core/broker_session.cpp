@@ -95,6 +95,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
   if (alone_) return monotonic::time_point::max();
+  if (unread_) return now;
   if (!joined_) return std::min(search_.next_step(), next_hello_);
   auto next = next_beat_;
   const auto look_at = [&](const announcement& a) {
@@ -109,7 +110,12 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
   zmq::message_t frame;
-  while (search_.try_recv(frame)) {
+  unread_ = true;
+  for (int n = 0; n < broker_search::max_messages; ++n) {
+    if (!search_.try_recv(frame)) {
+      unread_ = false;
+      return;
+    }
     auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
     if (decoded)
       receive(*std::move(decoded), now, topics);
@@ -379,12 +385,12 @@ void broker_session::withdraw(std::vector<ending>& topics) {
 void broker_session::leave() {
   if (!joined_ || !send(goodbye_request, wire::goodbye{})) return;
   const deadline until(goodbye_patience_ms);
-  while (!goodbye_was_heard() && !until.passed()) (void)search_.wait_readable(until.left_ms());
+  while (!goodbye_was_heard(until) && !until.passed()) (void)search_.wait_readable(until.left_ms());
 }
 
-bool broker_session::goodbye_was_heard() {
+bool broker_session::goodbye_was_heard(const deadline& until) {
   zmq::message_t frame;
-  while (search_.try_recv(frame)) {
+  while (!until.passed() && search_.try_recv(frame)) {
     const auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
     if (message && message->request == goodbye_request) return true;
   }

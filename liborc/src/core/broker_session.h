@@ -90,7 +90,7 @@ class broker_session {
   void declare(monotonic::time_point now, const topic_lists& topics);
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
-  [[nodiscard]] bool goodbye_was_heard();
+  [[nodiscard]] bool goodbye_was_heard(const deadline& until);
   bool send(std::uint64_t request, wire::body what);
   void publish_status();
 
@@ -112,6 +112,7 @@ class broker_session {
   monotonic::time_point next_beat_;
   monotonic::time_point next_hello_;
   bool sent_ = false;                // since the last receive
+  bool unread_ = false;              // the broker sent more than a step receives
   monotonic::time_point try_again_;  // when to send again what the broker did not take
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};

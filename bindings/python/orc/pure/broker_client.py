@@ -20,6 +20,7 @@ from .reactor import receive
 _PATIENCE_S = 0.3  # for one candidate, when there are others; twice as long in each further round
 _MAX_PATIENCE_S = 1.0
 _SILENCE_S = 3.0  # a broker with an open question that is silent for longer is lost
+_MAX_MESSAGES = 256  # of one step: a broker that floods must not keep the caller
 _NAP_S = 0.05
 
 
@@ -47,6 +48,7 @@ class BrokerClient:
         self._send_at = 0.0
         self._heard = 0.0
         self._trying = ""
+        self._unread = False  # the broker sent more than a step receives
         self.up = False
         self.endpoint = ""
         self.version = ""
@@ -93,7 +95,8 @@ class BrokerClient:
     def wait(self, seconds: Optional[float]) -> None:
         """Waits until `step` may have something to do; never for long, because each candidate has a time."""
         with contextlib.suppress(ValueError, OSError):  # closed by another thread
-            self._epoll.poll(_NAP_S if seconds is None else min(max(seconds, 0), _NAP_S))
+            longest = 0 if self._unread else _NAP_S
+            self._epoll.poll(longest if seconds is None else min(max(seconds, 0), longest))
 
     def close(self) -> None:
         if os.getpid() == self._pid and not self._context.closed:
@@ -155,7 +158,12 @@ class BrokerClient:
 
     def _receive(self, now: float) -> Optional[messages.Body]:
         answer: Optional[messages.Body] = None
-        while self._socket is not None and (parts := receive(self._socket, 1)) is not None:
+        self._unread = True
+        for _ in range(_MAX_MESSAGES):
+            parts = receive(self._socket, 1) if self._socket is not None else None
+            if parts is None:
+                self._unread = False
+                break
             try:
                 envelope = wire.decode(parts[0].bytes)
             except wire.Malformed:
