@@ -23,8 +23,8 @@ def topic(name: str, subscriptions: int = 1) -> messages.TopicState:
     return messages.TopicState(name, None, [], subscriptions)
 
 
-def participant(number: int, gone: bool = False) -> messages.Participant:
-    return messages.Participant(identity.Id(number, 0), gone, f"program{number}", HOST, number, "test")
+def participant(number: int, gone: bool = False, host: str = HOST) -> messages.Participant:
+    return messages.Participant(identity.Id(number, 0), gone, f"program{number}", host, number, "test")
 
 
 def page(until: int, *states: object, reset: bool = False, more: bool = False, epoch: int = 1) -> messages.Changes:
@@ -79,6 +79,19 @@ def test_pages_and_positions(broker: FakeBroker) -> None:
     asked = [broker.next(messages.Watch) for _ in range(4)]
     assert [each.until for each in asked] == [0, 5, 7, 8]
     assert all(each.topics == ["*"] and each.participants and each.wait_ms > 0 for each in asked)
+
+
+def test_a_participant_that_changes_its_host_is_counted_once(broker: FakeBroker) -> None:
+    answering(
+        broker,
+        [
+            page(5, participant(1), reset=True),
+            page(6, participant(1, host="another-host")),
+            page(7, participant(1, gone=True, host="another-host")),
+        ],
+    )
+    with orc.pure.Directory().watch(hosts=True) as watch:
+        assert told(watch, 5) == ["host 1", "complete", "host_gone 0", "host 1", "host_gone 0"]
 
 
 def test_what_is_not_told_again_is_gone(broker: FakeBroker) -> None:

@@ -77,7 +77,9 @@ void directory_memory::take(wire::participant_info&& now, std::deque<change>& to
   if (participants_wanted_ && (now.gone || !was_there || before != now))
     to.push_back({.what = now.gone ? kind::participant_gone : kind::participant,
                   .participant = state_of(now.gone ? before : now)});
-  if (now.gone || !was_there) count(before.host, !now.gone, to);
+  if (was_there && !now.gone && before.host == now.host) return;
+  if (was_there) count(before.host, false, to);
+  if (!now.gone) count(now.host, true, to);
 }
 
 void directory_memory::count(const std::string& host, bool more, std::deque<change>& to) {

@@ -316,8 +316,12 @@ class _Memory:
         if self._participants_wanted and (now.gone or known is None or before != now):
             kind = "participant_gone" if now.gone else "participant"
             self.changes.append(Change(kind, participant=_participant(before if now.gone else now)))
-        if now.gone or known is None:
-            self._count(before.host, -1 if now.gone else 1)
+        if known is not None and not now.gone and before.host == now.host:
+            return
+        if known is not None:
+            self._count(before.host, -1)
+        if not now.gone:
+            self._count(now.host, 1)
 
     def _count(self, host: str, more: int) -> None:
         count = self._hosts[host] = self._hosts.get(host, 0) + more
