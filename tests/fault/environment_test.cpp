@@ -10,18 +10,12 @@
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
+#include "support/no_descriptors.h"
 #include "support/payload.h"
 #include "support/test_node.h"
 #include "support/wait_until.h"
 
 using namespace orc::test;
-
-namespace {
-
-// It opens a pipe to find out whether an object's vtable can be read, and calls the object broken when it cannot.
-constexpr const char* ubsan_needs_descriptors = "the check of vtables by UndefinedBehaviorSanitizer needs descriptors";
-
-}  // namespace
 
 TEST_CASE("no broker: set-up calls return in time and say what was tried and what to do", "[fault]") {
   const orc::detail::temporary_directory directory;

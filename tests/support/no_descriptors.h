@@ -3,7 +3,14 @@
 
 #include <sys/resource.h>
 
+#include "support/budget.h"
+
 namespace orc::test {
+
+// Why such a test is skipped under_address_sanitizer, which opens a pipe to find out whether an object's vtable can be
+// read, and calls the object broken when it cannot.
+inline constexpr const char* ubsan_needs_descriptors =
+    "the check of vtables by UndefinedBehaviorSanitizer needs descriptors";
 
 // No descriptor can be made while it lives. The open ones stay.
 class no_descriptors {

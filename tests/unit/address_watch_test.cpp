@@ -32,6 +32,7 @@ TEST_CASE("address watch: it begins with a look, and then waits for changes", "[
 }
 
 TEST_CASE("address watch: while it cannot watch, it looks each time", "[unit]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   const no_descriptors limit;
   address_watch watch;
   for (auto now = start; now < start + 10s; now += 1s) {
@@ -43,6 +44,7 @@ TEST_CASE("address watch: while it cannot watch, it looks each time", "[unit]") 
 }
 
 TEST_CASE("address watch: changes that do not cease are looked at all the same", "[unit]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   const no_descriptors limit;
   address_watch watch;  // each tick is a change
   for (auto now = start; now <= start + 5s; now += 50ms) {

@@ -136,6 +136,7 @@ TEST_CASE("housekeeping: it talks to the broker, and says goodbye at its end", "
 }
 
 TEST_CASE("housekeeping: without descriptors it does not start, and says so", "[unit]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   zmq::context_t context;
   const orc::participant_options options{.broker = std::string(without_broker)};
   const no_descriptors limit;

@@ -397,6 +397,7 @@ TEST_CASE("link follower: it serves a link that asks for it, and wakes the user 
 }
 
 TEST_CASE("link follower: without descriptors it does not take a link that nobody could wait for", "[unit]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   fixture f;
   f.report(wire::id::random());
   f.ipc->next = [publisher = std::make_shared<fake_publisher>()] { return publisher; };

@@ -30,6 +30,7 @@ TEST_CASE("process: all participants share one, and it ends with the last", "[un
 }
 
 TEST_CASE("process: without descriptors there is none, and the error names the remedy", "[unit]") {
+  if (orc::test::under_address_sanitizer) return orc::test::skip(orc::test::ubsan_needs_descriptors);
   const orc::test::no_descriptors limit;
   const auto made = process::acquire();
   REQUIRE_FALSE(made);

@@ -285,6 +285,7 @@ TEST_CASE("wait point: a sleeper is asked for alerts when the user polls, and th
 }
 
 TEST_CASE("wait point: without descriptors it watches only links that need none", "[unit]") {
+  if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   wait_point waiting(0us);
   const fake_link polled(std::make_shared<fake_publisher>(reports_by::descriptor));
   const fake_link rung(std::make_shared<fake_publisher>(reports_by::bell));
