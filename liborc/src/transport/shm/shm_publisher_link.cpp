@@ -276,7 +276,8 @@ void shm_publisher_link::hear_hello(reader& from, const packet& hello) noexcept 
   // Those that left keep a page and a socket until they close it, so they count.
   const auto joined =
       std::count_if(connections_.begin(), connections_.end(), [](const auto& each) { return each->joined(); });
-  if (static_cast<std::size_t>(joined) + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share) refuse(from);
+  if (static_cast<std::size_t>(joined) + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share)
+    refuse(from);
 }
 
 // Welcomes waiting subscribers as soon as there is memory for all of them. True: more work remains at once.
