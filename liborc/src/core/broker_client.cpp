@@ -63,15 +63,9 @@ std::optional<wire::body> broker_client::step(monotonic::time_point now) {
 }
 
 void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_point now) {
-  zmq::message_t frame;
-  unread_ = true;
-  for (int n = 0; n < broker_search::max_messages; ++n) {
-    if (!search_.try_recv(frame)) {
-      unread_ = false;
-      return;
-    }
-    auto message = wire::decode({frame.data<const std::byte>(), frame.size()});
-    if (!message) continue;
+  unread_ = search_.receive_some([&](std::span<const std::byte> frame) {
+    auto message = wire::decode(frame);
+    if (!message) return;
     heard_ = now;
     silent_ = false;
     if (const auto* const welcome = std::get_if<wire::welcome>(&message->content)) {
@@ -84,7 +78,7 @@ void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_p
       question_.reset();
       answer = std::move(message->content);
     }
-  }
+  });
 }
 
 // Returns true if it sent something.

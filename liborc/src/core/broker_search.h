@@ -1,7 +1,9 @@
 // Finds the address broker: tries one candidate after the other until a broker answers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
@@ -18,7 +20,7 @@ class broker_search {
   // brokers.
   static constexpr auto patience = std::chrono::milliseconds(300);
   static constexpr auto max_patience = std::chrono::milliseconds(1000);
-  // What a caller receives before it does other work: a broker that floods must not keep it.
+  // Of one receive_some(): a broker that floods must not keep its caller from other work.
   static constexpr int max_messages = 256;
 
   // `endpoint`: the only candidates to try. Empty: broker_candidates() without those that another user could have made.
@@ -49,6 +51,16 @@ class broker_search {
   [[nodiscard]] int fd() noexcept;
   // Receives a message of one frame. Drops messages of several frames. False: nothing is there.
   [[nodiscard]] bool try_recv(zmq::message_t& frame) noexcept;
+  // Calls take(bytes) for each message that came, at most max_messages. True: there may be more.
+  template <typename Take>
+  [[nodiscard]] bool receive_some(Take take) {
+    zmq::message_t frame;
+    for (int n = 0; n < max_messages; ++n) {
+      if (!try_recv(frame)) return false;
+      take(std::span(frame.data<const std::byte>(), frame.size()));
+    }
+    return true;
+  }
   // False: the broker takes nothing now.
   [[nodiscard]] bool try_send(const std::string& frame) noexcept;
   // False: not within that time.

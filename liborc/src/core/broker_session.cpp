@@ -109,19 +109,13 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
 }
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
-  zmq::message_t frame;
-  unread_ = true;
-  for (int n = 0; n < broker_search::max_messages; ++n) {
-    if (!search_.try_recv(frame)) {
-      unread_ = false;
-      return;
-    }
-    auto decoded = wire::decode({frame.data<const std::byte>(), frame.size()});
+  unread_ = search_.receive_some([&](std::span<const std::byte> frame) {
+    auto decoded = wire::decode(frame);
     if (decoded)
       receive(*std::move(decoded), now, topics);
     else
       log(log_level::warning, "the broker sent something else than a message: " + decoded.error().text);
-  }
+  });
 }
 
 void broker_session::receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics) {
