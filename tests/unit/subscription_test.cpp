@@ -27,7 +27,8 @@ struct fixture {
 
   // Links it over ipc. The other end is ipc->last().
   void link_up(
-      std::function<void(fake_publisher&)> prepare = [](fake_publisher&) {}, reports_by way = reports_by::descriptor) {
+      const std::function<void(fake_publisher&)>& prepare = [](fake_publisher&) {},
+      reports_by way = reports_by::descriptor) {
     ipc->next = [=] {
       auto publisher = std::make_shared<fake_publisher>(way);
       prepare(*publisher);
