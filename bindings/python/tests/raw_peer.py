@@ -10,16 +10,20 @@ _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + by
 
 
 class RawPeer:
-    """Connects at once. Waits for what it reads at most 20 s."""
+    """Connects at once, unless told otherwise. Waits for what it reads at most 20 s."""
 
-    def __init__(self, endpoint: str) -> None:
-        kind, _, where = endpoint.partition("://")
+    def __init__(self, endpoint: str, connect: bool = True) -> None:
+        kind, _, self._where = endpoint.partition("://")
         self._socket = socket.socket(socket.AF_UNIX if kind == "ipc" else socket.AF_INET)
         self._socket.settimeout(20)
-        if kind == "ipc":
-            self._socket.connect(where)
+        if connect:
+            self.connect()
+
+    def connect(self) -> None:
+        if self._socket.family == socket.AF_UNIX:
+            self._socket.connect(self._where)
         else:
-            host, _, port = where.rpartition(":")
+            host, _, port = self._where.rpartition(":")
             self._socket.connect((host, int(port)))
 
     def shake_hands(self, routing_id: bytes = b"", seconds: float = 20) -> bool:
@@ -65,6 +69,10 @@ class RawPeer:
         while self.frame() is not None:
             pass
         return True
+
+    def hang_up(self) -> None:
+        """Ends the connection, and keeps the descriptor until `close`."""
+        self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._socket.close()

@@ -16,6 +16,7 @@ So at most 64 numbers of 2^32 are claimed when one is given out. At 100 connecti
 week of attack from one address, on average.
 
 libzmq ends no connection on request. Its monitor reports the descriptors, and shutdown(2) on one ends its connection.
+The next connection may already have the same number. So the inode of each is remembered and compared (handle.py).
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ import os
 import socket
 import struct
 import time
-from typing import Callable, Deque, Dict, List, Optional, Set, TypeVar, Union
+from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Set, TypeVar, Union
 
 import zmq
 
 from .admission import Admission, client_of
+from .handle import Handle, file_of
 from .monitor import Monitor
 from .reactor import Reactor, receive
 
@@ -47,13 +49,18 @@ _names = itertools.count()
 T = TypeVar("T")
 
 
+class _Connection(NamedTuple):
+    inode: int
+    since: float  # when it was accepted
+
+
 class Connections:
     """Makes the router. Lives on the I/O thread. `ended` gets the descriptor of each connection that ended."""
 
     def __init__(self, reactor: Reactor, admission: Admission, name: str, ended: Callable[[int], None]) -> None:
         self._reactor, self._admission, self._name, self._tell = reactor, admission, name, ended
-        self._since: Dict[int, float] = {}  # when each was accepted, by descriptor
-        self._strangers: Dict[int, float] = {}  # those without a hello, oldest first
+        self._open: Dict[int, _Connection] = {}  # by descriptor
+        self._strangers: Dict[int, None] = {}  # the descriptors of those without a hello, oldest first
         self._refused: Set[int] = set()  # strangers whose hello was answered
         self._places: Set[Union[str, int]] = set()
         self._checking = False
@@ -64,6 +71,7 @@ class Connections:
         try:
             admission.guard(self.router, name)
             self._first = self._last = self._next_number()
+            self._handle = Handle(int(self.router.getsockopt(zmq.FD)))
             self._monitor = Monitor(reactor, self.router, self._ended, self._accepted)
         except BaseException:
             reactor.close(self.router)
@@ -81,9 +89,10 @@ class Connections:
         return endpoint
 
     def close(self, linger_ms: int) -> None:
-        self._since.clear()
+        self._open.clear()
         self._strangers.clear()
         self._refused.clear()
+        self._handle.close()
         self._monitor.close()
         self._reactor.close(self.router, linger_ms)
 
@@ -157,19 +166,15 @@ class Connections:
         return self._ask(descriptor, look) or ""
 
     def _ask(self, descriptor: int, what: Callable[[socket.socket], T]) -> Optional[T]:
-        """Returns `what` of a connection of this router; None when the descriptor is none any more."""
-        try:
-            its = socket.socket(fileno=descriptor)
-        except OSError:
-            return None
-        try:
+        """Returns `what` of a connection of this router; None when it has ended."""
+
+        def ask(its: socket.socket) -> Optional[T]:
             over_tcp = its.family in (socket.AF_INET, socket.AF_INET6)
             local = its.getsockname() if over_tcp or its.family == socket.AF_UNIX else ""
             return what(its) if (local[1] if over_tcp else local) in self._places else None
-        except OSError:
-            return None
-        finally:
-            its.detach()
+
+        known = self._open.get(descriptor)
+        return None if known is None else self._handle.ask(descriptor, known.inode, ask)
 
     def _next_number(self) -> int:
         """Returns the number that libzmq gives to a connection of our own."""
@@ -190,26 +195,35 @@ class Connections:
             self._reactor.close(own)
 
     def _accepted(self, descriptor: int) -> None:
-        self._since[descriptor] = self._strangers[descriptor] = time.monotonic()
-        while len(self._strangers) > _MAX_STRANGERS:
-            self.cut(next(iter(self._strangers)))
+        inode = file_of(descriptor)
+        if inode is None:
+            return  # it has ended already
+        # The inode may be that of a later file. Then one of the monitor's next events is the end of this connection.
+        self._open[descriptor] = _Connection(inode, time.monotonic())
+        self._strangers[descriptor] = None
+        if len(self._strangers) == _MAX_STRANGERS + 1:
+            self._reactor.post(self._cut_oldest)  # later: after all events up to now, each inode is right
         if not self._checking:
             self._checking = True
             self._reactor.after(_CHECK_S, self._check)
 
+    def _cut_oldest(self) -> None:
+        while len(self._strangers) > _MAX_STRANGERS:
+            self.cut(next(iter(self._strangers)))
+
     def _ended(self, descriptor: int) -> None:
-        self._since.pop(descriptor, None)
+        self._open.pop(descriptor, None)
         self._strangers.pop(descriptor, None)
         self._refused.discard(descriptor)
         self._tell(descriptor)
 
     def _check(self) -> None:
         now = time.monotonic()
-        for descriptor, since in list(self._since.items()):
+        for descriptor, (_, since) in list(self._open.items()):
             late = descriptor in self._strangers and now - since >= _HELLO_WITHIN_S
             if late or self._received(descriptor) > _BYTES_AT_ONCE + _BYTES_PER_SECOND * (now - since):
                 self.cut(descriptor)
-        self._checking = bool(self._since)
+        self._checking = bool(self._open)
         if self._checking:
             self._reactor.after(_CHECK_S, self._check)
 
