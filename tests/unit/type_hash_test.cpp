@@ -1,8 +1,8 @@
 // SHA-256 with the vectors of FIPS 180-4 (NIST, "Example Values"), and the hash of type descriptions.
-#include "wire/type_hash.h"
-
 #include "base/sha256.h"
+#include "orc/type_description.h"
 #include "support/catch.h"
+#include "wire/control.h"
 
 using namespace orc;
 
@@ -41,11 +41,12 @@ TEST_CASE("sha256: in parts of any size it is the same") {
   }
 }
 
-TEST_CASE("type hash: name, encoding and schema count, and where each ends; the hash it carries does not") {
-  const wire::type_description type{"T", "flatbuffers", 0, "schema"};
-  // python3: sha256(struct.pack("<Q", 1) + b"T" + struct.pack("<Q", 11) + b"flatbuffers" + ...).digest()[:8]
-  CHECK(wire::type_hash(type) == 0xe9b8073e45024995);
-  CHECK(wire::type_hash({"T", "flatbuffers", 7, "schema"}) == wire::type_hash(type));
-  CHECK(wire::type_hash({"Tf", "latbuffers", 0, "schema"}) != wire::type_hash(type));
-  CHECK(wire::type_hash({"T", "flatbuffers", 0, "schema2"}) != wire::type_hash(type));
+TEST_CASE("type hash: the four parts count, and where each ends; an empty description has none") {
+  const type_description type{"T", "flatbuffer", "flatbuffer", "schema"};
+  // python3: sha256(struct.pack("<Q", 1) + b"T" + struct.pack("<Q", 10) + b"flatbuffer" + ...).digest()[:8]
+  CHECK(hash_of(type) == 0x8bab1b2f6531020a);
+  CHECK(hash_of({"Tf", "latbuffer", "flatbuffer", "schema"}) != hash_of(type));
+  CHECK(hash_of({"T", "flatbuffer", "flatbuffer", "schema2"}) != hash_of(type));
+  CHECK(hash_of({"T", "flatbuffer", "", "schema"}) != hash_of({"T", "", "flatbuffer", "schema"}));
+  CHECK(hash_of({}) == 0);
 }

@@ -24,6 +24,8 @@ std::string_view describe(errc code) noexcept {
     case errc::too_many_messages:
       return "the program holds as many messages of this subscription as it may: drop one, or raise max_messages";
     case errc::unknown_topic: return "no participant publishes or requested the topic";
+    case errc::unknown_type: return "the broker does not have the schema of this type";
+    case errc::type_mismatch: return "the samples have another type than the one that was requested";
   }
   return "unknown code";
 }
