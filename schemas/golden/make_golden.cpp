@@ -52,8 +52,14 @@ class object {
   static std::string json(const endpoint& e) {
     return object().add("transport", e.transport).add("address", e.address).text();
   }
-  static std::string json(const type_description& t) {
-    return object().add("name", t.name).add("encoding", t.encoding).add("hash", t.hash).add("schema", t.schema).text();
+  static std::string json(const type_reference& t) {
+    return object()
+        .add("name", t.name)
+        .add("schema_encoding", t.schema_encoding)
+        .add("message_encoding", t.message_encoding)
+        .add("hash", t.hash)
+        .add("schema_size", t.schema_size)
+        .text();
   }
   static std::string json(const publication_counters& c);
   static std::string json(const subscription_counters& c);
@@ -129,6 +135,7 @@ std::string object::json(const subscription_info& s) {
       .add("counters", s.counters)
       .add("received_ago_ms", s.received_ago_ms)
       .add("max_age_ms", s.max_age_ms)
+      .add("type", s.type)
       .text();
 }
 
@@ -139,6 +146,7 @@ std::string object::json(const topic_state& s) {
       .add("subscriptions", s.subscriptions)
       .add("subscription_count", s.subscription_count)
       .add("more", s.more)
+      .add("lacks_schema", s.lacks_schema)
       .text();
 }
 
@@ -167,7 +175,12 @@ std::string fields(const unregister_topic& m) {
   return object().add("topic", m.topic).add("publication", m.publication).text();
 }
 std::string fields(const request_topic& m) {
-  return object().add("topic", m.topic).add("subscription", m.subscription).add("max_age_ms", m.max_age_ms).text();
+  return object()
+      .add("topic", m.topic)
+      .add("subscription", m.subscription)
+      .add("max_age_ms", m.max_age_ms)
+      .add("type", m.type)
+      .text();
 }
 std::string fields(const release_topic& m) {
   return object().add("topic", m.topic).add("subscription", m.subscription).text();
@@ -218,6 +231,10 @@ std::string fields(const topic_list& m) {
       .add("rejected", m.rejected)
       .text();
 }
+std::string fields(const schema_part& m) {
+  return object().add("hash", m.hash).add("offset", m.offset).add("bytes", m.bytes).text();
+}
+std::string fields(const get_schema& m) { return object().add("hash", m.hash).add("offset", m.offset).text(); }
 template <class Empty>
 std::string fields(const Empty&) {
   return "{}";
@@ -226,7 +243,7 @@ std::string fields(const Empty&) {
 constexpr const char* kinds[] = {"Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic",
                                  "Heartbeat", "Goodbye",       "Alive",           "ListTopics",   "DescribeTopic",
                                  "Welcome",   "Ack",           "Error",           "TopicState",   "TopicList",
-                                 "Probe",     "Watch",         "Changes"};
+                                 "Probe",     "Watch",         "Changes",         "SchemaPart",   "GetSchema"};
 
 }  // namespace
 

@@ -22,7 +22,9 @@ inline std::vector<endpoint> endpoints() {
   return {{transport::ipc, "ipc:///run/orc/0102030405060701"}, {transport::tcp, "tcp://192.168.1.10:43211"}};
 }
 
-inline type_description type(std::string schema) { return {"robot.State", "flatbuffers", 0x0123456789abcdef, schema}; }
+inline type_reference type(std::uint32_t schema_size = 1'234) {
+  return {"robot.State", "flatbuffer", "flatbuffer", 0x0123456789abcdef, schema_size};
+}
 
 inline id secret() { return {0x2122232425262728, 0x3132333435363738}; }
 
@@ -33,40 +35,30 @@ inline subscription_counters subscribed() {
       identity(3), 1'000'000'001, 4'990, 598'800, 10, 1, 25'000, transport::ipc, "ipc: inproc is another process", 3};
 }
 
-inline publication_info publication(bool with_schema) {
-  return {identity(2),
-          identity(1),
-          "robot_node",
-          host,
-          4711,
-          endpoints(),
-          type(with_schema ? "table State { x:double; }" : ""),
-          published(),
-          120,
-          false};
+inline publication_info publication() {
+  return {identity(2), identity(1), "robot_node", host, 4711, endpoints(), type(), published(), 120, false};
 }
 
 inline topic_state state() {
   return {"robot/position",
-          publication(true),
-          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90, 200},
+          publication(),
+          {{identity(3), identity(4), "controller", host, 4712, subscribed(), 90, 200, type(0)},
            {identity(5), identity(6), "", "", 0, {}, 0}},
           3,
           true};
 }
 
 inline std::vector<vector> messages() {
-  auto pushed = publication(false);
+  auto pushed = publication();
   pushed.counters.reset();
   pushed.received_ago_ms = 0;
   return {
       {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0", secret()}}},
       {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
-      {"register_topic",
-       {3, register_topic{"robot/position", identity(2), endpoints(), type("table State { x:double; }"), false}}},
+      {"register_topic", {3, register_topic{"robot/position", identity(2), endpoints(), type(), false}}},
       {"register_topic_minimal", {4, register_topic{"p", identity(2), {}, {}}}},
       {"unregister_topic", {5, unregister_topic{"robot/position", identity(2)}}},
-      {"request_topic", {6, request_topic{"robot/position", identity(3), 200}}},
+      {"request_topic", {6, request_topic{"robot/position", identity(3), 200, type()}}},
       {"request_topic_minimal", {6, request_topic{"robot/position", identity(3)}}},
       {"release_topic", {7, release_topic{"robot/position", identity(3)}}},
       {"heartbeat", {8, heartbeat{{published()}, {subscribed()}}}},
@@ -81,6 +73,7 @@ inline std::vector<vector> messages() {
       {"ack", {10, ack{}}},
       {"error", {3, error{error_code::name_taken, "topic \"robot/position\" is published by robot_node (pid 4711)"}}},
       {"topic_state", {13, state()}},
+      {"topic_state_registered", {3, topic_state{"robot/position", pushed, {}, 2, false, true}}},
       {"topic_state_pushed", {0, topic_state{"robot/position", pushed, {}, 2}}},
       {"topic_state_gone", {0, topic_state{"robot/position", {}, {}, 2}}},
       {"topic_list", {12, topic_list{{state(), {"robot/wanted", {}, {}, 0}}, true, 3, 0xfedcba9876543210, 60'000, 4}}},
@@ -95,6 +88,8 @@ inline std::vector<vector> messages() {
                 {{"robot/position", pushed, {}, 2}, {"robot/gone", {}, {}, 0}},
                 {{identity(1), false, "robot_node", host, 4711, "liborc 0.1.0"}, {identity(4), true, "", "", 0, ""}}}}},
       {"changes_none", {15, changes{{0xfedcba9876543210, 17, 44}, false, false, {}, {}}}},
+      {"schema_part", {16, schema_part{0x0123456789abcdef, 32'768, "table State { x:double; }"}}},
+      {"get_schema", {17, get_schema{0x0123456789abcdef, 65'536}}},
   };
 }
 

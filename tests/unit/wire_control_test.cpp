@@ -165,7 +165,7 @@ TEST_CASE("wire: endpoints are checked") {
 }
 
 TEST_CASE("wire: enumerations out of range are refused") {
-  refused(wire::error{static_cast<wire::error_code>(8), "x"}, "code is 8");
+  refused(wire::error{static_cast<wire::error_code>(9), "x"}, "code is 9");
   wire::subscription_counters counters;
   counters.subscription = golden::identity(1);
   counters.transport = static_cast<wire::transport>(200);
@@ -176,9 +176,19 @@ TEST_CASE("wire: too many counters and too long schemas are refused") {
   wire::heartbeat beat;
   beat.publications.assign(257, golden::published());
   refused(beat, "publications has 257 entries, the limit is 256");
-  wire::register_topic request{
-      "t", golden::identity(1), {}, wire::type_description{"T", "e", 1, std::string(32'769, 's')}};
-  refused(request, "schema has 32769 bytes, the limit is 32768");
+  wire::register_topic request{"t", golden::identity(1), {}, wire::type_reference{"T", "e", "e", 1, 1'048'577}};
+  refused(request, "a schema has 1048577 bytes, the limit is 1048576");
+  refused(wire::request_topic{"t", golden::identity(1), 0, request.type}, "a schema has 1048577 bytes");
+  refused(wire::schema_part{1, 0, std::string(32'769, 's')}, "part of a schema has 32769 bytes, the limit is 32768");
+}
+
+TEST_CASE("wire: the largest part of a schema fits, whatever its bytes") {
+  std::string bytes(wire::max_schema_part, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
+  const wire::body part = wire::schema_part{~std::uint64_t{0}, ~std::uint32_t{0}, bytes};
+  CHECK(round_trip(part).content == part);
+  const wire::body nothing = wire::schema_part{1, 2, ""};
+  CHECK(round_trip(nothing).content == nothing);
 }
 
 namespace {
@@ -244,7 +254,7 @@ TEST_CASE("wire: the largest heartbeat fits, at the price of reasons") {
 TEST_CASE("wire: the largest registration fits") {
   wire::register_topic request{std::string(255, 't'), golden::identity(1), {}, {}};
   request.endpoints.assign(16, {wire::transport::ipc, std::string(255, 'a')});
-  request.type = {std::string(255, 'n'), std::string(255, 'e'), 1, std::string(wire::max_schema_bytes, 's')};
+  request.type = {std::string(255, 'n'), std::string(255, 'e'), std::string(255, 'e'), 1, 1};
   CHECK(std::get<wire::register_topic>(round_trip(request).content) == request);
 }
 

@@ -25,6 +25,24 @@ TEST_CASE("wire golden: every kind of message has a vector") {
   CHECK(std::count(seen.begin(), seen.end(), false) == 0);
 }
 
+TEST_CASE("wire golden: what programs from before typed topics say of a type is ignored") {
+  // Their table of the same place has the encoding, the hash and the schema's bytes in other slots.
+  const auto registration = test::golden_bytes("before_types/register_topic");
+  const auto registered = wire::decode(as_span(registration));
+  REQUIRE(registered);
+  CHECK(registered->content == wire::body(wire::register_topic{"robot/position", wire::golden::identity(2),
+                                                               wire::golden::endpoints(), std::nullopt, false}));
+
+  const auto state = test::golden_bytes("before_types/topic_state");
+  const auto shown = wire::decode(as_span(state));
+  REQUIRE(shown);
+  const auto& topic = std::get<wire::topic_state>(shown->content);
+  REQUIRE(topic.publication);
+  CHECK(topic.publication->endpoints == wire::golden::endpoints());
+  CHECK_FALSE(topic.publication->keep_last);
+  CHECK_FALSE(topic.publication->type);
+}
+
 TEST_CASE("wire golden: any alignment is decoded") {
   for (const auto& [name, message] : wire::golden::messages()) {
     const auto bytes = wire::encode(message);

@@ -18,9 +18,9 @@ namespace orc::wire {
 inline constexpr std::uint16_t protocol_version = 1;
 inline constexpr std::size_t max_control_bytes = 64 * 1024;
 inline constexpr std::size_t max_topic_name = 255;
-inline constexpr std::size_t max_schema_bytes = 32 * 1024;
-inline constexpr std::size_t max_text = 255;         // of names, host identities, encodings, reasons, endpoints
-inline constexpr std::size_t max_error_text = 1023;  // an Error quotes names that may be 255 bytes each
+inline constexpr std::size_t max_schema_part = 32 * 1024;  // bytes per SchemaPart
+inline constexpr std::size_t max_text = 255;               // of names, host identities, encodings, reasons, endpoints
+inline constexpr std::size_t max_error_text = 1023;        // an Error quotes names that may be 255 bytes each
 inline constexpr std::size_t max_endpoints = 16;
 inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of one host
 inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; a participant with more sends several
@@ -48,7 +48,8 @@ enum class error_code : std::uint8_t {
   name_taken = 4,
   unknown_topic = 5,
   limit = 6,
-  id_taken = 7
+  id_taken = 7,
+  unknown_schema = 8
 };
 
 struct endpoint {
@@ -57,12 +58,14 @@ struct endpoint {
   bool operator==(const endpoint&) const = default;
 };
 
-struct type_description {
+// A type description without the bytes of its schema.
+struct type_reference {
   std::string name;
-  std::string encoding;
-  std::uint64_t hash = 0;
-  std::string schema;  // bytes
-  bool operator==(const type_description&) const = default;
+  std::string schema_encoding;
+  std::string message_encoding;
+  std::uint64_t hash = 0;  // orc::hash_of the description
+  std::uint32_t schema_size = 0;
+  bool operator==(const type_reference&) const = default;
 };
 
 struct hello {
@@ -79,7 +82,7 @@ struct register_topic {
   std::string topic;
   id publication;
   std::vector<endpoint> endpoints;
-  std::optional<type_description> type;
+  std::optional<type_reference> type;
   bool keep_last = true;
   bool operator==(const register_topic&) const = default;
 };
@@ -91,7 +94,8 @@ struct unregister_topic {
 struct request_topic {
   std::string topic;
   id subscription;
-  std::uint32_t max_age_ms = 0;  // 0: any age
+  std::uint32_t max_age_ms = 0;             // 0: any age
+  std::optional<type_reference> type = {};  // that it expects; nothing: any
   bool operator==(const request_topic&) const = default;
 };
 struct release_topic {
@@ -157,6 +161,19 @@ struct watch {
   bool operator==(const watch&) const = default;
 };
 
+// A part of the schema of a type.
+struct schema_part {
+  std::uint64_t hash = 0;    // of the type
+  std::uint32_t offset = 0;  // of `bytes` in the schema
+  std::string bytes;         // at most max_schema_part
+  bool operator==(const schema_part&) const = default;
+};
+struct get_schema {
+  std::uint64_t hash = 0;
+  std::uint32_t offset = 0;
+  bool operator==(const get_schema&) const = default;
+};
+
 struct welcome {
   std::uint64_t epoch = 0;
   std::uint32_t lease_ms = 0;
@@ -181,7 +198,7 @@ struct publication_info {
   std::string host;
   std::uint32_t pid = 0;
   std::vector<endpoint> endpoints;
-  std::optional<type_description> type;
+  std::optional<type_reference> type;
   std::optional<publication_counters> counters;
   std::uint32_t received_ago_ms = 0;
   bool keep_last = true;
@@ -196,6 +213,7 @@ struct subscription_info {
   std::optional<subscription_counters> counters;
   std::uint32_t received_ago_ms = 0;
   std::uint32_t max_age_ms = 0;
+  std::optional<type_reference> type = {};
   bool operator==(const subscription_info&) const = default;
 };
 struct topic_state {
@@ -203,7 +221,8 @@ struct topic_state {
   std::optional<publication_info> publication;
   std::vector<subscription_info> subscriptions;
   std::uint32_t subscription_count = 0;
-  bool more = false;  // ask again with describe_topic::after
+  bool more = false;          // ask again with describe_topic::after
+  bool lacks_schema = false;  // of the type that the question declared: send it
   bool operator==(const topic_state&) const = default;
 };
 struct topic_list {
@@ -237,9 +256,9 @@ struct changes {
 };
 
 // Same order as union Body of the schema.
-using body =
-    std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye, alive,
-                 list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe, watch, changes>;
+using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
+                          alive, list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe,
+                          watch, changes, schema_part, get_schema>;
 
 struct envelope {
   std::uint64_t request = 0;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 
+#include "orc/type_description.h"
 #include "orc_protocol_generated.h"
 #include "wire/control.h"
 #include "wire/name_pattern.h"
@@ -50,6 +51,7 @@ class reader {
     topic(from.topic(), to.topic);
     read(from.subscription(), to.subscription, "subscription");
     to.max_age_ms = from.max_age_ms();
+    optional(from.type(), to.type);
   }
 
   void read(const fb::ReleaseTopic& from, release_topic& to) {
@@ -111,6 +113,19 @@ class reader {
     all(from.subscriptions(), to.subscriptions);
     to.subscription_count = from.subscription_count();
     to.more = from.more();
+    to.lacks_schema = from.lacks_schema();
+  }
+
+  void read(const fb::SchemaPart& from, schema_part& to) {
+    to.hash = from.hash();
+    to.offset = from.offset();
+    if (from.bytes() == nullptr || !affordable(from.bytes()->size(), max_schema_part, "part of a schema")) return;
+    to.bytes.assign(reinterpret_cast<const char*>(from.bytes()->data()), from.bytes()->size());
+  }
+
+  void read(const fb::GetSchema& from, get_schema& to) {
+    to.hash = from.hash();
+    to.offset = from.offset();
   }
 
   void read(const fb::TopicList& from, topic_list& to) {
@@ -147,13 +162,15 @@ class reader {
     if (to.address.empty()) fail("an endpoint has an empty address");
   }
 
-  void read(const fb::TypeDescription& from, type_description& to) {
+  void read(const fb::Type& from, type_reference& to) {
     read(from.name(), to.name, "type name");
-    read(from.encoding(), to.encoding, "encoding");
+    read(from.schema_encoding(), to.schema_encoding, "schema encoding");
+    read(from.message_encoding(), to.message_encoding, "message encoding");
     to.hash = from.hash();
-    if (from.schema() == nullptr) return;
-    if (!affordable(from.schema()->size(), max_schema_bytes, "schema")) return;
-    to.schema.assign(reinterpret_cast<const char*>(from.schema()->data()), from.schema()->size());
+    to.schema_size = from.schema_size();
+    if (to.schema_size > max_schema_bytes)
+      fail("a schema has " + std::to_string(to.schema_size) + " bytes, the limit is " +
+           std::to_string(max_schema_bytes));
   }
 
   void read(const fb::PublicationCounters& from, publication_counters& to) {
@@ -200,6 +217,7 @@ class reader {
     optional(from.counters(), to.counters);
     to.received_ago_ms = from.received_ago_ms();
     to.max_age_ms = from.max_age_ms();
+    optional(from.type(), to.type);
   }
 
   void read(const fb::Id* from, id& to, const char* field) {
@@ -306,6 +324,8 @@ std::optional<body> content_of(reader& in, const fb::Envelope& message) {
     case fb::Body::Probe: return converted<fb::Probe, probe>(in, message);
     case fb::Body::Watch: return converted<fb::Watch, watch>(in, message);
     case fb::Body::Changes: return converted<fb::Changes, changes>(in, message);
+    case fb::Body::SchemaPart: return converted<fb::SchemaPart, schema_part>(in, message);
+    case fb::Body::GetSchema: return converted<fb::GetSchema, get_schema>(in, message);
     case fb::Body::NONE: break;
   }
   return std::nullopt;  // a kind that this version does not know: the verifier lets it pass

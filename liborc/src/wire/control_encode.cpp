@@ -18,15 +18,20 @@ constexpr std::size_t overhead = 1024;
 // Upper bounds of the encoded size, to decide which entries fit before they are written.
 std::size_t bound(const std::string& text) { return text.size() + 12; }
 
+std::size_t bound(const type_reference& of) {
+  return 56 + bound(of.name) + bound(of.schema_encoding) + bound(of.message_encoding);
+}
+
 std::size_t bound(const publication_info& of) {
   std::size_t bytes = 256 + bound(of.participant_name) + bound(of.host);
   for (const auto& one : of.endpoints) bytes += 24 + bound(one.address);
-  if (of.type) bytes += 32 + bound(of.type->name) + bound(of.type->encoding) + bound(of.type->schema);
+  if (of.type) bytes += bound(*of.type);
   return bytes;
 }
 
 std::size_t bound(const subscription_info& of) {
-  return 216 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0);
+  return 220 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0) +
+         (of.type ? bound(*of.type) : 0);
 }
 
 std::size_t bound_without_subscriptions(const topic_state& of) {
@@ -86,15 +91,19 @@ class writer {
     return fb::CreateEndpoint(out_, put(from.transport), exact(from.address));
   }
 
-  Offset<fb::TypeDescription> put(const type_description& from) {
+  Offset<fb::Type> put(const type_reference& from) {
     const auto name = text(from.name);
-    const auto encoding = text(from.encoding);
-    Offset<flatbuffers::Vector<std::uint8_t>> schema;
-    if (!from.schema.empty()) {
-      schema = out_.CreateVector(reinterpret_cast<const std::uint8_t*>(from.schema.data()), from.schema.size());
-    }
-    return fb::CreateTypeDescription(out_, name, encoding, from.hash, schema);
+    const auto schema_encoding = text(from.schema_encoding);
+    const auto message_encoding = text(from.message_encoding);
+    return fb::CreateType(out_, name, schema_encoding, message_encoding, from.hash, from.schema_size);
   }
+
+  Offset<fb::SchemaPart> put(const schema_part& from) {
+    const auto bytes = out_.CreateVector(reinterpret_cast<const std::uint8_t*>(from.bytes.data()), from.bytes.size());
+    return fb::CreateSchemaPart(out_, from.hash, from.offset, bytes);
+  }
+
+  Offset<fb::GetSchema> put(const get_schema& from) { return fb::CreateGetSchema(out_, from.hash, from.offset); }
 
   Offset<fb::Hello> put(const hello& from) {
     const auto participant = put(from.participant);
@@ -111,7 +120,7 @@ class writer {
     const auto topic = exact(from.topic);
     const auto endpoints = all(from.endpoints);
     const auto type = optional(from.type);
-    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, type, from.keep_last);
+    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, from.keep_last, type);
   }
 
   Offset<fb::UnregisterTopic> put(const unregister_topic& from) {
@@ -121,7 +130,9 @@ class writer {
 
   Offset<fb::RequestTopic> put(const request_topic& from) {
     const auto subscription = put(from.subscription);
-    return fb::CreateRequestTopic(out_, exact(from.topic), &subscription, from.max_age_ms);
+    const auto topic = exact(from.topic);
+    const auto type = optional(from.type);
+    return fb::CreateRequestTopic(out_, topic, &subscription, from.max_age_ms, type);
   }
 
   Offset<fb::ReleaseTopic> put(const release_topic& from) {
@@ -178,8 +189,8 @@ class writer {
     const auto endpoints = all(from.endpoints);
     const auto type = optional(from.type);
     const auto counters = optional(from.counters);
-    return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, type, counters,
-                                 from.received_ago_ms, from.keep_last);
+    return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, counters,
+                                 from.received_ago_ms, from.keep_last, type);
   }
 
   Offset<fb::Subscription> put(const subscription_info& from) {
@@ -188,8 +199,9 @@ class writer {
     const auto name = text(from.participant_name);
     const auto host = text(from.host);
     const auto counters = optional(from.counters);
+    const auto type = optional(from.type);
     return fb::CreateSubscription(out_, &subscription, &participant, name, host, from.pid, counters,
-                                  from.received_ago_ms, from.max_age_ms);
+                                  from.received_ago_ms, from.max_age_ms, type);
   }
 
   Offset<flatbuffers::String> put(const std::string& from) { return exact(from); }
@@ -232,7 +244,8 @@ class writer {
     const auto publication = optional(from.publication);
     const auto subscriptions = all(from.subscriptions, fit);
     const bool more = from.more || fit < from.subscriptions.size();
-    return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more);
+    return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more,
+                                from.lacks_schema);
   }
 
   // The first topic always goes in, the others only whole. The next page has the rest.
