@@ -135,7 +135,7 @@ void fleet::declare(member& m) {
                               {wire::transport::ipc, "ipc:///run/user/1000/orc/" + std::to_string(geteuid()) + "/" +
                                                          p.id.hex().substr(0, 16)},
                               {wire::transport::tcp, "tcp://127.0.0.1:40000"}};
-    registration.type = wire::type_description{"geometry.Pose", "flatbuffers", 0x1234, ""};
+    registration.type = wire::type_reference{"geometry.Pose", "flatbuffer", "flatbuffer", 0x1234, 0};
     m.client.send(first_registration + i, std::move(registration));
   }
 }

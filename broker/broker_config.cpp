@@ -94,7 +94,9 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
                  "Refuse more subscriptions. One user or address may have half of what the others leave")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--max-schema-bytes", config.limits.schema_bytes, "Bytes of type descriptions and endpoints in all")
+  app.add_option("--max-schema-bytes", config.limits.schema_bytes,
+                 "Refuse more bytes of types, schemas (each once) and endpoints. One user or address may have half of "
+                 "what the others leave")
       ->check(positive)
       ->capture_default_str();
   app.add_option("--allow-endpoints", config.allow_endpoints,

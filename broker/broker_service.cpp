@@ -1,7 +1,5 @@
 #include "broker_service.h"
 
-#include <algorithm>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -11,19 +9,15 @@ namespace orc {
 namespace {
 
 // How much long work one turn does. Each of these takes a millisecond or two.
-constexpr std::size_t entries_per_turn = 512;             // of participants that leave
-constexpr std::size_t events_per_turn = 128;              // frames to send
-constexpr std::size_t registrations_per_turn = 128;       // that waited for a probe,
-constexpr std::size_t schema_bytes_per_turn = 64 * 1024;  // and their schemas
-constexpr std::size_t overdue_per_turn = 8;               // holders of topics
-constexpr std::size_t checks_per_turn = 512;              // of processes
+constexpr std::size_t entries_per_turn = 512;        // of participants that leave
+constexpr std::size_t events_per_turn = 128;         // frames to send
+constexpr std::size_t registrations_per_turn = 128;  // that waited for a probe
+constexpr std::size_t overdue_per_turn = 8;          // holders of topics
+constexpr std::size_t checks_per_turn = 512;         // of processes
 constexpr std::size_t leases_per_turn = 128;
-constexpr std::size_t watch_steps = 400'000;  // of looking through changes
 constexpr int lines_per_period = 32;
 
 std::uint64_t random_epoch() { return wire::id::random().lo; }
-
-bool has_news(const wire::changes& page) { return page.reset || !page.topics.empty() || !page.participants.empty(); }
 
 // Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text) {
@@ -111,10 +105,6 @@ void broker_service::identify(wire::hello& what, const peer& by) const {
 }
 
 void broker_service::handle(routing from, std::uint64_t request, wire::register_topic& what, time now) {
-  if (what.type) {
-    make_printable(what.type->name);
-    make_printable(what.type->encoding);
-  }
   const auto& by = connections_.at(from);
   if (auto checked = rules_.check(what, by.who, now); !checked) {
     reply(from, request,
@@ -136,6 +126,11 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::rel
   finish(from, request, map_.release_topic(from, what));
 }
 
+// Takes as long as the part is, also with the hash, which is computed part by part.
+void broker_service::handle(routing from, std::uint64_t request, const wire::schema_part& what, time now) {
+  finish(from, request, map_.add_schema(from, what, now));
+}
+
 void broker_service::handle(routing from, std::uint64_t request, wire::heartbeat& what, time now) {
   for (auto& each : what.subscriptions) make_printable(each.reason);
   finish(from, request, map_.heartbeat(from, what, now));
@@ -148,40 +143,6 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::goo
 
 void broker_service::handle(routing, std::uint64_t, const wire::alive&, time) {
   // receive() settles the probe of any sender.
-}
-
-void broker_service::handle(routing from, std::uint64_t request, const wire::list_topics& what, time now) {
-  auto page = map_.list(what.after, what.limit, now);
-  page.epoch = epoch_;
-  page.uptime_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<topic_map::duration>(now - started_).count());
-  page.rejected = counters_.rejected;
-  reply(from, request, std::move(page));
-}
-
-void broker_service::handle(routing from, std::uint64_t request, const wire::describe_topic& what, time now) {
-  finish(from, request, map_.describe(what, now));
-}
-
-void broker_service::handle(routing from, std::uint64_t request, wire::watch& what, time now) {
-  if (what.position.epoch != epoch_) what.position = {};
-  const auto wait = std::min(std::chrono::milliseconds(what.wait_ms), watchers::max_wait);
-  std::size_t steps = watch_steps;
-  auto page = news_for(what, steps);
-  if (wait.count() == 0 || page.more || has_news(page)) {
-    watchers_.remove(from);
-    reply(from, request, std::move(page));
-  } else if (auto waits = watchers_.add({from, request, connections_.at(from).client, std::move(what), now + wait});
-             !waits) {
-    reply(from, request, std::move(waits).error());
-  }
-}
-
-// Advances the watcher's position too, so that the next call looks at later changes only.
-wire::changes broker_service::news_for(wire::watch& what, std::size_t& steps) const {
-  auto page = map_.changes_since(what, steps);
-  page.position.epoch = epoch_;
-  what.position = page.position;
-  return page;
 }
 
 // Welcome, Ack, Error, TopicState, TopicList, Probe, Changes: only the broker sends these.
@@ -270,34 +231,11 @@ void broker_service::turn(time now) {
   serve_watchers(now);
 }
 
-void broker_service::serve_watchers(time now) {
-  std::size_t steps = watch_steps;
-  while (steps > 0) {
-    auto* const next = watchers_.next_behind(map_.newest_change());
-    if (next == nullptr) break;
-    auto page = news_for(next->what, steps);
-    if (has_news(page)) {
-      reply(next->from, next->request, std::move(page));
-      watchers_.remove(next->from);
-    } else if (page.more) {
-      watchers_.put_last();  // its patterns are slow: the others do not wait for it
-    } else {
-      watchers_.pass();
-    }
-  }
-  while (auto* const late = watchers_.next_overdue(now)) {
-    reply(late->from, late->request, wire::changes{late->what.position, false, false, {}, {}});
-    watchers_.remove(late->from);
-  }
-}
-
 void broker_service::work(time now) {
   map_.clean_up(now, entries_per_turn);
-  std::size_t schema_bytes = 0;
-  for (std::size_t i = 0; i < registrations_per_turn && schema_bytes < schema_bytes_per_turn; ++i) {
+  for (std::size_t i = 0; i < registrations_per_turn; ++i) {
     auto next = waiting_.next();
     if (!next) break;
-    if (next->asked.what.type) schema_bytes += next->asked.what.type->schema.size();
     register_for(std::move(next->asked), next->alive_holder, now);
   }
   push_events(now);

@@ -24,7 +24,7 @@
 #include "change_log.h"
 #include "client_table.h"
 #include "peer.h"
-#include "schema_store.h"
+#include "type_store.h"
 #include "wire/control.h"
 
 namespace orc {
@@ -34,7 +34,7 @@ struct topic_map_limits {
   std::size_t topics = 65'536;
   std::size_t participants = 4'096;
   std::size_t subscriptions = 262'144;
-  std::size_t schema_bytes = std::size_t{64} << 20;  // schemas, names of types and endpoints
+  std::size_t schema_bytes = std::size_t{64} << 20;  // types, schemas (each once), uploads and endpoints
   // Of one participant.
   std::size_t topics_each = 16'384;
   std::size_t subscriptions_each = 65'536;
@@ -87,6 +87,13 @@ class topic_map {
   [[nodiscard]] done heartbeat(routing from, const wire::heartbeat& counters, time now);
   void goodbye(routing from, time now) noexcept;
 
+  // A part of the schema of a type that this participant registered or requested. After the last one, the broker checks
+  // the hash.
+  [[nodiscard]] done add_schema(routing from, const wire::schema_part& part, time now);
+  [[nodiscard]] detail::expected<wire::schema_part, wire::error> schema(const wire::get_schema& what) const {
+    return types_.read(what);
+  }
+
   // Removes a participant that is known to be dead, with everything that it registered and requested.
   void remove(const wire::id& participant, time now) noexcept;
   // Same for one of many: leaves its entries to clean_up().
@@ -115,7 +122,7 @@ class topic_map {
   static constexpr std::size_t page_limit = 512;
   static constexpr std::size_t listed_subscriptions = 16;
   [[nodiscard]] wire::topic_list list(std::string_view after, std::size_t limit, time now) const;
-  // Subscriptions after `after`, at most described_subscriptions. The type's schema is in the first page only.
+  // Subscriptions after `after`, at most described_subscriptions.
   static constexpr std::size_t described_subscriptions = 256;
   [[nodiscard]] requested describe(const wire::describe_topic& what, time now) const;
 
@@ -140,7 +147,8 @@ class topic_map {
   [[nodiscard]] std::size_t topic_count() const noexcept { return topics_.size(); }
   [[nodiscard]] std::size_t participant_count() const noexcept { return participants_.size(); }
   [[nodiscard]] std::size_t subscription_count() const noexcept { return subscription_count_; }
-  [[nodiscard]] std::size_t description_bytes() const noexcept { return schemas_.bytes() + text_bytes_; }
+  [[nodiscard]] std::size_t description_bytes() const noexcept { return types_.bytes() + text_bytes_; }
+  [[nodiscard]] const type_store& types() const noexcept { return types_; }
 
  private:
   struct participant;
@@ -157,15 +165,15 @@ class topic_map {
     wire::id id;
     participant* holder = nullptr;
     std::vector<wire::endpoint> endpoints;
-    std::optional<wire::type_description> type;  // without its schema
-    bool has_schema = false;                     // kept in schemas_
+    const type_store::entry* type = nullptr;  // none: untyped
     bool keep_last = true;
-    std::size_t text_bytes = 0;
+    std::size_t text_bytes = 0;  // of the endpoints
     std::unique_ptr<counted<wire::publication_counters>> counters;
   };
   struct subscription {
     participant* holder = nullptr;
     std::uint32_t max_age_ms = 0;
+    const type_store::entry* type = nullptr;  // none: takes any
     std::unique_ptr<counted<wire::subscription_counters>> counters;
   };
   struct topic {
@@ -189,11 +197,13 @@ class topic_map {
   };
   using requested_table = std::map<wire::id, requested_topic>;  // of a participant, by its own ids
   struct participant {
+    explicit participant(client& payer) noexcept : by(&payer), types(payer) {}
     std::uint64_t number = 0;  // what others see of its id: {number, 0}
     wire::hello hello;
     peer::via way = peer::via::ipc;
     std::uint32_t uid = 0;
-    client* by = nullptr;  // the client that made the session, and pays for it also after it moved
+    client* by;  // the client that made the session, and pays for it also after it moved
+    type_store::user types;
     std::optional<routing> route;
     time expires{};
     std::list<participant*>::iterator age;
@@ -212,12 +222,18 @@ class topic_map {
   void retire(participant& session) noexcept;
 
   [[nodiscard]] done room_for_topic(const participant& self) const;
-  // `hash`: of its type.
-  [[nodiscard]] done check_description(const wire::register_topic& what, std::uint64_t hash, const participant& self,
-                                       std::size_t replaced) const;
+  // The type that a message declares. nullptr: none, or an empty description.
+  [[nodiscard]] static const wire::type_reference* declared(const std::optional<wire::type_reference>& type);
+  // Checks a type, and the room for it and for endpoints of `text` bytes that take the place of `replaced` bytes.
+  [[nodiscard]] done check_type(const wire::type_reference* type, const participant& self, std::size_t text = 0,
+                                std::size_t replaced = 0) const;
+  [[nodiscard]] done room_for_bytes(std::size_t total, std::size_t of_client, const participant& self) const;
+  [[nodiscard]] static wire::error in_topic(const std::string& topic, wire::error why);
+  [[nodiscard]] static wire::error no_participant();
   topic_table::iterator entry(const std::string& name, participant& owner);
   void unlinked(topic_table::iterator at) noexcept;
   void release(const publication& gone) noexcept;
+  void release(const subscription& gone) noexcept;
   void drop_publication(topic_table::iterator at) noexcept;
   void drop_subscription(participant& of, requested_table::iterator which) noexcept;
   static const publication* live(const topic& of);
@@ -241,7 +257,7 @@ class topic_map {
   std::list<participant*> by_age_;  // the next lease to end comes first
   std::unordered_map<routing, participant*> by_route_;
   client_table clients_;
-  schema_store schemas_;
+  type_store types_;
   event_queue events_;
   change_log changes_;
   std::uint64_t last_number_;

@@ -28,6 +28,10 @@ bool is_wanted(const wire::watch& by, const std::string& name, std::size_t& step
                      [&](const std::string& pattern) { return wire::matches(pattern, name, steps); });
 }
 
+std::optional<wire::type_reference> reference_to(const type_store::entry* type) {
+  return type == nullptr ? std::nullopt : std::optional(type->reference());
+}
+
 }  // namespace
 
 wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
@@ -35,11 +39,9 @@ wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
   const publication* const from = live(at->second);
   if (from == nullptr) return state;
   const auto& who = from->holder->hello;
-  state.publication = wire::publication_info{from->id,   {from->holder->number, 0},
-                                             who.name,   who.host,
-                                             who.pid,    from->endpoints,
-                                             from->type, std::nullopt,
-                                             0,          from->keep_last};
+  state.publication =
+      wire::publication_info{from->id,        {from->holder->number, 0}, who.name,     who.host, who.pid,
+                             from->endpoints, reference_to(from->type),  std::nullopt, 0,        from->keep_last};
   return state;
 }
 
@@ -57,8 +59,8 @@ wire::topic_state topic_map::full_state(topic_table::const_iterator at, const wi
   for (; each != all.end() && state.subscriptions.size() < most; ++each) {
     const auto& [shown, one] = *each;
     const auto& who = one.holder->hello;
-    auto& info = state.subscriptions.emplace_back(
-        wire::subscription_info{shown, {one.holder->number, 0}, who.name, who.host, who.pid, {}, 0, one.max_age_ms});
+    auto& info = state.subscriptions.emplace_back(wire::subscription_info{
+        shown, {one.holder->number, 0}, who.name, who.host, who.pid, {}, 0, one.max_age_ms, reference_to(one.type)});
     if (!one.counters) continue;
     info.counters = one.counters->counters;
     info.received_ago_ms = milliseconds_between(one.counters->at, now);
@@ -132,13 +134,7 @@ topic_map::requested topic_map::describe(const wire::describe_topic& what, time 
     return wire::error{wire::error_code::unknown_topic,
                        "no participant publishes or requested topic \"" + what.topic + "\""};
   }
-  auto state = full_state(at, what.after, described_subscriptions, now);
-  if (!what.after && state.publication && state.publication->type) {
-    if (const auto* const schema = schemas_.find(state.publication->type->hash)) {
-      state.publication->type->schema = *schema;
-    }
-  }
-  return state;
+  return full_state(at, what.after, described_subscriptions, now);
 }
 
 }  // namespace orc

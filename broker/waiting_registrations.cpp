@@ -7,7 +7,8 @@ namespace orc {
 std::size_t waiting_registrations::bytes_of(const registration& of) {
   std::size_t bytes = sizeof of + 2 * of.what.topic.size();
   for (const auto& each : of.what.endpoints) bytes += sizeof each + each.address.size();
-  if (of.what.type) bytes += of.what.type->name.size() + of.what.type->encoding.size() + of.what.type->schema.size();
+  if (const auto& type = of.what.type)
+    bytes += type->name.size() + type->schema_encoding.size() + type->message_encoding.size();
   return bytes;
 }
 

@@ -1,4 +1,6 @@
 // Attacks that pretend to be somebody whom the broker shows.
+#include <algorithm>
+
 #include "attacker/attack.h"
 
 namespace orc::test {
@@ -46,14 +48,25 @@ void take_names(battlefield& field) {
   }
 }
 
+// Other bytes under the hash of each type that is in use, by somebody with this type and by somebody with another one.
 void poison_schemas(battlefield& field) {
   line to = to_broker(field);
   tell(to, 1, made_up_hello(field));
+  std::uint32_t n = 0;
   for (const auto& topic : topics_of(field)) {
-    if (!topic.publication || !topic.publication->type) continue;
+    if (!field.goes_on() || !topic.publication || !topic.publication->type) continue;
     auto type = *topic.publication->type;
-    type.schema = "something else";
-    tell(to, 2, wire::register_topic{"poison", wire::id::random(), {}, type});
+    const auto size = type.schema_size;
+    if (field.below(2) == 0) type.name += "_";
+    if (field.below(4) == 0) type.schema_size = 1;
+    tell(to, 2, wire::register_topic{"poison/" + std::to_string(++n), wire::id::random(), {}, type});
+    tell(to, 2, wire::request_topic{topic.topic, wire::id::random(), 0, type});
+    for (std::uint32_t at = 0; at < size; at += wire::max_schema_part) {
+      const auto bytes = std::min<std::size_t>(wire::max_schema_part, size - at);
+      tell(to, 3, wire::schema_part{type.hash, at, std::string(bytes, 'x')});
+    }
+    tell(to, 3, wire::schema_part{type.hash, 0, "unfinished"});
+    tell(to, 4, wire::get_schema{type.hash, static_cast<std::uint32_t>(field.below(size + 2))});
   }
   while (field.goes_on() && to.hear()) {
   }

@@ -4,18 +4,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <set>
 #include <thread>
 
 #include "base/temporary_directory.h"
+#include "orc/type_description.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"
 #include "support/catch.h"
 #include "support/raw_client.h"
 #include "support/wait_until.h"
-#include "wire/type_hash.h"
 
 using namespace orc::test;
 namespace wire = orc::wire;
@@ -289,23 +290,6 @@ TEST_CASE("broker strangers: all loopback addresses together are one client", "[
   CHECK(is<wire::welcome>(honest.ask(hello_of_this_process("honest"))));
 }
 
-TEST_CASE("broker strangers: nobody can put other bytes under the hash of an honest type", "[fault]") {
-  const broker_with broker;
-  wire::type_description type{"robot.State", "flatbuffers", 0, "table State { x:double; }"};
-  type.hash = wire::type_hash(type);
-  raw_client attacker(broker.tcp);
-  attacker.ask(hello_of_this_process("attacker"));
-  auto poison = registration("poison");
-  poison.type = {"robot.State", "flatbuffers", type.hash, "garbage"};
-  CHECK(code_of(attacker.ask(poison)) == wire::error_code::bad_request);
-  raw_client robot(broker.ipc);
-  robot.ask(hello_of_this_process("robot"));
-  auto honest = registration("robot/state");
-  honest.type = type;
-  CHECK(is<wire::topic_state>(robot.ask(honest)));
-  CHECK(described(robot, "robot/state").publication->type->schema == type.schema);
-}
-
 TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[fault]") {
   using wire::transport;
   const broker_with broker;
@@ -367,6 +351,59 @@ TEST_CASE("broker strangers: a publication names one tcp port, at a few addresse
   CHECK(code_for(many) == wire::error_code::bad_request);
   many.pop_back();
   CHECK(code_for(many) == wire::error_code::none);
+}
+
+TEST_CASE("broker strangers: nobody can put other bytes under the hash of an honest type", "[fault]") {
+  const broker_with broker;
+  const orc::type_description type{"robot.State", "struct", "struct", std::string(40'000, 'q')};
+  const auto size = static_cast<std::uint32_t>(type.schema.size());
+  const wire::type_reference honest{type.name, type.schema_encoding, type.message_encoding, orc::hash_of(type), size};
+  const auto typed = [](const std::string& topic, const wire::type_reference& as) {
+    auto what = registration(topic);
+    what.type = as;
+    return what;
+  };
+  raw_client stranger(broker.tcp);
+  const auto part = [&](std::uint32_t offset, char fill) {
+    return wire::schema_part{honest.hash, offset,
+                             std::string(std::min<std::size_t>(wire::max_schema_part, size - offset), fill)};
+  };
+  CHECK(code_of(stranger.ask(part(0, 'x'))) == wire::error_code::unknown_participant);
+
+  // Attackers are first: one has no such type, one has the type, one has the hash with other texts.
+  std::vector<std::unique_ptr<raw_client>> attackers;
+  for (int i = 0; i < 3; ++i) {
+    attackers.push_back(std::make_unique<raw_client>(i == 1 ? broker.tcp : broker.ipc));
+    REQUIRE(is<wire::welcome>(attackers.back()->ask(hello_of_this_process("attacker"))));
+  }
+  CHECK(code_of(attackers[0]->ask(part(0, 'x'))) == wire::error_code::bad_request);
+  auto other = honest;
+  other.name = "Other";
+  REQUIRE(is<wire::topic_state>(attackers[1]->ask(typed("evil/same", honest))));
+  REQUIRE(is<wire::topic_state>(attackers[2]->ask(typed("evil/other", other))));
+  raw_client robot(broker.ipc);
+  REQUIRE(is<wire::welcome>(robot.ask(hello_of_this_process("robot"))));
+  const auto registered = robot.ask(typed("robot/state", honest));
+  REQUIRE(is<wire::topic_state>(registered));
+  CHECK(std::get<wire::topic_state>(registered).lacks_schema);
+
+  CHECK(is<wire::ack>(robot.ask(part(0, 'q'))));
+  for (std::size_t i = 1; i < 3; ++i) {
+    CHECK(is<wire::ack>(attackers[i]->ask(part(0, 'x'))));
+    CHECK(code_of(attackers[i]->ask(part(wire::max_schema_part, 'x'))) == wire::error_code::bad_request);
+    CHECK(is<wire::ack>(attackers[i]->ask(part(0, 'x'))));
+  }
+  CHECK(code_of(stranger.ask(wire::get_schema{honest.hash, 0})) == wire::error_code::unknown_schema);
+  CHECK(is<wire::ack>(robot.ask(part(wire::max_schema_part, 'q'))));
+  for (std::size_t i = 1; i < 3; ++i) attackers[i]->ask(part(wire::max_schema_part, 'x'));
+
+  std::string kept;
+  while (kept.size() < size) {
+    const auto answer = stranger.ask(wire::get_schema{honest.hash, static_cast<std::uint32_t>(kept.size())});
+    REQUIRE(is<wire::schema_part>(answer));
+    kept += std::get<wire::schema_part>(answer).bytes;
+  }
+  CHECK(kept == type.schema);
 }
 
 TEST_CASE("broker strangers: addresses of the allow-list may be advertised", "[fault]") {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "broker/topic_map.h"
+#include "orc/type_description.h"
 #include "support/catch.h"
-#include "wire/type_hash.h"
 
 namespace orc::test {
 
@@ -37,13 +37,16 @@ inline wire::register_topic registration(const std::string& topic, std::uint64_t
   return {topic, identity(publication), {{wire::transport::ipc, address}}, {}};
 }
 
-inline wire::register_topic typed(const std::string& topic, std::uint64_t publication, const std::string& schema) {
-  auto request = registration(topic, publication);
-  request.type = {"T", "flatbuffers", 0, schema};
-  return request;
+inline wire::type_reference reference_to(const type_description& type) {
+  return {type.name, type.schema_encoding, type.message_encoding, hash_of(type),
+          static_cast<std::uint32_t>(type.schema.size())};
 }
 
-inline std::uint64_t hash_of(const std::string& schema) { return wire::type_hash({"T", "flatbuffers", 0, schema}); }
+inline wire::register_topic typed(const std::string& topic, std::uint64_t publication, const std::string& schema) {
+  auto request = registration(topic, publication);
+  request.type = reference_to({"T", "flatbuffer", "flatbuffer", schema});
+  return request;
+}
 
 struct topic_map_fixture {
   explicit topic_map_fixture(topic_map_limits limits = {}) : map(std::chrono::seconds(3), limits) {}

@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 
+#include "orc/type_description.h"
 #include "support/catch.h"
+#include "support/golden_files.h"
 
 using namespace orc;
 using namespace std::chrono_literals;
@@ -181,29 +183,6 @@ TEST_CASE("broker service: a holder whose answer is not read yet keeps its topic
   CHECK(std::get<wire::error>(f.sent[0].second.content).code == wire::error_code::name_taken);
 }
 
-TEST_CASE("broker service: registrations with large schemas that waited are taken up in parts") {
-  fixture f;
-  f.ask("holder", process(1));
-  f.ask("other", process(2));
-  for (unsigned n = 0; n < 20; ++n) f.ask("holder", registration("t" + std::to_string(n), n));
-  for (unsigned n = 0; n < 20; ++n) {
-    auto topic = registration("t" + std::to_string(n), n);
-    topic.type = wire::type_description{"type", "", 0, std::string(32'000, static_cast<char>('a' + n))};
-    topic.publication = {7, n};
-    f.say("other", n, topic);
-  }
-  f.sent.clear();
-  f.say("holder", 1, wire::goodbye{});
-  const auto answered = [&] {
-    return std::count_if(f.sent.begin(), f.sent.end(), [](const auto& each) { return each.first == "other"; });
-  };
-  CHECK(answered() >= 1);
-  CHECK(answered() <= 4);
-  CHECK(f.service.next_deadline() <= f.now);
-  for (int n = 0; n < 20; ++n) f.service.turn(f.now);
-  CHECK(answered() == 20);
-}
-
 TEST_CASE("broker service: many processes that end at once are cleaned up in parts") {
   fixture f;
   for (unsigned n = 1; n <= 4; ++n) {
@@ -242,4 +221,65 @@ TEST_CASE("regression: a program name with control characters does not reach any
   CHECK(described->publication->participant_name == "evil\\x1b[2J\\r\\n\\x7f\\xc2\\x9b\\x9b");
   REQUIRE_FALSE(f.log.empty());
   for (const auto& line : f.log) CHECK(line.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("broker service: a schema comes in parts, and anyone may read it") {
+  fixture f;
+  const type_description type{"T", "flatbuffer", "flatbuffer", std::string(wire::max_schema_part + 7, 's')};
+  const auto hash = hash_of(type);
+  auto typed = registration("t", 1);
+  typed.type = {type.name, type.schema_encoding, type.message_encoding, hash,
+                static_cast<std::uint32_t>(type.schema.size())};
+  f.ask("writer", process(1));
+  CHECK(std::get<wire::topic_state>(f.ask("writer", typed)).lacks_schema);
+  CHECK(f.refusal("visitor", wire::get_schema{hash, 0}) == wire::error_code::unknown_schema);
+  const wire::schema_part first{hash, 0, type.schema.substr(0, wire::max_schema_part)};
+  const wire::schema_part second{hash, wire::max_schema_part, type.schema.substr(wire::max_schema_part)};
+  CHECK(f.refusal("visitor", first) == wire::error_code::unknown_participant);
+  CHECK(f.refusal("writer", second) == wire::error_code::bad_request);
+  CHECK(std::holds_alternative<wire::ack>(f.ask("writer", first)));
+  CHECK(f.refusal("visitor", wire::get_schema{hash, 0}) == wire::error_code::unknown_schema);
+  CHECK(std::holds_alternative<wire::ack>(f.ask("writer", second)));
+  CHECK(std::get<wire::schema_part>(f.ask("visitor", wire::get_schema{hash, 0})) == first);
+  CHECK(std::get<wire::schema_part>(f.ask("visitor", wire::get_schema{hash, wire::max_schema_part})) == second);
+  CHECK_FALSE(std::get<wire::topic_state>(f.ask("writer", typed)).lacks_schema);
+  CHECK(f.service.counted().rejected == 0);
+}
+
+TEST_CASE("broker service: a participant from before typed topics registers its types as untyped") {
+  fixture f;
+  const std::uint64_t number = std::hash<std::string>{}("old");
+  f.names.emplace(number, "old");
+  f.service.opened(number, {.way = peer::via::tcp, .uid = 0, .pid = 0, .directory = {}, .address = "192.168.1.10"});
+  f.ask("old", process(1));
+  auto frame = test::golden_bytes("before_types/register_topic");
+  const std::string elsewhere = "ipc:///run/orc/0102030405060701";
+  const std::string allowed = "ipc:///a/orc/7/0102030405060702";
+  frame.replace(frame.find(elsewhere), elsewhere.size(), allowed);
+  f.sent.clear();
+  f.service.receive(f.at("old"), test::as_span(frame), f.now);
+  REQUIRE_FALSE(f.sent.empty());
+  const auto* const answer = std::get_if<wire::topic_state>(&f.sent[0].second.content);
+  REQUIRE(answer != nullptr);
+  CHECK_FALSE(answer->lacks_schema);
+  REQUIRE(answer->publication);
+  CHECK_FALSE(answer->publication->type);
+  CHECK(f.service.counted().rejected == 0);
+}
+
+TEST_CASE("broker service: an upload that stalls is dropped by the tick") {
+  fixture f;
+  auto typed = registration("t", 1);
+  typed.type = {"T", "flatbuffer", "flatbuffer", 17, 100};
+  f.ask("writer", process(1));
+  f.ask("writer", typed);
+  REQUIRE(std::holds_alternative<wire::ack>(f.ask("writer", wire::schema_part{17, 0, "begin"})));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(f.service.map().types().uploads() == 1);
+    f.now += 1s;
+    f.say("writer", 9, wire::heartbeat{});
+    f.service.tick(f.now);
+  }
+  CHECK(f.service.map().types().uploads() == 0);
+  CHECK(f.service.map().topic_count() == 1);
 }

@@ -104,50 +104,6 @@ TEST_CASE("topic map: the ids of participants and subscriptions are not shown") 
   }
 }
 
-TEST_CASE("topic map: a schema is kept once, under the hash that the broker computes, and given by describe only") {
-  fixture f;
-  f.join("a", 1);
-  const auto empty = f.map.description_bytes();
-  const auto state = f.registered("a", typed("t", 20, "schema"));
-  CHECK(state.publication->type->schema.empty());
-  CHECK(state.publication->type->hash == hash_of("schema"));
-  const auto one = f.map.description_bytes() - empty;
-  f.registered("a", typed("u", 21, "schema"));
-  CHECK(f.map.description_bytes() - empty == 2 * one - std::string("schema").size());
-  auto hash_only = registration("v", 22);
-  hash_only.type = {"T", "flatbuffers", hash_of("schema"), ""};
-  f.registered("a", hash_only);
-  for (const char* topic : {"t", "u", "v"}) CHECK(f.described(topic).publication->type->schema == "schema");
-  CHECK(f.map.list("", 0, f.now).topics[0].publication->type->schema.empty());
-  // it refers to the bytes, but does not keep them
-  REQUIRE(f.map.unregister_topic(at("a"), {"t", identity(20)}, f.now));
-  REQUIRE(f.map.unregister_topic(at("a"), {"u", identity(21)}, f.now));
-  CHECK(f.described("v").publication->type->schema.empty());
-  f.map.goodbye(at("a"), f.now);
-  CHECK(f.map.description_bytes() == 0);
-}
-
-TEST_CASE("topic map: nobody can put other bytes under the hash of a schema") {
-  fixture f;
-  f.join("attacker", 1);
-  f.join("honest", 2);
-  auto poisoned = typed("x", 20, "garbage");
-  poisoned.type->hash = hash_of("schema");
-  const auto wrong = f.register_error("attacker", poisoned);
-  CHECK(wrong.code == wire::error_code::bad_request);
-  for (const auto hash : {hash_of("schema"), hash_of("garbage")}) {
-    CHECK_THAT(wrong.text, contains(wire::id{hash, 0}.hex().substr(0, 16)));
-  }
-  CHECK(f.map.topic_count() == 0);
-  auto claimed = registration("y", 21);
-  claimed.type = {"Other", "json", hash_of("schema"), ""};
-  f.registered("attacker", claimed);
-  auto honest = typed("t", 22, "schema");
-  honest.type->hash = hash_of("schema");
-  f.registered("honest", honest);
-  CHECK(f.described("t").publication->type->schema == "schema");
-}
-
 TEST_CASE("topic map: what a publication keeps and how old a subscription takes samples is shown") {
   fixture f;
   f.join("a", 1);

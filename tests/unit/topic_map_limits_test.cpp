@@ -100,23 +100,6 @@ TEST_CASE("topic map: one client has half of the subscriptions") {
   f.requested("a", "t", 12);
 }
 
-TEST_CASE("topic map: one client has half of the bytes of descriptions, of which schemas count once") {
-  fixture f(small);
-  f.join("a", 1);
-  f.join("other", 2, user(1'001));
-  refused(f.register_error("a", typed("t", 20, std::string(501, 's'))), "no more than 500 bytes");
-  CHECK(f.map.topic_count() == 0);
-  f.registered("a", typed("t", 20, std::string(300, 's')));
-  f.registered("a", typed("u", 21, std::string(300, 's')));
-  refused(f.register_error("a", typed("v", 22, std::string(300, 'r'))), "user 1000");
-  f.registered("other", typed("v", 23, std::string(300, 's')));
-  f.registered("a", typed("t", 20, ""));
-  f.map.goodbye(at("a"), f.now);
-  CHECK(f.described("v").publication->type->schema.size() == 300);
-  f.map.goodbye(at("other"), f.now);
-  CHECK(f.map.description_bytes() == 0);
-}
-
 TEST_CASE("topic map: a participant has its own limits") {
   fixture f({.topics_each = 2, .subscriptions_each = 2});
   f.join("a", 1);
