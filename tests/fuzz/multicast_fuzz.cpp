@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,17 @@ constexpr std::size_t max_bytes = 1 << 20;
 constexpr orc::wire::id publication{1, 2};
 constexpr orc::wire::id link_id{3, 4};
 
+// Bits 3 and 4 of the first byte: what a typed subscription expects.
+std::shared_ptr<const described_type> type_of(std::uint8_t how) {
+  switch (how >> 3 & 3) {
+    case 1:
+      return describe({"P", "struct", "struct",
+                       R"({"byte_order":"little","size":8,"fields":[{"name":"q","type":"uint64","offset":0}]})"});
+    case 2: return describe({"c.t", "lcm", "lcm", "fingerprint 0x4142434445464748\n"});
+    default: return nullptr;
+  }
+}
+
 void require(bool holds) {
   if (!holds) std::abort();
 }
@@ -34,10 +46,16 @@ void check_formats(std::span<const std::byte> bytes) {
   if (const auto d = decode(bytes)) {
     std::array<std::byte, max_orc_datagram> again;
     const std::size_t size = encode(*d, again);
-    const auto back = decode({again.data(), size});
+    // A type is none without its part.
+    const auto back = d->kind == datagram_kind::type ? d : decode({again.data(), size});
     require(back && back->kind == d->kind && back->publication == d->publication && back->sequence == d->sequence &&
             back->gap_count == d->gap_count && back->channel == d->channel && back->cookie == d->cookie &&
             back->registered == d->registered && back->keeps_last == d->keeps_last);
+    // What is inside goes behind it, so it is not here.
+    if (d->kind == datagram_kind::announce) require(back->type == d->type);
+    if (d->kind == datagram_kind::ask_type) require(back->type == d->type && back->offset == d->offset);
+    if (d->kind == datagram_kind::type)
+      require(d->size > max_type_bytes ? d->inside.empty() : d->inside.size() <= d->size - d->offset);
   }
 }
 
@@ -77,6 +95,12 @@ void feed(channel_receiver& receiver, input in) {
     else
       receiver.on_group(d->bytes, from, 0, now);
     if ((d->how & 0x20) != 0) receiver.remind(now, false);
+    receiver.check_types(now);
+    if (const auto work = receiver.type_work(now)) {
+      work->step();
+      receiver.check_types(now);
+    }
+    if (const auto problem = receiver.type_problem()) require(problem->code() == orc::errc::type_mismatch);
     receiver.report(100'000, [](const source&, const orc_datagram& report) {
       require(report.gap_count <= orc_datagram::max_gaps);
       std::array<std::byte, max_orc_datagram> bytes;
@@ -107,7 +131,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                              .link = link_id,
                              .depth = in_order ? 8u : 0u,
                              .alone = (data[0] & 4) != 0,
-                             .max_bytes = max_bytes});
+                             .max_bytes = max_bytes,
+                             .type = type_of(data[0])});
   const source expected{.address = {.bytes = {1}}, .port = 0};
   if (!open) receiver.expect(expected, expected, 0);
   feed(receiver, input(data + 1, size - 1));

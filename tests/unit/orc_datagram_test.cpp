@@ -51,6 +51,9 @@ TEST_CASE("orc datagram: bytes of each kind", "[unit]") {
   announce.reports_at = 0x4142;
   const std::string publication = std::string(ids).substr(0, 32);
   CHECK(encoded(announce) == "4f52434d02010102" + publication + "4142" + std::string(28, '0') + "21222324252627286368");
+  announce.type = 0x8182838485868788;
+  CHECK(encoded(announce) ==
+        "4f52434d02010102" + publication + "4142" + std::string(12, '0') + "8182838485868788" + "21222324252627286368");
   announce.keeps_last = false;
   announce.registered = false;
   CHECK(encoded(announce).starts_with("4f52434d02010202"));
@@ -70,12 +73,66 @@ TEST_CASE("orc datagram: bytes of each kind", "[unit]") {
   CHECK(encoded(repair) == "4f52434d02050000" + std::string(ids) + "21222324252627287172737475767778");
 }
 
+TEST_CASE("orc datagram: bytes of those about types", "[unit]") {
+  auto request = base(datagram_kind::ask_type);
+  request.type = 0x8182838485868788;
+  request.offset = 0x00010203;
+  CHECK(encoded(request) == "4f52434d02060000" + std::string(ids) + "2122232425262728" + "3132333435363738" +
+                                "8182838485868788" + "00010203");
+  CHECK(encoded(request).size() == 2 * ask_type_size);
+  auto part = base(datagram_kind::type);
+  part.type = 0x8182838485868788;
+  part.size = 0x00001004;
+  part.offset = 0x00000203;
+  std::array<std::byte, max_orc_datagram> bytes;
+  const auto head = std::span(bytes).first(encode(part, bytes));
+  CHECK(hex(head) ==
+        "4f52434d02070000" + std::string(ids) + "2122232425262728" + "8182838485868788" + "00001004" + "00000203");
+  CHECK(head.size() == type_header);
+  bytes[head.size()] = std::byte{0x7f};
+  const auto back = decode(std::span(bytes).first(head.size() + 1));
+  REQUIRE(back);
+  CHECK(back->type == part.type);
+  CHECK(back->size == part.size);
+  CHECK(back->offset == part.offset);
+  CHECK(hex(back->inside) == "7f");
+}
+
+TEST_CASE("orc datagram: parts of a description that contradict themselves are refused", "[unit]") {
+  const auto is_taken = [](std::uint32_t size, std::uint32_t offset, std::size_t inside) {
+    auto part = base(datagram_kind::type);
+    part.size = size;
+    part.offset = offset;
+    std::array<std::byte, max_orc_datagram> head;
+    std::vector<std::byte> bytes(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(encode(part, head)));
+    bytes.resize(bytes.size() + inside);
+    return decode(bytes).has_value();
+  };
+  CHECK(is_taken(10, 0, 10));
+  CHECK(is_taken(10, 9, 1));
+  CHECK(!is_taken(10, 9, 2));
+  CHECK(!is_taken(10, 10, 0));
+  CHECK(!is_taken(10, 10, 1));
+  CHECK(!is_taken(10, UINT32_MAX, 1));
+  CHECK(!is_taken(10, 0, 0));
+  CHECK(!is_taken(0, 0, 0));
+  CHECK(is_taken(max_type_bytes, 0, max_type_part));
+  CHECK(!is_taken(max_type_bytes, 0, max_type_part + 1));
+  CHECK(is_taken(max_type_bytes + 1, 0, 0));  // too long: it is named only
+  CHECK(!is_taken(max_type_bytes + 1, 0, 1));
+  CHECK(!is_taken(max_type_bytes + 1, 1, 0));
+  std::array<std::byte, max_orc_datagram> bytes{};
+  const std::size_t size = encode(base(datagram_kind::ask_type), bytes);
+  for (std::size_t n = 0; n < bytes.size(); ++n) CHECK(decode(std::span(bytes).first(n)).has_value() == (n == size));
+}
+
 TEST_CASE("orc datagram: the answer to a report is not longer than the shortest report", "[unit]") {
   const auto status = encoded(base(datagram_kind::status));
   const auto report = encoded(base(datagram_kind::report));
   CHECK(status.size() == 2 * status_size);
   CHECK(report.size() == 2 * min_report_bytes);
   CHECK(status.size() <= report.size());
+  CHECK(status.size() <= encoded(base(datagram_kind::ask_type)).size());
 }
 
 TEST_CASE("orc datagram: another version, another length and too many gaps are refused", "[unit]") {

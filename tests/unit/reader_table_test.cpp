@@ -133,6 +133,32 @@ TEST_CASE("reader table: a host gets its bytes, then what a second refills, also
   CHECK(!table.next_to_repair(start + std::chrono::hours(1)));
 }
 
+TEST_CASE("reader table: descriptions of types have bytes of their own, so asking without end delays no repair",
+          "[unit]") {
+  constexpr std::size_t answer = 28'000;
+  constexpr std::size_t at_once = 256 * 1024;
+  constexpr std::size_t per_second = 1024 * 1024;
+  reader_table table;
+  reader* const honest = table.add(at("10.0.0.1", 1), start);
+  REQUIRE(honest);
+  const auto spend_all = [&](monotonic::time_point now) {
+    std::size_t spent = 0;
+    while (spent < 4 * per_second && table.spend(at("10.0.0.1", 2), answer, now)) spent += answer;
+    return spent;
+  };
+  const auto spent = spend_all(start);
+  CHECK(spent >= at_once);
+  CHECK(spent <= at_once + answer);
+  CHECK(spend_all(start + std::chrono::milliseconds(100)) <= per_second / 10 + answer);
+  table.request(*honest, some());
+  CHECK(table.next_to_repair(start) == honest);
+  CHECK(table.spend(at("10.0.0.2", 2), answer, start));
+  // Repairs take none of them, either.
+  table.charge(*honest, reader_table::burst);
+  CHECK(table.next_to_repair(start) == nullptr);
+  CHECK(table.spend(at("10.0.0.1", 2), answer, start + std::chrono::seconds(1)));
+}
+
 TEST_CASE("reader table: hosts that came and went are forgotten", "[unit]") {
   reader_table table;
   for (int n = 0; n < 10'000; ++n) {

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "orc/result.h"
 #include "transport/frame.h"
 #include "wire/control.h"
+#include "wire/described_type.h"
 
 namespace orc::detail {
 
@@ -56,13 +58,14 @@ struct delivery {
 struct publication_spec {
   std::string topic;
   wire::id id;
-  topic_options options;                         // complete; each transport reads the ones that it has
-  std::string directory;                         // of its sockets; exists for transports that need one
-  bool listen_remote = false;                    // other hosts may connect, else programs of this host only
-  port_range ports = {};                         // ports it may listen on
-  bool alone = false;                            // no broker announces it
-  std::shared_ptr<sample_backlog> lacking = {};  // samples kept for in-order readers that lag
-  std::shared_ptr<doorbell> joined = {};         // rung when a reader joins outside of service()
+  topic_options options;                            // complete; each transport reads the ones that it has
+  std::string directory;                            // of its sockets; exists for transports that need one
+  bool listen_remote = false;                       // other hosts may connect, else programs of this host only
+  port_range ports = {};                            // ports it may listen on
+  bool alone = false;                               // no broker announces it
+  std::shared_ptr<sample_backlog> lacking = {};     // samples kept for in-order readers that lag
+  std::shared_ptr<doorbell> joined = {};            // rung when a reader joins outside of service()
+  std::shared_ptr<const described_type> type = {};  // of the samples; nothing: untyped
 };
 
 // The parts of a subscription that a transport needs.
@@ -76,15 +79,16 @@ struct subscription_spec {
   bool alone = false;              // no broker is used
   std::uint64_t newest = 0;        // sequence of this publication's newest sample that came over another link
   std::shared_ptr<doorbell> bell;  // for links without a descriptor: they ring it when samples arrive
+  std::shared_ptr<const described_type> type = {};  // that it expects; nothing: any. options.type is empty
   std::string run_directory = {};  // of the broker's users: ipc and shm connect there and in the well-known places only
 };
 
-// Long work of a publisher link, cut into slices, so that the publication's lock is free meanwhile.
+// Long work of a link, cut into slices, so that the lock of the publication or subscription is free meanwhile.
 class upkeep {
  public:
   virtual ~upkeep() = default;
-  // Does the next slice, about a millisecond of work. Any thread; the caller does not hold the
-  // publication's lock.
+  // Does the next slice, about a millisecond of work, or one comparison of types. Any thread; the caller does not hold
+  // that lock.
   virtual void step() noexcept = 0;
 };
 
@@ -244,6 +248,9 @@ class subscriber_link {
   // Descriptor that is readable when service() has work, which is seldom; -1: never. The housekeeping polls it.
   [[nodiscard]] virtual int control_fd() const noexcept { return -1; }
   virtual void service() noexcept {}
+  // After service(): long work, which the caller shares. The caller releases the lock, calls step() once, and calls
+  // service() again. Housekeeping thread. Null: none.
+  [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
   // Sequence of the first sample for this end: the newest when it joined, or the next one when the publication keeps no
   // last sample; 0: there was none. Known once connected.
@@ -252,6 +259,10 @@ class subscriber_link {
   // Checks the path: asks the publisher's host when nothing has come for a while. False: the host does not answer any
   // more; the link itself may notice that much later. Called about twice a second if capabilities::checks_path.
   [[nodiscard]] virtual bool path_answers(monotonic::time_point) noexcept { return true; }
+
+  // Why samples of some sender are dropped although the link may be up: errc::type_mismatch with the sentence. Nothing:
+  // none are. It changes in try_recv() and service().
+  [[nodiscard]] virtual std::optional<error> type_problem() const { return std::nullopt; }
 
   // A note about this link for people; empty: none.
   [[nodiscard]] virtual std::string remark() const { return {}; }

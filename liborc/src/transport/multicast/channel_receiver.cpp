@@ -11,6 +11,7 @@ constexpr auto touch_interval = std::chrono::seconds(1);
 constexpr auto silence = std::chrono::seconds(5);       // after it a publication counts as gone
 constexpr auto begins_again = std::chrono::seconds(1);  // after it a sender may count anew
 constexpr auto broker_tells_within = std::chrono::milliseconds(500);
+constexpr auto announces_within = std::chrono::milliseconds(2500);  // two announcements; else it is an LCM program
 constexpr std::size_t max_fragment = 65536;
 constexpr std::size_t per_datagram = 1024;  // what the kernel counts besides its bytes, approximately
 constexpr std::size_t max_awaited = 1024;
@@ -23,6 +24,8 @@ channel_receiver::channel_receiver(settings given)
     : settings_(std::move(given)),
       fragments_(settings_.max_bytes),
       shards_(settings_.max_bytes),
+      filter_(settings_.type.get()),
+      types_(is_open() ? settings_.type : nullptr),
       ready_(std::max<std::uint32_t>(1, settings_.depth)) {}
 
 void channel_receiver::expect(const source& from, const source& reports_at, std::uint64_t newest) {
@@ -54,6 +57,7 @@ void channel_receiver::on_direct(std::span<const std::byte> bytes, const source&
   sender* const who = d && d->publication ? senders_.find(d->publication, from) : nullptr;
   if (who == nullptr || d->link != settings_.link || d->sequence > max_sequence) return count_malformed();
   if (d->kind == datagram_kind::repair) return on_repair(*who, *d, now);
+  if (d->kind == datagram_kind::type && types_.on_type(*who, *d, now)) return check_types(now);
   if (d->kind != datagram_kind::status) return count_malformed();
   who->told = now;
   who->cookie = d->cookie;
@@ -86,6 +90,7 @@ void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int
     return fragments_.forget(from.from, d.number);
   }
   if (d.fragments > 1 && from.other_channel == d.number) return;
+  if (types_ && !is_of_type(from, &d, now)) return;
   const std::uint64_t sequence = from.sequence_of(d.number);
   if (from.newest && sequence <= *from.newest) return;              // came before, or is old
   if (from.publication && sequence == 0) return count_malformed();  // they begin at 1
@@ -111,6 +116,7 @@ void channel_receiver::on_shard(sender& from, const fec_packet& packet, monotoni
   from.heard = now;
   if (packet.sequence == 0 || packet.sequence > max_sequence) return count_malformed();
   if (from.newest && packet.sequence <= *from.newest) return;
+  if (types_ && !is_of_type(from, nullptr, now)) return;
   sample_buffer done;
   switch (shards_.add(from.from, packet, now, done)) {
     case reassembly::outcome::complete:
@@ -144,8 +150,9 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
       return;
     }
     senders_.hold_place(*who, now);
-    if (who->publication == d.publication) return;
+    if (who->publication == d.publication && (!types_ || who->type.hash == d.type)) return;
     if (another) who->newest.reset();
+    if (who->publication != d.publication) who->type = {};
     who->publication = d.publication;
     who->takes_reports = {from.address, d.reports_at};
     who->announced = d.sequence;
@@ -153,10 +160,22 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     who->cookie = 0;
     who->heard = who->told = now;
     who->wants_report = true;
+    who->keeps_last = d.keeps_last;
+    if (types_) {
+      types_.announced(*who, d.type, now);
+      if (who->type.verdict != type_verdict::matches) return check_types(now);
+    }
+    return join(*who);
   }
   if (connected_) return;
   connected_ = true;
   newest_at_join_ = d.sequence + (d.keeps_last ? 0 : 1);
+}
+
+void channel_receiver::join(const sender& whom) noexcept {
+  if (connected_) return;
+  connected_ = true;
+  newest_at_join_ = whom.announced + (whom.keeps_last ? 0 : 1);
 }
 
 void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept {
@@ -172,6 +191,11 @@ void channel_receiver::on_repair(sender& from, const orc_datagram& d, monotonic:
 
 void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns,
                                monotonic::time_point now) noexcept {
+  if (filter_ && !filter_.passes({buffer.payload(), buffer.size()})) {
+    filter_.dropped({buffer.payload(), buffer.size()}, from.from, now);
+    from.unwanted = sequence;  // no repair would make it better
+    return count_malformed();
+  }
   // Several senders share the numbers of the subscription. LCM programs count all their channels together, so gaps in
   // their numbers may belong to other channels.
   const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < max_gap;
@@ -182,6 +206,42 @@ void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buff
   from.taken = now;
   connected_ = connected_ || is_open();
   (void)ready_.push({std::move(buffer), is_open() ? order_ : sequence, stamp_ns});
+}
+
+// ---- types ----
+
+// Whether samples of this sender are taken. What is dropped before the verdict is repaired after it. `d`: the datagram,
+// if it has a number that tells what is the newest.
+bool channel_receiver::is_of_type(sender& from, const lcm::datagram* d, monotonic::time_point now) noexcept {
+  switch (from.type.verdict) {
+    case type_verdict::matches:
+      // A publication may be heard before its announcement. Messages of LCM types are checked one by one.
+      return from.publication || filter_ || now - from.since > announces_within;
+    case type_verdict::unknown:
+      if (d != nullptr) from.announced = std::max(from.announced, from.sequence_of(d->number));
+      return false;
+    case type_verdict::differs: count_malformed(); return false;
+  }
+  return false;
+}
+
+void channel_receiver::check_types(monotonic::time_point now) noexcept {
+  types_.step(senders_, now);
+  if (connected_ || !types_) return;
+  const auto found = std::find_if(senders_.begin(), senders_.end(), [](const sender& each) {
+    return each.publication && each.type.verdict == type_verdict::matches;
+  });
+  if (found != senders_.end()) join(*found);
+}
+
+std::optional<error> channel_receiver::type_problem() const {
+  for (const sender& each : senders_) {
+    if (each.publication && each.type.verdict == type_verdict::differs)
+      return error(errc::type_mismatch, "topic " + settings_.channel + ": " + each.type.problem);
+  }
+  if (const auto dropped = filter_.problem())
+    return error(errc::type_mismatch, "topic " + settings_.channel + ": " + dropped->message());
+  return std::nullopt;
 }
 
 // ---- reports ----
@@ -197,9 +257,13 @@ bool channel_receiver::is_silent(monotonic::time_point now) noexcept {
 void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
   fragments_.expire(now);
   shards_.expire(now);
+  filter_.expire(now);
   for (sender& each : senders_) {
     if (!each.publication) continue;
-    if (is_open() && now - each.alive() > silence) each.publication = {};  // a later announcement begins anew
+    if (is_open() && now - each.alive() > silence) {  // a later announcement begins anew
+      each.publication = {};
+      each.type.transfer.reset();
+    }
     each.wants_report = each.publication && (each.wants_report || all || now - each.told > touch_interval);
   }
 }

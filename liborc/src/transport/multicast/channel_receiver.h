@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/reassembly.h"
 #include "transport/multicast/sender_table.h"
+#include "transport/multicast/type_exchange.h"
+#include "transport/multicast/type_filter.h"
 #include "transport/sample_ring.h"
 
 namespace orc::detail::multicast {
@@ -31,8 +34,9 @@ class channel_receiver {
     wire::id publication;  // zero: open
     wire::id link;         // drawn at random: names this end in its reports
     std::uint32_t depth = 0;
-    bool alone = false;         // open: no broker will report registered publications
-    std::size_t max_bytes = 0;  // of incomplete messages
+    bool alone = false;                               // open: no broker will report registered publications
+    std::size_t max_bytes = 0;                        // of incomplete messages
+    std::shared_ptr<const described_type> type = {};  // that samples must have; null: any
   };
   explicit channel_receiver(settings given);
 
@@ -58,16 +62,33 @@ class channel_receiver {
   [[nodiscard]] sample_ring& ready() noexcept { return ready_; }
   [[nodiscard]] const sample_ring& ready() const noexcept { return ready_; }
 
+  // ---- types ----
+  // Goes on with the comparison of types; when that is due by itself.
+  void check_types(monotonic::time_point now) noexcept;
+  [[nodiscard]] monotonic::time_point next_type_check() const noexcept { return types_.next_step(); }
+  // The comparison that is due, for the caller to run, also without a lock; then it calls check_types(). Null: none.
+  [[nodiscard]] std::shared_ptr<upkeep> type_work(monotonic::time_point now) noexcept {
+    return types_.work(senders_, now);
+  }
+  // Why samples of some sender are dropped: the last LCM message of another type, or a publication that differs.
+  [[nodiscard]] std::optional<error> type_problem() const;
+
   // ---- reports ----
   // True: a publication waits for a report.
   [[nodiscard]] bool owes_reports() noexcept;
   // Owes a report to each publication that fell silent, and, with `all`, to every one.
   void remind(monotonic::time_point now, bool all) noexcept;
-  // Calls send(address, datagram) for each owed report. `buffer`: bytes that may be on their way at a time.
+  // Calls send(address, datagram) for each owed report, or request for a type. `buffer`: bytes that may be on their way
+  // at a time.
   template <typename Send>
   void report(std::size_t buffer, Send send) noexcept {
     for (sender& each : senders_) {
-      if (std::exchange(each.wants_report, false)) send(each.takes_reports, report_to(each, buffer));
+      if (!std::exchange(each.wants_report, false)) continue;
+      // It joins only as a reader of samples that it takes.
+      if (each.type.verdict == type_verdict::matches)
+        send(each.takes_reports, report_to(each, buffer));
+      else if (const auto request = type_exchange::request(each, settings_.link))
+        send(each.takes_reports, *request);
     }
   }
   // Calls send for each publication that should forget us.
@@ -90,6 +111,8 @@ class channel_receiver {
   void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
   void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;
+  [[nodiscard]] bool is_of_type(sender& from, const lcm::datagram* d, monotonic::time_point now) noexcept;
+  void join(const sender& whom) noexcept;
   void on_repair(sender& from, const orc_datagram& d, monotonic::time_point now) noexcept;
   void deliver(sender& from, std::uint64_t sequence, sample_buffer&& buffer, std::int64_t stamp_ns,
                monotonic::time_point now) noexcept;
@@ -99,6 +122,8 @@ class channel_receiver {
   reassembly fragments_;
   fec_reassembly shards_;
   sender_table senders_;
+  type_filter filter_;   // of each sample
+  type_exchange types_;  // open: of each publication
   sample_ring ready_;
   bool connected_ = false;
   std::uint64_t order_ = 0;  // open: numbers the samples of all senders together

@@ -30,6 +30,7 @@ constexpr auto turn_pause = std::chrono::milliseconds(1);
 constexpr int max_reports = 64;
 constexpr int max_asked = 64;
 constexpr std::size_t max_repaired = 256 * 1024;
+constexpr std::size_t max_types = 128 * 1024;
 constexpr std::size_t max_for_one = 64 * 1024;  // of those; at least one datagram
 constexpr std::size_t per_datagram = 512;       // that a datagram counts besides its own
 
@@ -65,6 +66,7 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
       registered_(!spec.alone),
       keep_last_(spec.options.keep_last),
       cookies_(wire::id::random()),
+      type_(spec.type.get()),
       url_(url),
       group_(std::move(out), spec.topic, url),
       reports_(std::move(reports)) {}
@@ -122,6 +124,8 @@ void multicast_publisher_link::receive_reports(const sample* last, monotonic::ti
     const bool ours = said && said->publication == publication_;
     if (ours && said->kind == datagram_kind::report)
       on_report(*said, from, last, now);
+    else if (ours && said->kind == datagram_kind::ask_type)
+      on_ask_type(*said, from, now);
     else if (ours && said->kind == datagram_kind::goodbye && cookies_.is_good(said->cookie, from, said->link, now))
       readers_.remove(from);
     else
@@ -148,6 +152,22 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   if (!is_new && lacks && report.wanted == last->sequence)
     readers_.request(*who, {.sequence = last->sequence, .gaps = report.gaps, .gap_count = report.gap_count});
   next_beat_ = std::min(next_beat_, who->ask_at);
+}
+
+// The cookie proves the address, so the answer may be longer than the request. It does not make a reader: a
+// subscription joins when it knows that the type is the right one. What exceeds the budget is asked for again.
+void multicast_publisher_link::on_ask_type(const orc_datagram& request, const source& from,
+                                           monotonic::time_point now) noexcept {
+  if (!cookies_.is_good(request.cookie, from, request.link, now))
+    return send_status(from, request.link, keep_last_ ? newest_ : 0, now);
+  if (now - types_since_ >= turn_pause) {
+    types_since_ = now;
+    types_left_ = max_types;
+  }
+  const std::size_t cost = type_.cost(request);
+  if (cost == 0 || cost > types_left_ || !readers_.spend(from, cost, now)) return;
+  types_left_ -= cost;
+  type_.answer(reports_.get(), from, request);
 }
 
 // Sends it the last sample, then the status that makes it listen, so that it finds the sample before any later one.
@@ -297,6 +317,7 @@ void multicast_publisher_link::announce(monotonic::time_point now) noexcept {
   d.publication = publication_;
   d.sequence = newest_;
   d.reports_at = reports_at_;
+  d.type = type_.hash();
   group_.announce(d);
   last_announce_ = now;
   next_announce_ = now + status_interval;

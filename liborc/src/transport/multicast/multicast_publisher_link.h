@@ -18,6 +18,7 @@
 #include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/reader_table.h"
 #include "transport/multicast/report_cookies.h"
+#include "transport/multicast/type_offer.h"
 #include "transport/transport.h"
 #include "wire/multicast_url.h"
 
@@ -52,6 +53,7 @@ class multicast_publisher_link final : public publisher_link {
   void receive_reports(const sample* last, monotonic::time_point now) noexcept;
   void on_report(const multicast::orc_datagram& report, const source& from, const sample* last,
                  monotonic::time_point now) noexcept;
+  void on_ask_type(const multicast::orc_datagram& request, const source& from, monotonic::time_point now) noexcept;
   [[nodiscard]] reader* join(const multicast::orc_datagram& report, const source& from, const sample* last,
                              monotonic::time_point now) noexcept;
   void count_readers() noexcept { reader_count_.store(readers_.size(), std::memory_order_relaxed); }
@@ -73,6 +75,7 @@ class multicast_publisher_link final : public publisher_link {
   const bool registered_;
   const bool keep_last_;
   const multicast::report_cookies cookies_;
+  const multicast::type_offer type_;
   const wire::multicast_url url_;
   wire::endpoint where_;
   std::uint16_t reports_at_ = 0;  // port
@@ -95,6 +98,8 @@ class multicast_publisher_link final : public publisher_link {
   monotonic::time_point next_repairs_ = monotonic::time_point::max();
   monotonic::time_point repairs_since_;
   std::size_t repairs_left_ = 0;  // bytes in the current turn
+  monotonic::time_point types_since_;
+  std::size_t types_left_ = 0;  // bytes of descriptions in the current turn
   monotonic::time_point armed_for_;
 };
 

@@ -75,7 +75,8 @@ multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& sp
                 .link = wire::id::random(),
                 .depth = spec.delivery.depth,
                 .alone = spec.alone,
-                .max_bytes = url.reassembly}) {}
+                .max_bytes = url.reassembly,
+                .type = spec.options.type_check == type_check::on ? spec.type : nullptr}) {}
 
 multicast_subscriber_link::~multicast_subscriber_link() {
   if (!events_) return;
@@ -86,6 +87,7 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   const bool connecting = state() == link_state::connecting;
   if (connecting) service();
   if (connecting || !in_order_ || channel_.ready().empty()) read_group(!in_order_);
+  if (channel_.is_open()) arm_timer();                // the housekeeping compares the types that were announced
   if (emptied_ && channel_.owes_reports()) answer();  // this had to wait until the socket was empty
   const bool found = state() != link_state::connecting && channel_.ready().pop(out);
   tell_malformed();
@@ -133,12 +135,16 @@ void multicast_subscriber_link::read_direct() noexcept {
 
 void multicast_subscriber_link::service() noexcept {
   if (events_.take().input) read_direct();
-  keep_in_touch(monotonic::now());
+  const auto now = monotonic::now();
+  channel_.check_types(now);
+  if (state() == link_state::connecting && channel_.connected()) on_connected();
+  keep_in_touch(now);
   answer();
   tell_malformed();
 }
 
 void multicast_subscriber_link::answer() noexcept {
+  if (channel_.is_open()) arm_timer();
   if (!channel_.owes_reports()) return;
   // A complete sample needs no repair.
   if (state() == link_state::connected) read_group(true);
@@ -158,7 +164,15 @@ void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcep
   if (!retry) return;
   retry_ = std::clamp<monotonic::duration>(2 * retry_, first_retry, max_retry_interval);
   next_retry_ = now + retry_;
-  events_.wake_at(next_retry_);
+  arm_timer();
+}
+
+// Until it is connected, a subscription of one publication retries. An open one may have types to compare.
+void multicast_subscriber_link::arm_timer() noexcept {
+  const auto when = channel_.is_open() ? channel_.next_type_check() : next_retry_;
+  if (when == armed_for_) return;
+  armed_for_ = when;
+  events_.wake_at(when);
 }
 
 void multicast_subscriber_link::lose(int error) noexcept {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -27,7 +28,9 @@ class multicast_subscriber_link final : public subscriber_link {
   [[nodiscard]] int fd() const noexcept override { return group_.get(); }
   [[nodiscard]] int control_fd() const noexcept override { return events_.fd(); }
   void service() noexcept override;
+  [[nodiscard]] std::shared_ptr<upkeep> work() noexcept override { return channel_.type_work(monotonic::now()); }
   [[nodiscard]] std::string remark() const override;
+  [[nodiscard]] std::optional<error> type_problem() const override { return channel_.type_problem(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
   [[nodiscard]] link_end why_ended() const noexcept override { return {link_end::cause::network, end_}; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_relaxed); }
@@ -40,6 +43,7 @@ class multicast_subscriber_link final : public subscriber_link {
   void on_connected() noexcept;
   void answer() noexcept;
   void keep_in_touch(monotonic::time_point now) noexcept;
+  void arm_timer() noexcept;
   void send(const multicast::source& to, const multicast::orc_datagram& d) noexcept;
   void lose(int error) noexcept;
   void tell_malformed() noexcept;
@@ -59,6 +63,7 @@ class multicast_subscriber_link final : public subscriber_link {
   bool emptied_ = true;  // the group's socket, at the last read
   monotonic::duration retry_{};
   monotonic::time_point next_retry_;
+  monotonic::time_point armed_for_ = monotonic::time_point::max();
   int end_ = 0;  // errno
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};

@@ -15,6 +15,7 @@ constexpr std::uint8_t flag_registered = 1;
 constexpr std::uint8_t flag_keeps_no_last = 2;
 constexpr std::size_t at_publication = 8;
 constexpr std::size_t at_link = 24;
+constexpr std::size_t at_type = 32;  // announce: in the link's second half, where older readers look at nothing
 constexpr std::size_t at_sequence = 40;
 constexpr std::size_t at_rest = orc_datagram::header;
 
@@ -46,6 +47,17 @@ void put_id(std::byte* at, const wire::id& id) noexcept {
   return true;
 }
 
+[[nodiscard]] bool decode_type(std::span<const std::byte> rest, orc_datagram& d) noexcept {
+  if (rest.size() < type_header - orc_datagram::header) return false;
+  d.type = get_big_endian<std::uint64_t>(rest.data());
+  d.size = get_big_endian<std::uint32_t>(rest.data() + 8);
+  d.offset = get_big_endian<std::uint32_t>(rest.data() + 12);
+  d.inside = rest.subspan(type_header - orc_datagram::header);
+  if (d.size > max_type_bytes) return d.offset == 0 && d.inside.empty();
+  return d.inside.size() <= max_type_part && d.offset < d.size && d.inside.size() <= d.size - d.offset &&
+         !d.inside.empty();
+}
+
 }  // namespace
 
 std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram> to) noexcept {
@@ -63,6 +75,7 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
   std::size_t size = at_rest;
   if (d.kind == datagram_kind::announce) {
     put_big_endian(at + at_link, d.reports_at);
+    put_big_endian(at + at_type, d.type);
     std::memcpy(at + size, d.channel.data(), d.channel.size());
     size += d.channel.size();
   } else if (d.kind == datagram_kind::status || d.kind == datagram_kind::goodbye) {
@@ -80,6 +93,16 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
   } else if (d.kind == datagram_kind::repair) {
     put_big_endian(at + size, d.stamp_ns);
     size += 8;
+  } else if (d.kind == datagram_kind::ask_type) {
+    put_big_endian(at + size, d.cookie);
+    put_big_endian(at + size + 8, d.type);
+    put_big_endian(at + size + 16, d.offset);
+    size = ask_type_size;
+  } else if (d.kind == datagram_kind::type) {
+    put_big_endian(at + size, d.type);
+    put_big_endian(at + size + 8, d.size);
+    put_big_endian(at + size + 12, d.offset);
+    size = type_header;
   }
   return size;
 }
@@ -104,6 +127,7 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
       if (channel > lcm::max_channel_length || rest.size() != channel) return std::nullopt;
       d.channel = {reinterpret_cast<const char*>(rest.data()), channel};
       d.reports_at = get_big_endian<std::uint16_t>(at + at_link);
+      d.type = get_big_endian<std::uint64_t>(at + at_type);
       d.link = {};
       return d;
     case datagram_kind::status:
@@ -117,6 +141,15 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
       if (rest.size() < 8) return std::nullopt;
       d.stamp_ns = get_big_endian<std::int64_t>(rest.data());
       d.inside = rest.subspan(8);
+      return d;
+    case datagram_kind::ask_type:
+      if (bytes.size() != ask_type_size) return std::nullopt;
+      d.cookie = get_big_endian<std::uint64_t>(rest.data());
+      d.type = get_big_endian<std::uint64_t>(rest.data() + 8);
+      d.offset = get_big_endian<std::uint32_t>(rest.data() + 16);
+      return d;
+    case datagram_kind::type:
+      if (!decode_type(rest, d)) return std::nullopt;
       return d;
   }
   return std::nullopt;

@@ -76,7 +76,8 @@ reader_table::readers::iterator reader_table::erase(readers::iterator which) noe
 void reader_table::forget_idle_hosts(monotonic::time_point now) noexcept {
   for (auto each = hosts_.begin(); each != hosts_.end();) {
     refill(each->second, now);
-    const bool is_idle = each->second.readers == 0 && each->second.bytes_left == burst;
+    const bool is_idle =
+        each->second.readers == 0 && each->second.bytes_left == burst && each->second.type_bytes_left == type_burst;
     each = is_idle ? hosts_.erase(each) : std::next(each);
   }
 }
@@ -87,6 +88,7 @@ void reader_table::refill(host& which, monotonic::time_point now) noexcept {
   if (us <= 0) return;
   which.refilled = now;
   which.bytes_left = std::min(burst, which.bytes_left + us * bytes_per_second / 1'000'000);
+  which.type_bytes_left = std::min(type_burst, which.type_bytes_left + us * type_bytes_per_second / 1'000'000);
 }
 
 void reader_table::request(reader& whom, const repair_request& what) noexcept {
@@ -132,6 +134,21 @@ reader* reader_table::next_of(const ip_address& address, host& which) noexcept {
 
 void reader_table::charge(const reader& whom, std::size_t bytes) noexcept {
   hosts_.find(host_of(whom.at))->second.bytes_left -= static_cast<std::int64_t>(bytes);
+}
+
+bool reader_table::spend(const source& at, std::size_t bytes, monotonic::time_point now) noexcept {
+  const auto address = host_of(at);
+  if (hosts_.size() >= max_hosts) forget_idle_hosts(now);
+  if (hosts_.size() >= max_hosts && !hosts_.contains(address)) return false;
+  try {
+    host& which = hosts_.try_emplace(address).first->second;
+    refill(which, now);
+    if (which.type_bytes_left <= 0) return false;
+    which.type_bytes_left -= static_cast<std::int64_t>(bytes);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace orc::detail::multicast

@@ -2,7 +2,7 @@
 // for a repair, and whose turn it is.
 //
 // Limits repairs per host and then per reader, and places likewise. So a host with many readers, real or made up, takes
-// neither from the others.
+// neither from the others. Descriptions of types have a budget of their own, so requests for them delay no repair.
 #pragma once
 
 #include <array>
@@ -47,6 +47,9 @@ class reader_table {
   // Bytes of repairs to one host: at once, and per second.
   static constexpr std::int64_t burst = 4 * 1024 * 1024;
   static constexpr std::int64_t bytes_per_second = 64 * 1024 * 1024;
+  // Bytes of type descriptions to one host, likewise. A long description counts 97 KiB (type_offer::cost).
+  static constexpr std::int64_t type_burst = 256 * 1024;
+  static constexpr std::int64_t type_bytes_per_second = 1024 * 1024;
 
   [[nodiscard]] std::size_t size() const noexcept { return readers_.size(); }
   [[nodiscard]] bool empty() const noexcept { return readers_.empty(); }
@@ -88,6 +91,11 @@ class reader_table {
   void charge(const reader& whom, std::size_t bytes) noexcept;
   [[nodiscard]] bool has_requests() const noexcept { return requests_ != 0; }
 
+  // ---- types ----
+  // Takes bytes for a description from the budget of its host. The address proved itself, but need not be a reader's.
+  // False: none are left.
+  [[nodiscard]] bool spend(const source& at, std::size_t bytes, monotonic::time_point now) noexcept;
+
  private:
   // Addresses that one program may choose freely count as one host: all of 127.0.0.0/8, and a network of IPv6 (/64).
   [[nodiscard]] static ip_address host_of(const source& at) noexcept;
@@ -100,6 +108,7 @@ class reader_table {
     std::size_t readers = 0;
     std::size_t requests = 0;
     std::int64_t bytes_left = burst;
+    std::int64_t type_bytes_left = type_burst;
     monotonic::time_point refilled;
     key repaired;  // the last one
   };

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "transport/multicast/reassembly.h"
+#include "transport/multicast/type_transfer.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {
@@ -34,6 +35,8 @@ struct sender {
   bool registered = false;      // with a broker, as it claims
   std::uint64_t unwanted = 0;   // sequence of a sample for which there is no room
   monotonic::time_point taken;  // of its newest sample
+  bool keeps_last = true;       // its subscriptions get the last sample when they join
+  announced_type type;          // of the publication
 
   // When the publication was last heard as such.
   [[nodiscard]] monotonic::time_point alive() const noexcept { return std::max(told, announced_at); }
@@ -82,6 +85,8 @@ class sender_table {
   }
   [[nodiscard]] auto begin() noexcept { return all_.begin(); }
   [[nodiscard]] auto end() noexcept { return all_.end(); }
+  [[nodiscard]] auto begin() const noexcept { return all_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return all_.end(); }
 
   sender_table() { all_.reserve(most); }
 
