@@ -12,6 +12,8 @@ namespace {
 
 thread_local bool counting = false;
 thread_local std::size_t counted = 0;
+thread_local bool failing = false;
+thread_local std::size_t good_left = 0;
 
 }  // namespace
 
@@ -25,6 +27,10 @@ bool called_by_libzmq(void* caller) {
 }
 
 void* allocate(std::size_t size, void* caller) noexcept {
+  if (failing && good_left-- == 0) {  // and all later ones
+    good_left = 0;
+    return nullptr;
+  }
   if (counting) {
     counting = false;  // dladdr may allocate
     if (!called_by_libzmq(caller)) ++counted;
@@ -34,6 +40,7 @@ void* allocate(std::size_t size, void* caller) noexcept {
 }
 
 void* allocate_aligned(std::size_t size, std::align_val_t alignment, void* caller) noexcept {
+  if (failing) return nullptr;
   if (counting && !called_by_libzmq(caller)) ++counted;
   const auto align = static_cast<std::size_t>(alignment);
   return std::aligned_alloc(align, (size + align - 1) / align * align);
@@ -85,5 +92,11 @@ alloc_counter::alloc_counter() {
 alloc_counter::~alloc_counter() { counting = false; }
 std::size_t alloc_counter::count() const { return counted; }
 bool alloc_counter::counts() { return !under_sanitizer; }
+
+alloc_failure::alloc_failure(std::size_t good) {
+  good_left = good;
+  failing = true;
+}
+alloc_failure::~alloc_failure() { failing = false; }
 
 }  // namespace orc::test

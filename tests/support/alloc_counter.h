@@ -17,4 +17,14 @@ class alloc_counter {
   [[nodiscard]] static bool counts();
 };
 
+// While it lives, the current thread's calls of operator new fail after the first `good` ones. Without effect where
+// alloc_counter::counts() is false.
+class alloc_failure {
+ public:
+  explicit alloc_failure(std::size_t good);
+  ~alloc_failure();
+  alloc_failure(const alloc_failure&) = delete;
+  alloc_failure& operator=(const alloc_failure&) = delete;
+};
+
 }  // namespace orc::test

@@ -31,6 +31,9 @@ class broker_process {
     start();
   }
 
+  // Only while it runs.
+  [[nodiscard]] pid_t pid() const { return process_->pid(); }
+
   // Options of a participant of this broker.
   [[nodiscard]] participant_options options(std::string name = "test") const;
 

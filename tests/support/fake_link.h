@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -56,6 +57,7 @@ struct fake_publisher final : private detail::sleeper {
   detail::link_end end;
   std::uint64_t newest_at_join = 0;
   std::uint64_t malformed = 0;
+  std::optional<error> type_problem;
   bool in_order = false;
   bool keeps_samples = false;
   bool exhausted = false;
@@ -150,6 +152,7 @@ class fake_link final : public detail::subscriber_link {
     return publisher_->end;
   }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return publisher_->malformed; }
+  [[nodiscard]] std::optional<error> type_problem() const override { return publisher_->type_problem; }
 
  private:
   const std::shared_ptr<fake_publisher> publisher_;

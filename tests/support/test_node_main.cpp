@@ -2,6 +2,7 @@
 //
 //   open ENDPOINT [TIMEOUT_MS]                              ok
 //   close                                                   ok
+//   type NAME SCHEMA_ENCODING MESSAGE_ENCODING SCHEMA · type   ok; of later topics and requests; without words: none
 //   register TOPIC TRANSPORTS [PRIORITY]                    ok | error CODE TEXT
 //   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS [MAX_AGE_MS]   ok | error CODE TEXT
 //   unregister TOPIC · release TOPIC                        ok | error CODE TEXT
@@ -221,6 +222,7 @@ class node {
     if (verb == "limit_fds") return limit_fds(words);
     if (verb == "eat_fds") return eat_fds();
     if (verb == "free_fds") return free_fds();
+    if (verb == "type") return set_type(words);
     if (verb == "become_nobody") return become_nobody();
     if (!participant_) return "error no participant: open first";
     std::string topic;
@@ -262,8 +264,15 @@ class node {
     participant_.reset();
     return "ok";
   }
+  std::string set_type(std::istringstream& words) {
+    type_ = {};
+    words >> type_.name >> type_.schema_encoding >> type_.message_encoding >> std::ws;
+    std::getline(words, type_.schema);
+    return "ok";
+  }
   std::string declare(std::istringstream& words, const std::string& topic) {
     topic_options options;
+    options.type = type_;
     std::string transports = "any";
     std::string priority = "normal";
     words >> transports >> priority;
@@ -274,6 +283,7 @@ class node {
   }
   std::string request(std::istringstream& words, const std::string& topic) {
     request_options options;
+    options.type = type_;
     std::string transports = "any";
     words >> transports >> options.conflate >> options.depth >> options.connected_within_ms >> options.max_age_ms;
     if (options.conflate == 1) options.depth = 0;
@@ -355,6 +365,7 @@ class node {
   }
 
   std::optional<broker> participant_;
+  type_description type_;
   std::map<std::string, std::unique_ptr<streamer>> streamers_;
   std::map<std::string, std::unique_ptr<collector>> collectors_;
   std::vector<int> eaten_;

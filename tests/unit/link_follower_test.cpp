@@ -37,18 +37,19 @@ struct fixture {
     return spec;
   }
   // The broker names a publication.
-  void report(const wire::id& publication, std::vector<wire::endpoint> endpoints = {over_ipc}) {
+  void report(const wire::id& publication, std::vector<wire::endpoint> endpoints = {over_ipc},
+              std::optional<obstacle> why_not = std::nullopt) {
     wire::topic_state state;
     state.topic = "t";
     state.publication.emplace();
     state.publication->publication = publication;
     state.publication->endpoints = std::move(endpoints);
-    follower.update(state, true, "/run/orc", now);
+    follower.update(state, true, "/run/orc", std::move(why_not), now);
   }
   void report_none(bool pushed) {
     wire::topic_state state;
     state.topic = "t";
-    follower.update(state, pushed, "/run/orc", now);
+    follower.update(state, pushed, "/run/orc", std::nullopt, now);
   }
   void step(monotonic::duration later = 0ms) {
     now += later;
@@ -420,4 +421,112 @@ TEST_CASE("link follower: when it stops, the link ends without its samples, and 
   std::vector<int> polled;
   f.follower.append_fds(polled);
   CHECK(polled.empty());
+}
+
+namespace {
+
+const obstacle waits{"waits for the schema", std::nullopt};
+const obstacle mismatch{"another type", orc::error(orc::errc::type_mismatch, "another type")};
+
+}  // namespace
+
+TEST_CASE("link follower: it keeps away from a publication until its type is known to match", "[unit]") {
+  fixture f;
+  const auto publication = wire::id::random();
+  static_cast<void>(f.rang());
+  f.report(publication, {over_ipc}, waits);
+  f.run(5s);
+  CHECK(f.ipc->asked.empty());
+  CHECK(f.reason() == "waits for the schema");
+  CHECK(f.follower.public_reason() == "waits for the schema");
+  CHECK(f.rang());
+  f.follower.judge(std::nullopt, f.now);
+  CHECK(f.rang());
+  f.run(1s);
+  CHECK(f.follower.is_connected());
+  CHECK(f.follower.kept_away_by() == nullptr);
+  REQUIRE(f.ipc->asked.size() == 1);
+  CHECK(f.ipc->asked.front().publication == publication);
+  f.follower.judge(mismatch, f.now);  // too late: the verdict is known
+  CHECK(f.follower.is_connected());
+}
+
+TEST_CASE("link follower: a link ends when its publication gets another type, and its samples stay", "[unit]") {
+  fixture f;
+  const auto publication = f.link_up();
+  f.ipc->last().send(1);
+  f.report(publication, {over_ipc}, waits);
+  CHECK_FALSE(f.follower.is_connected());
+  CHECK(f.arrived() == sequences{1});
+  f.follower.judge(mismatch, f.now);
+  f.run(5s);
+  CHECK(f.ipc->asked.size() == 1);
+  CHECK(f.reason() == "another type");
+  REQUIRE(f.follower.kept_away_by() != nullptr);
+  CHECK(f.follower.kept_away_by()->mismatch);
+  f.report(publication);
+  f.run(1s);
+  CHECK(f.follower.is_connected());
+}
+
+TEST_CASE("link follower: an obstacle goes with its publication", "[unit]") {
+  fixture f;
+  f.report(wire::id::random(), {over_ipc}, mismatch);
+  f.report_none(true);
+  CHECK(f.reason() == "no publisher");
+  CHECK(f.follower.kept_away_by() == nullptr);
+  f.follower.judge(std::nullopt, f.now);
+  f.run(1s);
+  CHECK(f.ipc->asked.empty());
+  static_cast<void>(f.link_up());
+}
+
+TEST_CASE("link follower: an obstacle goes when another run of the broker knows no publication", "[unit]") {
+  fixture f;
+  const auto publication = wire::id::random();
+  f.report(publication, {over_ipc}, mismatch);
+  static_cast<void>(f.rang());
+  f.report_none(false);
+  CHECK(f.rang());
+  CHECK(f.reason() == "no publisher");
+  CHECK(f.follower.kept_away_by() == nullptr);
+  f.report(publication, {over_ipc}, mismatch);
+  CHECK(f.reason() == "another type");
+  static_cast<void>(f.rang());
+  f.report(publication);
+  CHECK(f.rang());  // without an obstacle, threads wait for another reason
+  f.run(1s);
+  CHECK(f.follower.is_connected());
+}
+
+TEST_CASE("link follower: a sender of another type is a reason, also for the broker", "[unit]") {
+  fixture f;
+  f.link_up();
+  f.ipc->last().type_problem = orc::error(orc::errc::type_mismatch, "another type at 127.0.0.1:1");
+  f.step();
+  CHECK(f.follower.is_connected());
+  CHECK_THAT(f.reason(), contains("; another type at 127.0.0.1:1"));
+  CHECK_THAT(f.follower.public_reason(), contains("; another type at 127.0.0.1:1"));
+  fixture g;
+  g.ipc->next = [] {
+    auto publisher = std::make_shared<fake_publisher>();
+    publisher->state = link_state::connecting;
+    publisher->type_problem = orc::error(orc::errc::type_mismatch, "another type at 127.0.0.1:1");
+    return publisher;
+  };
+  g.report(wire::id::random());
+  g.step();
+  CHECK_FALSE(g.follower.is_connected());
+  CHECK(g.follower.public_reason() == "another type at 127.0.0.1:1");
+}
+
+TEST_CASE("link follower: a publication of another type ends open listening", "[unit]") {
+  fixture f(8, group);
+  f.run(link_follower::broker_answers_within + 100ms);
+  REQUIRE(f.follower.is_connected());
+  f.report(wire::id::random(), {over_ipc}, mismatch);
+  CHECK_FALSE(f.follower.is_connected());
+  f.run(5s);
+  CHECK(f.multicast->asked.size() == 1);
+  CHECK(f.reason() == "another type");
 }

@@ -34,7 +34,8 @@ struct topic_over_loopback {
     told.publication.emplace();
     told.publication->publication = offered.publication;
     told.publication->endpoints = offered.endpoints;
-    by.update(told, true, "", monotonic::now());
+    type_checks checks;
+    by.update(told, true, "", checks, monotonic::now());
     by.step(monotonic::now());
   }
   void send(std::string_view text) const { REQUIRE(sender->send(text.data(), text.size())); }

@@ -45,8 +45,8 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
          o.transports = {orc::transport::ipc};
          o.priority = orc::priority::control;
        }},
-      {"schema", [](auto& o) { o.type.schema.assign(orc::wire::max_schema_bytes + 1, 'x'); }},
-      {"hash of type", [](auto& o) { o.type = {.name = "n", .encoding = {}, .hash = 1, .schema = "s"}; }},
+      {"schema", [](auto& o) { o.type.schema.assign(orc::max_schema_bytes + 1, 'x'); }},
+      {"a name or an encoding of a type", [](auto& o) { o.type.name.assign(256, 'x'); }},
       {"does not begin with udpm://", [](auto& o) { o.multicast = "nonsense"; }},
       {"no transport 31", [](auto& o) { o.transports = {static_cast<orc::transport>(31)}; }}};
   for (const auto& [what, spoil] : topics) {

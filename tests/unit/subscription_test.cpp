@@ -7,6 +7,7 @@
 
 #include "support/catch.h"
 #include "support/fake_transport.h"
+#include "support/struct_types.h"
 #include "support/wait_until.h"
 #include "support/waiting_thread.h"
 
@@ -39,7 +40,7 @@ struct fixture {
     state.publication.emplace();
     state.publication->publication = wire::id::random();
     state.publication->endpoints = {{wire::transport::ipc, "ipc:///run/orc/1"}};
-    tested.update(state, true, "/run/orc", now);
+    tested.update(state, true, "/run/orc", checks, now);
     step(1s);
     REQUIRE(tested.connected());
   }
@@ -53,6 +54,7 @@ struct fixture {
   fake_transports transports;
   std::shared_ptr<fake_transport::record> ipc = transports.add(wire::transport::ipc);
   monotonic::time_point now = monotonic::now();
+  type_checks checks;
   subscription tested;
 };
 
@@ -244,6 +246,56 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK(f.tested.link().transport == orc::transport::ipc);
   f.tested.close();
   CHECK(f.tested.wait_connected(-1).code() == errc::closed);
+}
+
+TEST_CASE("subscription: a sender of another type is no reason to give up before the time", "[unit]") {
+  fixture f;
+  std::shared_ptr<fake_publisher> sender;
+  f.link_up([](fake_publisher& made) {
+    made.type_problem = orc::error(errc::type_mismatch, "another type");
+    made.keeps_samples = true;
+  });
+  sender = f.ipc->publishers.back();
+  sender->state = link_state::connecting;
+  f.step(0s);
+  CHECK(f.tested.wait_connected(0).error().message() == "another type");
+  CHECK(f.tested.wait_connected(1).code() == errc::type_mismatch);
+  orc::result linked = errc::timed_out;
+  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit_ms); });
+  REQUIRE(user.await_sleep());
+  f.link_up();
+  CHECK(user.await_end());
+  CHECK(linked);
+}
+
+TEST_CASE("subscription: news about types come once a second, the newest", "[unit]") {
+  orc::request_options options;
+  options.type = struct_type("float64");
+  fixture f(options);
+  const auto publish = [&](std::string_view element, std::uint32_t pid) {
+    wire::topic_state state;
+    state.topic = "t";
+    state.publication.emplace();
+    state.publication->publication = wire::id::random();
+    state.publication->participant_name = "arm";
+    state.publication->pid = pid;
+    const auto type = struct_type(element);
+    state.publication->type = describe(type)->reference;
+    f.tested.update(state, true, "/run/orc", f.checks, f.now);
+    if (f.tested.awaited_type() != nullptr) f.tested.check_type(type, f.checks, f.now);
+  };
+  publish("float32", 1);
+  const auto first = f.tested.take_news(f.now);
+  REQUIRE(first);
+  CHECK(first->text == "topic t: " + mismatch_of_structs("arm (1)"));
+  for (std::uint32_t pid = 2; pid < 6; ++pid) {
+    publish(pid % 2 == 0 ? "float64" : "float32", pid);
+    CHECK_FALSE(f.tested.take_news(f.now));
+  }
+  const auto last = f.tested.take_news(f.now + subscription::between_news);
+  REQUIRE(last);
+  CHECK(last->text == "topic t: " + mismatch_of_structs("arm (5)"));
+  CHECK_FALSE(f.tested.take_news(f.now + 2 * subscription::between_news));
 }
 
 TEST_CASE("subscription: a closed one makes no descriptor, and keeps the one that it had", "[unit]") {

@@ -64,12 +64,24 @@ struct publication_counters {
   bool operator==(const publication_counters&) const = default;
 };
 
+// The type of a topic, without the bytes of its schema: directory::find_type has them.
+struct topic_type {
+  std::string name = {};  // the parts of orc::type_description
+  std::string schema_encoding = {};
+  std::string message_encoding = {};
+  std::uint64_t hash = 0;       // orc::hash_of the description
+  std::size_t schema_size = 0;  // bytes
+
+  // Whether all fields are equal.
+  bool operator==(const topic_type&) const = default;
+};
+
 // The sending end of a topic.
 struct publication_state {
   std::string id = {};                   // 32 hexadecimal digits; a new one each time the topic is registered
   participant_state participant = {};    // the publisher
   std::vector<endpoint> endpoints = {};  // addresses at which subscribers reach it
-  std::optional<type_info> type = {};    // with its schema from directory::describe only
+  std::optional<topic_type> type = {};   // nothing: untyped
   bool keep_last = true;                 // topic_options::keep_last
   std::optional<publication_counters> counters = {};  // nothing: not reported yet, or from a watch
 
@@ -98,6 +110,7 @@ struct subscription_state {
   std::string id = {};                                 // 32 hexadecimal digits
   participant_state participant = {};                  // the subscriber
   std::uint32_t max_age_ms = 0;                        // request_options::max_age_ms; 0: any age
+  std::optional<topic_type> type = {};                 // that it expects; nothing: any
   std::optional<subscription_counters> counters = {};  // nothing: not reported yet
 
   // Whether all fields are equal.
@@ -232,10 +245,16 @@ class ORC_API directory {
   // Returns the topics whose names match `pattern` (as in watch_options::topics), in the order of their names.
   [[nodiscard]] result topics(std::string_view pattern, std::vector<topic_state>& found);
 
-  // Returns one topic with its schema, counters and all subscriptions.
+  // Returns one topic with its counters and all subscriptions.
   // - unknown_topic: no participant publishes or requested it.
   // - bad_name: this cannot be the name of a topic.
   [[nodiscard]] result describe(std::string_view topic, topic_state& found);
+
+  // Returns the description of a type with its schema.
+  // - unknown_type: the broker does not have the schema: no participant sent it yet, or no topic has the type any more.
+  // - bad_argument: `which.schema_size` is above max_schema_bytes.
+  // - refused: the broker refused, or sent something else than the next part of this schema.
+  [[nodiscard]] result find_type(const topic_type& which, type_description& found);
 
   // Returns them in the order in which they came. refused: the broker is older than this call.
   [[nodiscard]] result participants(std::vector<participant_state>& found);

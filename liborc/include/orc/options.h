@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "orc/log.h"
+#include "orc/type_description.h"
 #include "orc/version.h"
 
 namespace orc {
@@ -89,16 +90,10 @@ struct participant_options {
   log_callback log = {};
 };
 
-// The type of a topic's bytes. Tools show it; ORC never interprets it.
-struct type_info {
-  std::string name = {};      // "geometry.Pose"
-  std::string encoding = {};  // "flatbuffers", "protobuf", "cdr", "json", …
-  std::uint64_t hash = 0;     // of the other fields, when there is a schema; computed: leave it 0
-  std::string schema = {};    // bytes, at most 32 KiB
-
-  // Whether all fields are equal.
-  bool operator==(const type_info&) const = default;
-};
+// Whether a subscription takes samples of another type than the one it expects.
+// - on: it makes no link to a publication whose type does not match.
+// - off: it takes what comes.
+enum class type_check : std::uint8_t { on, off };
 
 // How shm gets its memory. Both options take time when memory is taken, so that send and receive take less.
 struct shared_memory_options {
@@ -129,8 +124,9 @@ struct topic_options {
   shared_memory_options memory = {};
   // multicast: the network of this topic, as a URL. Empty: the participant's.
   std::string multicast = {};
-  // The type of the samples, for the tools.
-  type_info type = {};
+  // The type of the samples (orc/type_description.h). Subscriptions that expect another type make no link. Empty: the
+  // topic is untyped and matches any subscription.
+  type_description type = {};
   // True: a subscription that joins receives the last sample, however old. False, for commands: a sample reaches only
   // the subscriptions that are connected when it is sent, also those that lag. A subscription that reconnects after an
   // outage joins again.
@@ -165,6 +161,11 @@ struct request_options {
   // message::missed() of the next sample counts the dropped ones. A negative age is young enough. 0: any age. Between
   // hosts the clocks must agree (message::age_ns).
   int max_age_ms = 0;
+  // The type that the samples must have (orc/schema.h, check_types). With another type there is no link, and
+  // request_topic or wait_connected returns type_mismatch. Empty: any type.
+  type_description type = {};
+  // off: a link is made whatever the types are.
+  orc::type_check type_check = orc::type_check::on;
 };
 
 }  // namespace orc

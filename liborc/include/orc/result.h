@@ -37,7 +37,10 @@ enum class errc : unsigned char {
   // Receive, over shm:
   too_many_messages,  // the program holds request_options::max_messages messages of this subscription: release one
   // Directory:
-  unknown_topic  // no participant publishes or requested the topic
+  unknown_topic,  // no participant publishes or requested the topic
+  unknown_type,   // the broker does not have the schema of this type
+  // Types:
+  type_mismatch  // the publication's samples have another type than the one that was requested
 };
 
 // Returns one plain sentence per code.

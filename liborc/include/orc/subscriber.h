@@ -76,7 +76,9 @@ class ORC_API subscriber {
   // waits.
   [[nodiscard]] bool connected() const noexcept;
   // Waits until a link is up, at most timeout_ms milliseconds; 0 polls, -1 waits for ever. Returns timed_out,
-  // bad_argument (timeout_ms below -1), closed, forked or not_requested on failure.
+  // type_mismatch (the publication has another type; the message says how it differs), bad_argument (timeout_ms below
+  // -1), closed, forked or not_requested on failure. On an open multicast channel, any sender of which may have another
+  // type, it returns type_mismatch only after timeout_ms, in place of timed_out.
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
   // Returns the link as it is now. Never waits; may allocate. Not connected after fork() and for a false handle.
   [[nodiscard]] link_info link() const;

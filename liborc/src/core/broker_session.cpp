@@ -3,13 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
+#include <cerrno>
 
 #include "base/process_identity.h"
 #include "base/run_dir.h"
 #include "core/process.h"
-#include "transport/endpoint_directory.h"
 
 namespace orc::detail {
 
@@ -29,12 +27,6 @@ constexpr int goodbye_patience_ms = 300;
   }
 }
 
-// with_environment() has checked them.
-[[nodiscard]] port_range ports_of(const participant_options& options) {
-  const auto parsed = port_range::parse(options.ports);
-  return parsed ? *parsed : port_range{};
-}
-
 // The broker's candidates that the user named. The other candidates are not checked: most of them are always empty.
 [[nodiscard]] std::vector<std::string> named_candidates_of(const participant_options& options) {
   return broker_is_named(options.broker) ? broker_candidates(options.broker) : std::vector<std::string>();
@@ -46,6 +38,8 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
     : options_(options),
       alone_(options.broker == without_broker),
       search_(context, options.broker),
+      whereabouts_(options, alone_),
+      schemas_([this](log_level level, const std::string& text) { log(level, text); }),
       silence_(named_candidates_of(options)) {
   draw_identity();
   hello_.name = options.name.empty() ? program_invocation_short_name : options.name;
@@ -54,8 +48,6 @@ broker_session::broker_session(zmq::context_t& context, const participant_option
   hello_.start_time = process_start_time(hello_.pid).value_or(0);
   hello_.library = std::string("liborc ") + version();
   if (!alone_) return;
-  scope_ = network_scope{
-      .directory = {}, .directory_problem = {}, .alone = true, .addresses = {}, .ports = ports_of(options_)};
   status_endpoint_ = without_broker;
   status_up_ = true;
 }
@@ -67,7 +59,10 @@ void broker_session::draw_identity() {
 }
 
 void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
-  if (alone_) return confirm_all(now, topics);
+  if (alone_) {
+    schemas_.compare(now, topics);  // no broker has schemas, but links may have news about types
+    return confirm_all(now, topics);
+  }
   if (!joined_) {
     if (search_.step(now)) publish_status();
     if (silence_.step(now)) publish_status();
@@ -91,6 +86,7 @@ void broker_session::step(monotonic::time_point now, const topic_lists& topics) 
   }
   // A send may have consumed the event that made the descriptor readable.
   if (std::exchange(sent_, false)) receive_all(now, topics);
+  schemas_.compare(now, topics);
 }
 
 monotonic::time_point broker_session::next_step(monotonic::time_point now, const topic_lists& topics) const {
@@ -105,7 +101,8 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
     if (each->is_open()) look_at(each->announcement());
   }
   for (const auto& each : topics.subscriptions) look_at(each->announcement());
-  return std::max({std::min(next, withdrawals_.next()), now, try_again_});
+  next = std::min({next, withdrawals_.next(), schemas_.next()});
+  return std::max({next, now, try_again_});
 }
 
 void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
@@ -128,6 +125,8 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   if (const auto* const refusal = std::get_if<wire::error>(&message.content))
     return on_error(message.request, *refusal, now, topics);
   if (!joined_) return;
+  if (auto* const part = std::get_if<wire::schema_part>(&message.content))
+    return schemas_.on_part(message.request, std::move(*part), now);
   if (const auto* const state = std::get_if<wire::topic_state>(&message.content))
     return on_state(message.request, *state, now, topics);
   if (std::holds_alternative<wire::probe>(message.content)) {
@@ -136,6 +135,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   }
   if (!std::holds_alternative<wire::ack>(message.content)) return;
   withdrawals_.end(message.request);
+  schemas_.on_ack(message.request, now);
   for (const auto& each : topics.publications) {
     if (each->announcement().awaits(message.request)) each->announcement().confirmed();
   }
@@ -152,64 +152,31 @@ void broker_session::on_new_connection(const wire::welcome& welcome, monotonic::
   say_hello(now);
 }
 
-// Records where the broker is, and where our endpoints belong.
+// Records how often the broker wants to hear from us, where it is, and where our endpoints belong.
 void broker_session::learn(const wire::welcome& welcome) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = std::chrono::milliseconds(welcome.heartbeat_ms);
   if (welcome.lease_ms > 0) lease_ = std::chrono::milliseconds(welcome.lease_ms);
-  const bool known = scope_ && endpoint() == search_.endpoint();
-  const auto way = way_to_broker();
-  if (!known)
-    scope_ = scope_beside_broker(welcome.remote || (way && way->leaves_host));
-  else if (is_cut_off(way))
-    return;
-  way_begins_at_ = way ? way->address : std::string();
-  if (way && way->leaves_host && options_.advertise.empty() && way_begins_at_.find('%') != std::string::npos)
-    log(log_level::warning, "the broker is reached from the link-local address " + way_begins_at_ +
-                                ", which other hosts cannot use: no topic is offered over tcp; name another address "
-                                "of the broker in ORC_BROKER");
-  scope_->addresses = own_addresses(way);
-}
-
-network_scope broker_session::scope_beside_broker(bool remote) {
-  run_directory_ = directory_beside(search_.endpoint());
-  const bool chosen = search_.is_named() && search_.endpoint().starts_with("ipc://");
-  auto directory = prepare_endpoint_directory(run_directory_, chosen);
-  network_scope scope;
-  if (directory)
-    scope.directory = *std::move(directory);
-  else
-    scope.directory_problem = directory.error();
-  scope.remote = remote;
-  scope.ports = ports_of(options_);
-  scope.across_hosts = scope.remote || search_.endpoint().starts_with("tcp://");
-  return scope;
-}
-
-std::optional<route> broker_session::way_to_broker() const { return route_to(search_.endpoint()); }
-
-// From another host the broker accepts only the address that the connection comes from.
-std::vector<std::string> broker_session::own_addresses(const std::optional<route>& way) const {
-  if (!options_.advertise.empty()) return {options_.advertise};
-  if (way && way->leaves_host) return {way->address};
-  return scope_->remote ? outside_addresses() : std::vector<std::string>();
+  const bool is_new = endpoint() != search_.endpoint();
+  const auto remark = whereabouts_.learn(search_.endpoint(), search_.is_named(), welcome.remote, is_new);
+  if (!remark.empty()) log(log_level::warning, remark);
 }
 
 void broker_session::follow_addresses(monotonic::time_point now, const topic_lists& topics) {
   for (const auto& each : topics.publications) {
     if (each->close_outdated()) each->announcement().moved();
   }
-  if (alone_ || !scope_) return;
-  const auto way = way_to_broker();
-  if (is_cut_off(way)) return;  // when a way exists again, that is another change
-  if (way && std::exchange(way_begins_at_, way->address) != way->address) {
-    log(log_level::info, "this host is at " + way->address + " now: says so to the broker at " + search_.endpoint());
+  if (alone_ || !scope()) return;
+  const auto followed = whereabouts_.follow(search_.endpoint());
+  if (!followed.has_way) return;  // when a way exists again, that is another change
+  if (followed.begins_elsewhere) {
+    log(log_level::info,
+        "this host is at " + whereabouts_.way_begins_at() + " now: says so to the broker at " + search_.endpoint());
     joined_ = false;
     next_hello_ = now + hello_interval;
     search_.reconnect(now);
   }
-  scope_->addresses = own_addresses(way);
   for (const auto& each : topics.publications) {
-    if (each->set_addresses(scope_->addresses)) each->announcement().moved();
+    if (each->set_addresses(scope()->addresses)) each->announcement().moved();
   }
 }
 
@@ -219,6 +186,7 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
     log(log_level::info, "broker " + welcome.version + " answers at " + search_.endpoint());
   if (epoch_ != welcome.epoch) withdrawals_.end_all();
   withdrawals_.repeat(now);
+  schemas_.begin_again(now);
   joined_ = true;
   joined_at_ = now;
   epoch_ = welcome.epoch;
@@ -227,7 +195,7 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   silence_.end();
   next_beat_ = now;
   for (const auto& each : topics.publications) {
-    if (each->set_addresses(scope_->addresses))
+    if (each->set_addresses(scope()->addresses))
       each->announcement().moved();
     else
       each->announcement().renew();
@@ -242,6 +210,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   if (!joined_) return;
   if (error.code == wire::error_code::unknown_participant) return on_lost_session(error, now);
   withdrawals_.end(request);
+  schemas_.on_error(request, error, now);
   const orc::error why(code_of(error.code), error.text);
   for (const auto& each : topics.publications) {
     if (!each->announcement().awaits(request)) continue;
@@ -292,13 +261,17 @@ void broker_session::hold_up(const topic_lists& topics) {
 
 void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
                               const topic_lists& topics) {
-  for (const auto& each : topics.publications) {
-    if (request != 0 && each->announcement().awaits(request)) each->announcement().confirmed();
-  }
+  const auto confirm = [&](auto& topic) {
+    if (request == 0 || !topic.announcement().awaits(request)) return;
+    if (state.lacks_schema && topic.type()) schemas_.lacks(topic.type(), now);
+    topic.announcement().confirmed();
+  };
+  for (const auto& each : topics.publications) confirm(*each);
   for (const auto& each : topics.subscriptions) {
-    const bool answer = request != 0 && each->announcement().awaits(request);
-    if (answer) each->announcement().confirmed();
-    if (each->topic() == state.topic) each->update(state, request == 0, run_directory_, now);
+    // First, because request_topic then looks whether the types match.
+    if (each->topic() == state.topic)
+      each->update(state, request == 0, whereabouts_.run_directory(), schemas_.checks(), now);
+    confirm(*each);
   }
 }
 
@@ -341,6 +314,11 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
     each->announcement().sent(next_request_++, now);
   }
   try_again_ = now;
+  schemas_.step(now, topics, [&](wire::body what) -> std::optional<std::uint64_t> {
+    if (send(next_request_, std::move(what))) return next_request_++;
+    try_again_ = now + retry_interval;
+    return std::nullopt;
+  });
 }
 
 void broker_session::beat(const topic_lists& topics) {

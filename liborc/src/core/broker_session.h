@@ -11,20 +11,15 @@
 #include <vector>
 
 #include "core/broker_search.h"
-#include "core/publication.h"
-#include "core/route.h"
+#include "core/own_addresses.h"
+#include "core/schema_exchange.h"
 #include "core/silence_check.h"
-#include "core/subscription.h"
+#include "core/topic_lists.h"
 #include "core/withdrawals.h"
 #include "orc/log.h"
 #include "wire/control.h"
 
 namespace orc::detail {
-
-struct topic_lists {
-  std::vector<std::shared_ptr<publication>> publications;
-  std::vector<std::shared_ptr<subscription>> subscriptions;
-};
 
 // Not thread-safe: the housekeeping thread owns it. Calls for other threads are marked.
 class broker_session {
@@ -53,7 +48,7 @@ class broker_session {
   void leave();
 
   // Known once a broker has answered.
-  [[nodiscard]] const std::optional<network_scope>& scope() const noexcept { return scope_; }
+  [[nodiscard]] const std::optional<network_scope>& scope() const noexcept { return whereabouts_.scope(); }
 
   // Any thread: the endpoint of the broker that answered last, and why none answers (a sentence that says what to do).
   [[nodiscard]] std::string endpoint() const;
@@ -72,12 +67,6 @@ class broker_session {
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
   void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
   void learn(const wire::welcome& welcome);
-  [[nodiscard]] network_scope scope_beside_broker(bool remote);
-  [[nodiscard]] std::optional<route> way_to_broker() const;
-  [[nodiscard]] bool is_cut_off(const std::optional<route>& way) const noexcept {
-    return !way && search_.endpoint().starts_with("tcp://");
-  }
-  [[nodiscard]] std::vector<std::string> own_addresses(const std::optional<route>& way) const;
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
   void on_lost_session(const wire::error& error, monotonic::time_point now);
@@ -97,10 +86,8 @@ class broker_session {
   const participant_options options_;
   const bool alone_;  // no broker is used
   broker_search search_;
+  own_addresses whereabouts_;
   wire::hello hello_;
-  std::optional<network_scope> scope_;
-  std::string way_begins_at_;                 // our address on the way there, when last checked
-  std::string run_directory_;                 // the run directory of the broker's users
   bool joined_ = false;                       // the broker accepted our Hello
   std::optional<error> refusal_;              // or refused it, for this reason
   std::string logged_refusal_;                // so that each is logged once
@@ -118,6 +105,7 @@ class broker_session {
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
   withdrawals withdrawals_;
+  schema_exchange schemas_;
   silence_check silence_;
 
   mutable std::mutex status_mutex_;

@@ -1,5 +1,6 @@
 #include "core/directory.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -31,6 +32,7 @@ expected<std::unique_ptr<broker_client>> client_for(const directory_options& opt
 
 result refusal(const wire::error& by_broker, const broker_client& client) {
   if (by_broker.code == wire::error_code::unknown_topic) return {errc::unknown_topic, by_broker.text};
+  if (by_broker.code == wire::error_code::unknown_schema) return {errc::unknown_type, by_broker.text};
   return {errc::refused,
           "the broker at " + client.endpoint() + " (" + client.version() + ") refused: " + by_broker.text};
 }
@@ -114,7 +116,7 @@ result directory::describe(std::string_view topic, topic_state& found) {
     const auto last = page.subscriptions.empty() ? wire::id{} : page.subscriptions.back().subscription;
     const bool more = page.more;
     if (!all) {
-      all = std::move(page);  // with the type's schema
+      all = std::move(page);
     } else {
       std::move(page.subscriptions.begin(), page.subscriptions.end(), std::back_inserter(all->subscriptions));
       all->subscription_count = page.subscription_count;
@@ -123,6 +125,29 @@ result directory::describe(std::string_view topic, topic_state& found) {
     question.after = last;
   }
   found = state_of(*std::move(all));
+  return {};
+}
+
+result directory::find_type(const topic_type& which, type_description& found) {
+  if (forked()) return errc::forked;
+  type_description whole{which.name, which.schema_encoding, which.message_encoding, {}};
+  if (which.schema_size > max_schema_bytes)
+    return {errc::bad_argument, "a schema has at most " + std::to_string(max_schema_bytes) + " bytes, not " +
+                                    std::to_string(which.schema_size)};
+  const std::lock_guard lock(mutex_);
+  while (whole.schema.size() < which.schema_size) {
+    const auto offset = static_cast<std::uint32_t>(whole.schema.size());
+    wire::schema_part part;
+    if (auto ok = ask(wire::get_schema{which.hash, offset}, part); !ok) return ok;
+    // Parts are never shorter than they could be: else a broken broker would keep us asking a million times.
+    if (part.hash != which.hash || part.offset != offset ||
+        part.bytes.size() != std::min(which.schema_size - offset, wire::max_schema_part))
+      return {errc::refused, "the broker at " + client_->endpoint() + " sent a part of another schema"};
+    whole.schema += part.bytes;
+  }
+  if (hash_of(whole) != which.hash)
+    return {errc::unknown_type, "the broker at " + client_->endpoint() + " has another type with this hash"};
+  found = std::move(whole);
   return {};
 }
 

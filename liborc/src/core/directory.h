@@ -28,6 +28,7 @@ class directory {
   [[nodiscard]] result broker(broker_state& found);
   [[nodiscard]] result topics(std::string_view pattern, std::vector<topic_state>& found);
   [[nodiscard]] result describe(std::string_view topic, topic_state& found);
+  [[nodiscard]] result find_type(const topic_type& which, type_description& found);
   [[nodiscard]] result participants(std::vector<participant_state>& found);
   [[nodiscard]] result hosts(std::vector<host_state>& found);
 

@@ -45,6 +45,9 @@ result directory::topics(std::string_view pattern, std::vector<topic_state>& fou
 result directory::describe(std::string_view topic, topic_state& found) {
   return call(directory_, [&](auto& core) { return core.describe(topic, found); });
 }
+result directory::find_type(const topic_type& which, type_description& found) {
+  return call(directory_, [&](auto& core) { return core.find_type(which, found); });
+}
 result directory::participants(std::vector<participant_state>& found) {
   return call(directory_, [&](auto& core) { return core.participants(found); });
 }

@@ -30,17 +30,21 @@ namespace {
   return to;
 }
 
+[[nodiscard]] std::optional<topic_type> state_of(std::optional<wire::type_reference> from) {
+  if (!from) return std::nullopt;
+  return topic_type{std::move(from->name), std::move(from->schema_encoding), std::move(from->message_encoding),
+                    from->hash, from->schema_size};
+}
+
 [[nodiscard]] publication_state state_of(wire::publication_info from) {
   publication_state to{from.publication.hex(),
                        {from.participant.hex(), std::move(from.participant_name), std::move(from.host), from.pid},
                        {},
-                       {},
+                       state_of(std::move(from.type)),
                        from.keep_last,
                        {}};
   for (auto& each : from.endpoints)
     to.endpoints.push_back({static_cast<transport>(each.transport), std::move(each.address)});
-  if (auto& type = from.type)
-    to.type = type_info{std::move(type->name), std::move(type->encoding), type->hash, std::move(type->schema)};
   if (from.counters) to.counters = state_of(*from.counters, from.received_ago_ms);
   return to;
 }
@@ -49,6 +53,7 @@ namespace {
   subscription_state to{from.subscription.hex(),
                         {from.participant.hex(), std::move(from.participant_name), std::move(from.host), from.pid},
                         from.max_age_ms,
+                        state_of(std::move(from.type)),
                         {}};
   if (from.counters) to.counters = state_of(*std::move(from.counters), from.received_ago_ms);
   return to;

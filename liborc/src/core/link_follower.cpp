@@ -17,31 +17,32 @@ link_follower::link_follower(subscription_spec wanted, transport_set allowed,
       selector_(std::move(wanted), allowed, std::move(transports)) {}
 
 void link_follower::update(const wire::topic_state& state, bool pushed, const std::string& run_directory,
-                           monotonic::time_point now) {
+                           std::optional<obstacle> why_not, monotonic::time_point now) {
   selector_.look_in(run_directory);
   if (state.publication) {
     listen_openly_at_ = monotonic::time_point::max();
-    follow(state.publication->publication, state.publication->endpoints, now);
+    follow(state.publication->publication, state.publication->endpoints, std::move(why_not), now);
   } else if (publication_ == wire::id{}) {
     if (!open_address_.empty() && !link_) listen_openly(now);
-  } else if (pushed) {
+  } else if (pushed || obstacle_) {
+    obstacle_.reset();
     departure_.begin(now);
     selector_.try_no_more();
     if (auto chosen = selector_.step(now)) adopt(std::move(*chosen), now);
     waiting_.ring();
   }
   // Not pushed: a broker that has just started may not know the publication yet. The state of the link is more
-  // reliable.
+  // reliable. With an obstacle there is none.
 }
 
 void link_follower::follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints,
-                           monotonic::time_point now) {
+                           std::optional<obstacle> why_not, monotonic::time_point now) {
   const bool same = publication == publication_;
   if (same && departure_.is_said()) {
     departure_.forget();
     waiting_.ring();
   }
-  if (same && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
+  if (same && !why_not && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
   if (!same) {
     end_link();
     last_end_.clear();
@@ -50,14 +51,32 @@ void link_follower::follow(const wire::id& publication, const std::vector<wire::
     publication_ = publication;
   }
   endpoints_ = endpoints;
+  if (why_not) return keep_away(*std::move(why_not));
+  if (obstacle_) waiting_.ring();
+  obstacle_.reset();
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
   if (!link_stays) look_for_link(pace_.book(now));  // a link that is up serves until the new one is up
+}
+
+void link_follower::keep_away(obstacle&& why) {
+  obstacle_ = std::move(why);
+  selector_.stop();
+  end_link();
+  waiting_.ring();
+}
+
+void link_follower::judge(std::optional<obstacle> why_not, monotonic::time_point now) {
+  if (!obstacle_) return;
+  if (why_not) return keep_away(*std::move(why_not));
+  obstacle_.reset();
+  waiting_.ring();
+  look_for_link(pace_.book(now));
 }
 
 // The broker knows no publication: receives from any sender on the channel, such as LCM programs.
 void link_follower::listen_openly(monotonic::time_point now) {
   listen_openly_at_ = monotonic::time_point::max();
-  follow({}, {{wire::transport::multicast, open_address_}}, now);
+  follow({}, {{wire::transport::multicast, open_address_}}, std::nullopt, now);
 }
 
 void link_follower::step(monotonic::time_point now) {
@@ -65,6 +84,7 @@ void link_follower::step(monotonic::time_point now) {
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen), now);
   serve_link();
   watch_path(now);
+  look_at_types();
   departure_.look(now, samples_.received());
   if (departure_.is_said()) {
     const bool overdue = departure_.is_overdue(now);
@@ -98,6 +118,16 @@ void link_follower::watch_path(monotonic::time_point now) {
     look_for_link(now);
     is_silent_ = true;
   }
+}
+
+// Over multicast the senders' types are known only when they are heard.
+void link_follower::look_at_types() {
+  auto problem = link_ ? link_->type_problem() : selector_.type_problem();
+  if (!problem && !type_problem_) return;
+  if (problem && type_problem_ && problem->message() == type_problem_->message()) return;
+  has_type_news_ = !type_problem_;  // not for each sender: any program can send
+  type_problem_ = std::move(problem);
+  waiting_.ring();
 }
 
 bool link_follower::has_ended() const noexcept {
@@ -154,7 +184,9 @@ bool link_follower::is_connected() const noexcept {
 }
 
 std::string link_follower::reason(monotonic::time_point now) const {
-  if (is_connected()) return reason_;
+  if (is_connected()) return type_problem_ ? reason_ + "; " + type_problem_->message() : reason_;
+  if (obstacle_) return obstacle_->reason;
+  if (type_problem_) return type_problem_->message();
   if (!may_find_one()) return "no publisher";
   if (!selector_.aiming()) return link_ ? "the link ended: " + end_text(link_->why_ended()) : "the link ended";
   const auto ways = selector_.notes(now);
@@ -162,7 +194,9 @@ std::string link_follower::reason(monotonic::time_point now) const {
 }
 
 std::string link_follower::public_reason() const {
-  if (is_connected()) return public_reason_;
+  if (is_connected()) return type_problem_ ? public_reason_ + "; " + type_problem_->message() : public_reason_;
+  if (obstacle_) return obstacle_->reason;
+  if (type_problem_) return type_problem_->message();
   if (!may_find_one()) return "no publisher";
   return selector_.aiming() ? selector_.public_notes() : "the link ended";
 }

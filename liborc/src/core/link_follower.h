@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/attempt_pace.h"
 #include "core/departure.h"
 #include "core/inbox.h"
 #include "core/link_selector.h"
+#include "core/type_gate.h"
 #include "core/wait_point.h"
 
 namespace orc::detail {
@@ -32,10 +34,16 @@ class link_follower {
 
   // ---- housekeeping ----
   // The broker reports the state of the topic. `pushed`: as an event, not as the answer to a request. `run_directory`:
-  // of that broker.
-  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory, monotonic::time_point now);
+  // of that broker. `why_not`: why there must be no link to this publication; nothing: there may be one.
+  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory,
+              std::optional<obstacle> why_not, monotonic::time_point now);
+  // The obstacle in the way of the same publication has changed. No effect when there was none, or the publication
+  // left.
+  void judge(std::optional<obstacle> why_not, monotonic::time_point now);
   // Goes on with the search, serves the link, and drops it when it has ended.
   void step(monotonic::time_point now);
+  // After step(): long work of a link. The caller does it without the lock, and calls step() again. Null: none.
+  [[nodiscard]] std::shared_ptr<upkeep> work() noexcept { return link_ ? link_->work() : selector_.work(); }
   // Descriptors to poll until the next step, and when that is due at the latest.
   void append_fds(std::vector<int>& to) const;
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now) const;
@@ -52,18 +60,27 @@ class link_follower {
   [[nodiscard]] std::string reason(monotonic::time_point now) const;
   // The same for the broker, which shows it to every user.
   [[nodiscard]] std::string public_reason() const;
+  // Why there must be no link to the publication; null: there may be one.
+  [[nodiscard]] const obstacle* kept_away_by() const noexcept { return obstacle_ ? &*obstacle_ : nullptr; }
+  // Why a link drops samples of some sender: their type is another one. Null: none does.
+  [[nodiscard]] const error* type_problem() const noexcept { return type_problem_ ? &*type_problem_ : nullptr; }
+  // True once when such a problem begins.
+  [[nodiscard]] bool take_type_news() noexcept { return std::exchange(has_type_news_, false); }
   // Why the search could not begin; nothing: it did, or there is a link.
   [[nodiscard]] std::optional<error> failure() const;
   // Messages of all links that violate the protocol.
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_ + (link_ ? link_->malformed() : 0); }
 
  private:
-  void follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, monotonic::time_point now);
+  void follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints,
+              std::optional<obstacle> why_not, monotonic::time_point now);
+  void keep_away(obstacle&& why);
   void listen_openly(monotonic::time_point now);
   void look_for_link(monotonic::time_point from);
   void adopt(link_selector::choice&& chosen, monotonic::time_point now);
   void serve_link();
   void watch_path(monotonic::time_point now);
+  void look_at_types();
   [[nodiscard]] bool has_ended() const noexcept;
   void replace_link(monotonic::time_point now);
   void end_link() noexcept;
@@ -81,6 +98,7 @@ class link_follower {
   // The publication.
   wire::id publication_;
   std::vector<wire::endpoint> endpoints_;
+  std::optional<obstacle> obstacle_;
   departure departure_;
   link_selector selector_;
   attempt_pace pace_;
@@ -93,6 +111,8 @@ class link_follower {
   std::string public_reason_;
   bool checks_path_ = false;
   monotonic::time_point next_look_at_path_;
+  std::optional<error> type_problem_;
+  bool has_type_news_ = false;
   bool is_silent_ = false;       // the selector looks for another one meanwhile
   std::string last_end_;         // why the last link to this publication ended; empty: it has not
   std::uint64_t malformed_ = 0;  // of links that ended

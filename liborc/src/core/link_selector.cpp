@@ -192,6 +192,20 @@ std::string link_selector::public_notes_of_first(std::size_t count) const {
   return all;
 }
 
+std::optional<error> link_selector::type_problem() const {
+  for (const auto& each : candidates_) {
+    if (auto problem = each.link->type_problem()) return problem;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<upkeep> link_selector::work() noexcept {
+  for (const auto& each : candidates_) {
+    if (auto work = each.link->work()) return work;
+  }
+  return nullptr;
+}
+
 void link_selector::append_fds(std::vector<int>& to) const {
   for (const auto& each : candidates_) {
     for (const int fd : {each.link->fd(), each.link->control_fd()}) {

@@ -65,6 +65,10 @@ class link_selector {
   [[nodiscard]] std::string notes(monotonic::time_point now) const { return notes_of_first(ways_.size(), now); }
   // The same for other users. It hides what is open, closed or present on any host.
   [[nodiscard]] std::string public_notes() const { return public_notes_of_first(ways_.size()); }
+  // Why an attempt under way drops samples: their type is another one. Nothing: none does.
+  [[nodiscard]] std::optional<error> type_problem() const;
+  // After step(): long work of an attempt under way (subscriber_link::work). Null: none.
+  [[nodiscard]] std::shared_ptr<upkeep> work() noexcept;
   // Why the last attempt could not begin.
   [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 

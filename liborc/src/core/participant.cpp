@@ -5,8 +5,8 @@
 
 #include "base/run_dir.h"
 #include "core/with_environment.h"
+#include "orc/schema.h"
 #include "wire/multicast_url.h"
-#include "wire/type_hash.h"
 
 namespace orc::detail {
 
@@ -18,6 +18,27 @@ constexpr std::size_t max_held_messages = 60;
 constexpr std::size_t max_expected_size = std::size_t{1} << 36;
 constexpr std::uint8_t max_transports = 32;  // that a transport_set can name
 constexpr int max_spin_us = 1'000'000;
+
+// The wire cuts longer texts, which would change the hash.
+[[nodiscard]] result check_description(const type_description& type) {
+  for (const std::string* const text : {&type.name, &type.schema_encoding, &type.message_encoding}) {
+    if (text->size() > wire::max_text)
+      return {errc::bad_argument, "a name or an encoding of a type has at most " + std::to_string(wire::max_text) +
+                                      " bytes, not " + std::to_string(text->size())};
+    if (text->find('\0') != std::string::npos)
+      return {errc::bad_argument, "a name or an encoding of a type has a NUL inside"};
+  }
+  if (type.schema.size() > max_schema_bytes)
+    return {errc::bad_argument, "the schema has " + std::to_string(type.schema.size()) + " bytes; " +
+                                    std::to_string(max_schema_bytes) + " are allowed"};
+  return check_schema(type);
+}
+
+// How long request_topic waits for the check of the types when it does not wait for the link.
+[[nodiscard]] int check_patience_ms(int broker_timeout_ms) noexcept {
+  constexpr int most = 500;
+  return broker_timeout_ms < 0 ? most : std::min(broker_timeout_ms, most);
+}
 
 [[nodiscard]] result again(const char* first) {
   return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
@@ -52,23 +73,6 @@ constexpr int max_spin_us = 1'000'000;
   if (options.transports.empty() || options.transports.contains(transport::shm)) return {};
   if (options.max_messages != none.max_messages) return only_for(transport::shm, "max_messages");
   if (options.spin_us != none.spin_us) return only_for(transport::shm, "spin_us");
-  return {};
-}
-
-}  // namespace
-
-namespace {
-
-[[nodiscard]] std::string in_hex(std::uint64_t number) { return wire::id{number, 0}.hex().substr(0, 16); }
-
-// The hash covers the contents, so that two programs need not agree on one.
-[[nodiscard]] result complete_hash(type_info& type) {
-  if (type.schema.empty()) return {};
-  const std::uint64_t hash = wire::type_hash({type.name, type.encoding, 0, type.schema});
-  if (type.hash != 0 && type.hash != hash)
-    return {errc::bad_argument,
-            "the hash of type " + type.name + " is " + in_hex(hash) + ", not " + in_hex(type.hash) + ": leave it 0"};
-  type.hash = hash;
   return {};
 }
 
@@ -135,9 +139,7 @@ result participant::available(transport_set wanted) const {
 result participant::register_topic(std::string_view topic, const topic_options& options) {
   if (auto ok = ready(); !ok) return ok;
   if (auto ok = wire::check_topic_name(topic); !ok) return ok;
-  if (options.type.schema.size() > wire::max_schema_bytes)
-    return {errc::bad_argument, "the schema has " + std::to_string(options.type.schema.size()) + " bytes; " +
-                                    std::to_string(wire::max_schema_bytes) + " are allowed"};
+  if (auto ok = check_description(options.type); !ok) return ok;
   if (options.history == 0 || options.history > max_queue_depth)
     return {errc::bad_argument, "a history has 1 to " + std::to_string(max_queue_depth) + " samples, not " +
                                     std::to_string(options.history)};
@@ -148,7 +150,6 @@ result participant::register_topic(std::string_view topic, const topic_options& 
   if (auto ok = consistent(options); !ok) return ok;
   if (const auto url = wire::multicast_url::parse(options.multicast); !url) return url.error();
   topic_options chosen = options;
-  if (auto ok = complete_hash(chosen.type); !ok) return ok;
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<publication> p;
   {
@@ -188,6 +189,8 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (options.spin_us < 0 || options.spin_us > max_spin_us)
     return {errc::bad_argument, "spin_us is 0 to " + std::to_string(max_spin_us)};
   if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
+  if (auto ok = check_description(options.type); !ok) return ok;
+  if (options.type_check > type_check::off) return {errc::bad_argument, "type_check is on or off"};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
   const deadline until(options.connected_within_ms);
@@ -212,7 +215,8 @@ result participant::request_topic(std::string_view topic, const request_options&
     done = outcome_of(s->announcement());
     forget(entry, s);
   }
-  if (!done || options.connected_within_ms == 0) return done;
+  if (!done) return done;
+  if (options.connected_within_ms == 0) return s->wait_checked(deadline(check_patience_ms(options_.broker_timeout_ms)));
   done = s->wait_connected(until.left_ms());
   if (done.code() == errc::timed_out)
     return {errc::timed_out, "no link to topic " + std::string(topic) + " within " +

@@ -39,7 +39,8 @@ template <typename Links, typename Value>
 
 publication::publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports)
     : topic_(std::move(topic)),
-      options_(std::move(options)),
+      type_(describe(options.type)),
+      options_(without_type(std::move(options))),
       transports_(std::move(transports)),
       generation_(fork_generation()) {}
 
@@ -50,7 +51,7 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.history == none.history || again.history == options_.history) &&
          (again.memory == none.memory || again.memory == options_.memory) &&
          (again.multicast.empty() || again.multicast == options_.multicast) &&
-         (again.type == type_info{} || again.type == options_.type) &&
+         (again.type.empty() || (type_ && again.type == type_->description)) &&
          (again.keep_last == none.keep_last || again.keep_last == options_.keep_last) &&
          (again.priority == none.priority || again.priority == options_.priority);
 }
@@ -254,7 +255,8 @@ publication_spec publication::spec_at(const network_scope& scope) const {
           .ports = scope.ports,
           .alone = scope.alone,
           .lacking = lacking_,
-          .joined = joined_};
+          .joined = joined_,
+          .type = type_};
 }
 
 result publication::open(const network_scope& scope) {
@@ -325,8 +327,7 @@ bool publication::put_off(const error& why, monotonic::time_point now) {
 wire::register_topic publication::registration() const {
   wire::register_topic registration{
       .topic = topic_, .publication = id_, .endpoints = {}, .type = std::nullopt, .keep_last = options_.keep_last};
-  if (const auto& t = options_.type; !t.name.empty() || !t.encoding.empty() || t.hash != 0 || !t.schema.empty())
-    registration.type = wire::type_description{t.name, t.encoding, t.hash, t.schema};
+  if (type_) registration.type = type_->reference;
   const std::lock_guard lock(mutex_);
   for (const auto& link : links_) link->append_endpoints(registration.endpoints, addresses_);
   return registration;

@@ -17,6 +17,7 @@
 #include "orc/result.h"
 #include "transport/sample_backlog.h"
 #include "transport/transport.h"
+#include "wire/described_type.h"
 
 namespace orc::detail {
 
@@ -35,6 +36,8 @@ class publication {
   // ---- participant ----
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const wire::id& id() const noexcept { return id_; }
+  // Nothing: untyped.
+  [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
   // Returns whether a later declaration has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const topic_options& again) const noexcept;
@@ -91,7 +94,8 @@ class publication {
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
-  const topic_options options_;
+  const std::shared_ptr<const described_type> type_;
+  const topic_options options_;  // without the type
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;

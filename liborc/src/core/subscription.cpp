@@ -26,9 +26,11 @@ subscription::subscription(std::string topic, const request_options& options, tr
                            std::shared_ptr<doorbell> housekeeping_bell, const std::string& multicast, bool open,
                            bool alone)
     : topic_(std::move(topic)),
-      options_(options),
+      type_(describe(options.type)),
+      options_(without_type(options)),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
+      gate_(topic_, type_, options.type_check),
       inbox_(depth_of(options), options.max_age_ms),
       waiting_(std::chrono::microseconds(options.spin_us)),
       source_({.topic = topic_,
@@ -36,10 +38,11 @@ subscription::subscription(std::string topic, const request_options& options, tr
                .id = id_,
                .secret = 0,
                .delivery = {depth_of(options)},
-               .options = options,
+               .options = options_,
                .alone = alone,
                .newest = 0,
-               .bell = waiting_.bell()},
+               .bell = waiting_.bell(),
+               .type = type_},
               allowed, std::move(transports), open ? multicast : std::string(), inbox_, waiting_, monotonic::now()) {}
 
 bool subscription::was_made_with(const request_options& again) const noexcept {
@@ -49,7 +52,9 @@ bool subscription::was_made_with(const request_options& again) const noexcept {
   return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports) &&
          (again.max_messages == none.max_messages || again.max_messages == options_.max_messages) &&
          (again.spin_us == none.spin_us || again.spin_us == options_.spin_us) &&
-         (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms);
+         (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms) &&
+         (again.type.empty() || (type_ && again.type == type_->description)) &&
+         (again.type_check == none.type_check || again.type_check == options_.type_check);
 }
 
 // ---- users ----
@@ -150,8 +155,28 @@ result subscription::wait_connected(int timeout_ms) noexcept {
       const std::lock_guard lock(mutex_);
       if (closed_) return errc::closed;
       if (source_.is_connected()) return {};
+      const obstacle* const why_not = source_.kept_away_by();
+      if (why_not != nullptr && why_not->mismatch) return *why_not->mismatch;
+      if (timeout_ms == 0 || until.passed()) {
+        // Any program can send on an open channel, so a sender of another type does not end the wait.
+        if (const error* const problem = source_.type_problem()) return *problem;
+        return errc::timed_out;
+      }
     }
-    if (timeout_ms == 0 || until.passed()) return errc::timed_out;
+    waiting_.bell()->wait(ticket, until);
+  }
+}
+
+result subscription::wait_checked(const deadline& until) noexcept {
+  for (;;) {
+    const std::uint32_t ticket = waiting_.bell()->ticket();
+    {
+      const std::lock_guard lock(mutex_);
+      const obstacle* const why_not = source_.kept_away_by();
+      if (closed_ || why_not == nullptr) return {};
+      if (why_not->mismatch) return *why_not->mismatch;
+    }
+    if (until.passed()) return {};
     waiting_.bell()->wait(ticket, until);
   }
 }
@@ -177,16 +202,49 @@ void subscription::close() noexcept {
 // ---- housekeeping ----
 
 void subscription::update(const wire::topic_state& state, bool pushed, const std::string& run_directory,
-                          monotonic::time_point now) {
+                          type_checks& checks, monotonic::time_point now) {
+  if (state.publication)
+    gate_.look_at(*state.publication, checks);
+  else
+    gate_.look_away();
+  auto why_not = gate_.closed_by();
   const std::lock_guard lock(mutex_);
-  if (!closed_) source_.update(state, pushed, run_directory, now);
+  if (!closed_) source_.update(state, pushed, run_directory, std::move(why_not), now);
+}
+
+void subscription::check_type(const type_description& published, type_checks& checks, monotonic::time_point now) {
+  gate_.compare(published, checks);
+  auto why_not = gate_.closed_by();
+  const std::lock_guard lock(mutex_);
+  if (!closed_) source_.judge(std::move(why_not), now);
+}
+
+// Over multicast the link learns the types.
+std::optional<type_gate::news> subscription::take_news(monotonic::time_point now) {
+  if (now < next_news_) return std::nullopt;
+  auto news = gate_.take_news();
+  if (!news) {
+    const std::lock_guard lock(mutex_);
+    if (!source_.take_type_news() || source_.type_problem() == nullptr) return std::nullopt;
+    news.emplace(type_gate::news{log_level::warning, source_.type_problem()->message()});
+  }
+  next_news_ = now + between_news;
+  return news;
 }
 
 void subscription::step(monotonic::time_point now) {
+  std::shared_ptr<upkeep> work;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    source_.step(now);
+    if (should_drain(now)) drain_link(now);
+    work = source_.work();
+  }
+  if (!work) return;
+  work->step();
   const std::lock_guard lock(mutex_);
-  if (closed_) return;
-  source_.step(now);
-  if (should_drain(now)) drain_link(now);
+  if (!closed_) source_.step(now);
 }
 
 std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {
@@ -212,6 +270,12 @@ subscription::absent_link subscription::link_to_drain(monotonic::time_point now)
   const std::lock_guard lock(mutex_);
   if (source_.link() == nullptr || !drain_policy_.user_is_away()) return {};
   return {source_.link()->fd(), drain_policy_.next(now).value_or(now)};
+}
+
+wire::request_topic subscription::request() const {
+  wire::request_topic request{topic_, id_, static_cast<std::uint32_t>(options_.max_age_ms)};
+  if (type_) request.type = type_->reference;
+  return request;
 }
 
 std::optional<error> subscription::why_deaf() const {

@@ -12,15 +12,19 @@
 #include "core/drain_policy.h"
 #include "core/inbox.h"
 #include "core/link_follower.h"
+#include "core/type_gate.h"
 #include "core/wait_point.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/subscriber.h"
+#include "wire/described_type.h"
 
 namespace orc::detail {
 
 class subscription {
  public:
+  static constexpr auto between_news = std::chrono::seconds(1);
+
   subscription(std::string topic, const request_options& options, transport_set allowed,
                std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell,
                const std::string& multicast, bool open, bool alone);
@@ -30,9 +34,14 @@ class subscription {
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] bool connected() const noexcept;
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  // Waits until it is known whether the types match, if there is a publication. Returns type_mismatch, or ok, also at
+  // the deadline.
+  [[nodiscard]] result wait_checked(const deadline& until) noexcept;
   [[nodiscard]] link_info link() const;
 
   // ---- participant ----
+  // That it expects; nothing: any.
+  [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
   // Returns whether a later request has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const request_options& again) const noexcept;
@@ -41,14 +50,19 @@ class subscription {
 
   // ---- housekeeping ----
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  [[nodiscard]] wire::request_topic request() const {
-    return {topic_, id_, static_cast<std::uint32_t>(options_.max_age_ms)};
-  }
+  [[nodiscard]] wire::request_topic request() const;
   [[nodiscard]] wire::release_topic release() const { return {topic_, id_}; }
   [[nodiscard]] wire::subscription_counters counters();
   // Takes over the state of the topic from the broker. `pushed`: an event, not the answer to a request.
   // `run_directory`: of that broker.
-  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory, monotonic::time_point now);
+  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory, type_checks& checks,
+              monotonic::time_point now);
+  // The publication's type, when its schema is needed to check it, and the check with its description.
+  [[nodiscard]] const wire::type_reference* awaited_type() const noexcept { return gate_.awaited(); }
+  void check_type(const type_description& published, type_checks& checks, monotonic::time_point now);
+  // Returns what the user should learn about types, at most once per between_news. Only the newest is kept meanwhile: a
+  // publisher that changes its type all the time must not fill the log.
+  [[nodiscard]] std::optional<type_gate::news> take_news(monotonic::time_point now);
   // Looks for a link, and takes samples out of it when the user does not.
   void step(monotonic::time_point now);
   // Without a broker: why it cannot receive.
@@ -76,10 +90,13 @@ class subscription {
 
   const std::string topic_;
   const wire::id id_ = wire::id::random();
-  const request_options options_;
+  const std::shared_ptr<const described_type> type_;
+  const request_options options_;  // without the type
   const unsigned generation_;
   orc::detail::announcement announcement_;
   const std::shared_ptr<doorbell> housekeeping_bell_;
+  type_gate gate_;  // without the lock, because only the housekeeping uses it and a comparison can take long
+  monotonic::time_point next_news_;
 
   mutable std::mutex mutex_;  // guards the rest
   bool closed_ = false;
