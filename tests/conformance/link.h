@@ -36,7 +36,7 @@ template <class Transport>
 struct linked {
   static constexpr const char* topic = "conformance/topic";
 
-  explicit linked(request_options options = wanted<Transport>()) {
+  explicit linked(const request_options& options = wanted<Transport>()) {
     require(sender.register_topic(topic, offered<Transport>()), "register_topic");
     require(receiver.request_topic(topic, options), "request_topic");
     publisher = sender.publisher(topic);
@@ -54,7 +54,7 @@ struct linked {
 // One more subscription to the topic of a link, in a participant of its own.
 template <class Transport>
 struct extra_reader {
-  explicit extra_reader(const broker_process& address_broker, request_options options = wanted<Transport>())
+  explicit extra_reader(const broker_process& address_broker, const request_options& options = wanted<Transport>())
       : participant(address_broker.options("extra")) {
     require(participant.request_topic(linked<Transport>::topic, options), "request_topic");
     subscriber = participant.subscriber(linked<Transport>::topic);

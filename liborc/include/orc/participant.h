@@ -20,6 +20,11 @@ namespace detail {
 class participant;
 }
 
+template <class T>
+class typed_publisher;
+template <class T>
+class typed_subscriber;
+
 // A participant. Any thread may make any call; two threads on different topics never share a lock. One housekeeping
 // thread per participant keeps the broker informed and the links up. After fork() the child must make its own
 // participant: calls on an inherited one return errc::forked, and destroying it is harmless.
@@ -69,11 +74,22 @@ class ORC_API participant {
   // request_options::connected_within_ms.
   // - no_broker: no broker answered. The request stays.
   // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
+  // - type_mismatch: the topic's publication has another type than request_options::type. The message names both types
+  //   and the first difference. The request stays: the link comes up when a publication with a matching type comes.
+  //
+  // With connected_within_ms = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
   //
   // After each of these the topic is not requested: bad_name, bad_argument, refused and closed as above; without a
   // broker ("none") also no_permission, no_descriptors, no_memory and system_error, when the group cannot be joined.
   // Other options than the first time are a bad_argument too, and then nothing changes.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
+
+  // The same for samples of the C++ type T: include orc/typed.h, which defines both. They set options.type to the
+  // type's description. The handle that they return has the result. Without a description of T they do not compile.
+  template <class T>
+  [[nodiscard]] typed_publisher<T> register_topic(std::string_view topic, topic_options options = {});
+  template <class T>
+  [[nodiscard]] typed_subscriber<T> request_topic(std::string_view topic, request_options options = {});
 
   // Same as publisher::send by name. Returns its codes, and not_registered for an unknown topic.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;

@@ -1,0 +1,54 @@
+// The receiving end of a topic whose samples are a C++ type.
+#pragma once
+
+#include <utility>
+
+#include "orc/result.h"
+#include "orc/subscriber.h"
+#include "orc/typed/traits.h"
+#include "orc/typed/typed_message.h"
+
+namespace orc {
+
+// A subscription to samples of type T, as participant::request_topic<T> returns it. Cheap to copy; threads as in
+// orc::subscriber. The topic stays requested until participant::release_topic or the end of the participant.
+template <class T>
+class [[nodiscard]] typed_subscriber {
+ public:
+  // A false handle, for which recv returns not_requested.
+  typed_subscriber() noexcept = default;
+  // For ORC itself: participant::request_topic makes handles.
+  typed_subscriber(orc::subscriber subscriber, orc::result requested) noexcept
+      : subscriber_(std::move(subscriber)), requested_(std::move(requested)) {}
+
+  // True when the topic is requested. That is also so when result() is no_broker, timed_out or type_mismatch: the link
+  // comes up when the reason is gone.
+  explicit operator bool() const noexcept { return static_cast<bool>(subscriber_); }
+  // What participant::request_topic returned.
+  [[nodiscard]] const orc::result& result() const noexcept { return requested_; }
+  [[nodiscard]] const orc::error& error() const noexcept { return requested_.error(); }
+
+  // Receives as subscriber::recv and recv_next do, and reads the sample as a T: `if (auto m = state.recv(100)) m->q`.
+  // A sample that is no T makes the message false with status() type_mismatch; it counts as received.
+  [[nodiscard]] typed_message<T> recv(int timeout_ms) noexcept {
+    return typed_message<T>(subscriber_, &orc::subscriber::recv, timeout_ms);
+  }
+  [[nodiscard]] typed_message<T> recv_next(int timeout_ms) noexcept {
+    return typed_message<T>(subscriber_, &orc::subscriber::recv_next, timeout_ms);
+  }
+
+  // As in orc::subscriber.
+  [[nodiscard]] int fd() noexcept { return subscriber_.fd(); }
+  [[nodiscard]] bool connected() const noexcept { return subscriber_.connected(); }
+  [[nodiscard]] orc::result wait_connected(int timeout_ms) noexcept { return subscriber_.wait_connected(timeout_ms); }
+  [[nodiscard]] link_info link() const { return subscriber_.link(); }
+
+  // The subscription as one of bytes.
+  [[nodiscard]] const orc::subscriber& untyped() const noexcept { return subscriber_; }
+
+ private:
+  orc::subscriber subscriber_;
+  orc::result requested_ = errc::not_requested;
+};
+
+}  // namespace orc
