@@ -1,0 +1,118 @@
+#include "orc/types/decoder.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "codec.h"
+#include "path_text.h"
+
+namespace orc::types {
+namespace {
+
+using detail::walk_state;
+
+// Keeps the first value of a walk, which is the only one unless the value has parts.
+class capture final : public visitor {
+ public:
+  capture(std::span<const std::byte> sample, value& found) : sample_(sample), found_(found) {}
+
+  [[nodiscard]] bool composite() const noexcept { return composite_; }
+
+  void begin_structure() override { composite_ = true; }
+  step field(const field_info&) override { return step::stop; }
+  step begin_array(std::size_t) override {
+    composite_ = true;
+    return step::stop;
+  }
+  step numbers(const number_array& all) override {
+    found_.set(number_array(all.kind(), lasting(all.bytes()), found_.keep_shape(all.shape()), all.swapped()));
+    return step::enter;
+  }
+  void boolean(bool value) override { found_.set(value); }
+  void signed_integer(std::int64_t value) override { found_.set(value); }
+  void unsigned_integer(std::uint64_t value) override { found_.set(value); }
+  void float32(float value) override { found_.set(value); }
+  void float64(double value) override { found_.set(value); }
+  void text(std::string_view value) override {
+    const auto bytes = lasting(std::as_bytes(std::span(value)));
+    found_.set(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+  void bytes(std::span<const std::byte> value) override { found_.set(lasting(value)); }
+
+ private:
+  std::span<const std::byte> lasting(std::span<const std::byte> bytes) {
+    const std::less_equal<const std::byte*> before;
+    const bool in_sample =
+        before(sample_.data(), bytes.data()) && before(bytes.data() + bytes.size(), sample_.data() + sample_.size());
+    return in_sample ? bytes : found_.keep(bytes);
+  }
+
+  std::span<const std::byte> sample_;
+  value& found_;
+  bool composite_ = false;
+};
+
+result make_codec(const type_description& type, std::unique_ptr<detail::codec>& made) {
+  const auto is = [&type](std::string_view message, std::string_view schema) {
+    return type.message_encoding == message && type.schema_encoding == schema;
+  };
+  if (is("struct", "struct")) return detail::make_struct_codec(type, made);
+  if (is("lcm", "lcm") || is("cdr", "ros2msg")) return detail::make_sequential_codec(type, made);
+  if (is("flatbuffer", "flatbuffer")) return detail::make_flatbuffer_codec(type, made);
+  if (is("protobuf", "protobuf")) return detail::make_protobuf_codec(type, made);
+  if (type.message_encoding == "json") return detail::make_json_codec(type, made);
+  if (type.empty()) return {errc::bad_argument, "the topic has no type: its samples are bytes"};
+  return {errc::bad_argument, "cannot read samples of message encoding \"" + detail::shown(type.message_encoding) +
+                                  "\" with a schema of encoding \"" + detail::shown(type.schema_encoding) +
+                                  "\"; known are struct, lcm, flatbuffer, protobuf, cdr with ros2msg, and json"};
+}
+
+}  // namespace
+
+decoder::decoder(const type_description& type) : type_(type) {}
+
+decoder::~decoder() = default;
+
+result decoder::make(const type_description& type, std::unique_ptr<decoder>& made) {
+  if (type.schema.size() > max_schema_bytes) return {errc::bad_argument, "the schema is larger than 1 MiB"};
+  std::unique_ptr<decoder> decoder(new types::decoder(type));  // the constructor is private
+  if (result done = make_codec(decoder->type_, decoder->codec_); !done) return done;
+  made = std::move(decoder);
+  return {};
+}
+
+result decoder::walk(std::span<const std::byte> sample, visitor& to) const {
+  walk_state state(codec_->encoding(), sample.size(), to);
+  codec_->walk(sample, {}, state);
+  return state.outcome();
+}
+
+result decoder::walk(std::span<const std::byte> sample, const field_path& path, visitor& to) const {
+  walk_state state(codec_->encoding(), sample.size(), to);
+  codec_->walk(sample, path.parts(), state);
+  return state.outcome();
+}
+
+result decoder::path(std::string_view text, field_path& made) const {
+  field_path path;
+  if (result read = detail::read_path(text, path.parts_); !read) return read;
+  path.text_ = text;
+  if (result bound = codec_->bind(path.parts_, path.info_); !bound) return bound;
+  made = std::move(path);
+  return {};
+}
+
+result decoder::find(std::span<const std::byte> sample, const field_path& path, value& found) const {
+  found.set(std::monostate());
+  capture to(sample, found);
+  walk_state state(codec_->encoding(), sample.size(), to);
+  codec_->walk(sample, path.parts(), state);
+  if (to.composite()) {
+    found.set(std::monostate());
+    return {errc::bad_argument, "`" + detail::shown(path.text()) + "` is not one value: it has parts"};
+  }
+  return state.outcome();
+}
+
+}  // namespace orc::types
