@@ -73,7 +73,7 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   orc::participant robot(broker.options("robot"));
   orc::participant viewer(broker.options("viewer"));
   orc::topic_options described;
-  described.type = {.name = "Pose", .encoding = "text", .schema = "double x;"};
+  described.type = {.name = "Pose", .schema_encoding = "text", .message_encoding = "text", .schema = "double x;"};
   described.keep_last = false;
   REQUIRE(robot.register_topic("arm/position", described));
   REQUIRE(robot.register_topic("leg/position"));
@@ -95,7 +95,7 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   CHECK_FALSE(found.publication->keep_last);
   CHECK_FALSE(found.publication->endpoints.empty());
   REQUIRE(found.publication->type);
-  CHECK(found.publication->type->schema == "double x;");
+  CHECK(found.publication->type->schema_size == 9);
   REQUIRE(found.subscriptions.size() == 1);
   CHECK(found.subscriptions[0].participant.name == "viewer");
   CHECK(found.subscriptions[0].max_age_ms == 50);

@@ -81,7 +81,7 @@ TEST_CASE("join: the broker's map shows publication, subscriptions and counters"
   orc::participant sender(address_broker.options("the_sender"));
   orc::participant receiver(address_broker.options("the_receiver"));
   orc::topic_options offered;
-  offered.type = {.name = "test.Value", .encoding = "raw", .schema = "u64"};
+  offered.type = {.name = "test.Value", .schema_encoding = "text", .message_encoding = "raw", .schema = "u64"};
   REQUIRE(sender.register_topic("t", offered));
   REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
   auto publisher = sender.publisher("t");
@@ -104,7 +104,7 @@ TEST_CASE("join: the broker's map shows publication, subscriptions and counters"
   CHECK(state.publication->counters->readers == 1);
   REQUIRE(state.publication->type);
   CHECK(state.publication->type->name == "test.Value");
-  CHECK(state.publication->type->schema == "u64");
+  CHECK(state.publication->type->schema_size == 3);
   REQUIRE(state.subscriptions.size() == 1);
   CHECK(state.subscriptions[0].participant_name == "the_receiver");
   CHECK(state.subscriptions[0].counters->bytes == 800);

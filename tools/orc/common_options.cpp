@@ -8,12 +8,16 @@
 
 namespace orc::cli {
 
-void add_common_options(CLI::App& command, common_options& options, const char* json_help) {
+void add_broker_option(CLI::App& command, std::string& broker) {
   command
-      .add_option("--broker", options.broker,
+      .add_option("--broker", broker,
                   "Endpoint of the address broker, or several, separated by commas; none: do without, over multicast "
                   "(default: ORC_BROKER, else the user's broker, the system's, tcp://127.0.0.1:5570)")
       ->type_name("ENDPOINT");
+}
+
+void add_common_options(CLI::App& command, common_options& options, const char* json_help) {
+  add_broker_option(command, options.broker);
   command.add_flag("--json", options.json, json_help);
 }
 

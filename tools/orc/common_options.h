@@ -14,6 +14,9 @@ struct common_options {
   bool json = false;
 };
 
+// Adds --broker.
+void add_broker_option(CLI::App& command, std::string& broker);
+
 // Adds --broker and --json; `json_help` says what --json prints here.
 void add_common_options(CLI::App& command, common_options& options, const char* json_help);
 

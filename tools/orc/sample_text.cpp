@@ -34,14 +34,34 @@ std::string_view head(std::string_view text, std::size_t limit) {
   return text.substr(0, end);
 }
 
+json_value json_head(const std::string& topic, const message& sample) {
+  return {{"topic", topic},
+          {"sequence", sample.sequence()},
+          {"stamp_ns", sample.stamp_ns()},
+          {"age_ns", sample.age_ns()},
+          {"missed", sample.missed()},
+          {"size", sample.size()}};
+}
+
+// Appends a member whose value is JSON already.
+std::string with(const json_value& json, const char* name, const std::string& value) {
+  std::string text = to_text(json);
+  text.pop_back();
+  return text + ",\"" + name + "\":" + value + "}";
+}
+
 }  // namespace
+
+std::string sample_head(const message& sample) {
+  return "seq=" + std::to_string(sample.sequence()) +
+         " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) + " size=" + std::to_string(sample.size()) +
+         " missed=" + std::to_string(sample.missed());
+}
 
 std::string sample_line(const message& sample, const payload_style& style, bool full) {
   const std::string_view payload = as_text(sample.bytes());
   const bool text = shown_as_text(payload, style);
-  std::string line = "seq=" + std::to_string(sample.sequence()) +
-                     " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) +
-                     " size=" + std::to_string(payload.size()) + " missed=" + std::to_string(sample.missed());
+  std::string line = sample_head(sample);
   if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers, " ");
   const std::string_view shown = full   ? payload
                                  : text ? head(payload, max_text_length)
@@ -55,12 +75,7 @@ std::string sample_line(const message& sample, const payload_style& style, bool 
 
 std::string sample_json(const std::string& topic, const message& sample, const payload_style& style) {
   const std::string_view payload = as_text(sample.bytes());
-  json_value json = {{"topic", topic},
-                     {"sequence", sample.sequence()},
-                     {"stamp_ns", sample.stamp_ns()},
-                     {"age_ns", sample.age_ns()},
-                     {"missed", sample.missed()},
-                     {"size", payload.size()}};
+  json_value json = json_head(topic, sample);
   if (const auto numbers = numbers_of(payload, style)) {
     json_value& list = json["numbers"] = json_value::array();
     for (const std::string& each : *numbers) list.push_back(is_json_number(each) ? json_value::parse(each) : nullptr);
@@ -70,6 +85,21 @@ std::string sample_json(const std::string& topic, const message& sample, const p
     json["hex"] = hex(payload);
   }
   return to_text(json);
+}
+
+std::string typed_json(const std::string& topic, const message& sample, const std::string& type,
+                       const std::string& value) {
+  json_value json = json_head(topic, sample);
+  json["type"] = type;
+  return with(json, "value", value);
+}
+
+std::string fields_json(const std::string& topic, const message& sample, const std::vector<std::string>& fields,
+                        const std::vector<std::string>& values) {
+  std::string members;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    members += (i == 0 ? "" : ",") + to_text(json_value(fields[i])) + ":" + values[i];
+  return with(json_head(topic, sample), "fields", "{" + members + "}");
 }
 
 }  // namespace orc::cli

@@ -10,10 +10,14 @@
 #include "exit_code.h"
 #include "look.h"
 #include "orc.h"
+#include "orc/types/json.h"
 #include "sample_text.h"
+#include "sample_tree.h"
 #include "text.h"
 #include "tools/command_line/help.h"
 #include "topic.h"
+#include "topic_types.h"
+#include "type_file.h"
 
 namespace orc::cli {
 
@@ -24,6 +28,9 @@ using clock = detail::stop_signal::clock;
 
 // How long Ctrl-C or a reader of the pipe that left may go unnoticed while no sample comes.
 constexpr int slice_ms = 100;
+
+// Longer arrays end with "… 997 more".
+constexpr std::size_t folded_elements = 16;
 
 struct echo_options {
   common_options common;
@@ -36,6 +43,9 @@ struct echo_options {
   bool text = false;
   bool raw = false;
   bool full = false;
+  std::vector<std::string> fields;
+  std::string type;
+  std::vector<std::string> lcm_types;
   std::size_t queue = 0;  // 0: newest only
   int max_age_ms = 0;     // 0: any age
 };
@@ -43,9 +53,16 @@ struct echo_options {
 class echo_command {
  public:
   explicit echo_command(const echo_options& options)
-      : options_(options), wanted_(options.once ? 1 : options.count), participant_(participant(options)) {}
+      : options_(options),
+        wanted_(options.once ? 1 : options.count),
+        types_(options.common.broker, options.topic, stop_),
+        participant_(participant(options)) {}
 
   int run() {
+    if (const auto read = read_types(); !read) {
+      out_.note(read.error().message());
+      return exit_code::usage;
+    }
     request_options request;
     if (options_.queue != 0) {
       request.conflate = 0;
@@ -76,7 +93,7 @@ class echo_command {
     while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
-        if (!show(sample)) return out_.failed() ? exit_code::failed : exit_code::ok;
+        if (!show(sample)) return wrong_field_ ? exit_code::usage : out_.failed() ? exit_code::failed : exit_code::ok;
         if (++shown_ == wanted_) return exit_code::ok;
         quiet_since = clock::now();
         continue;
@@ -106,10 +123,83 @@ class echo_command {
     return static_cast<int>(std::clamp((options_.timeout_s - quiet) * 1e3 + 1, 0.0, double{slice_ms}));
   }
 
+  result read_types() {
+    if (!options_.type.empty()) {
+      const auto type = type_from_file(options_.type);
+      if (!type) return type.error();
+      if (auto used = types_.use(*type); !used) return used;
+    }
+    if (options_.lcm_types.empty()) return {};
+    const auto found = lcm_types_in(options_.lcm_types);
+    return found ? types_.add_lcm(*found) : result(found.error());
+  }
+
+  // Shows the bytes where a form of them was asked for, and of samples that cannot be decoded.
   bool show(const message& sample) {
     if (options_.raw) return out_.write(as_text(sample.bytes()));
+    if (options_.style.shown != payload_style::form::automatic || options_.style.numbers) return show_bytes(sample);
+    if (sample.sequence() <= last_sequence_) types_.look_again();  // the publisher restarted
+    last_sequence_ = sample.sequence();
+    const types::decoder* const type = types_.decoder_of(sample.bytes());
+    if (type != nullptr) return options_.fields.empty() ? show_decoded(sample, *type) : show_fields(sample, *type);
+    if (!options_.fields.empty()) {
+      remark(types_.why().empty() ? "topic '" + options_.topic + "' is untyped: it has no fields (--type FILE:NAME)"
+                                  : types_.why());
+      return true;
+    }
+    if (!types_.why().empty()) remark(types_.why());
+    return show_bytes(sample);
+  }
+
+  bool show_bytes(const message& sample) {
     return out_.line(options_.common.json ? sample_json(options_.topic, sample, options_.style)
                                           : sample_line(sample, options_.style, options_.full));
+  }
+
+  bool show_decoded(const message& sample, const types::decoder& type) {
+    const result decoded = options_.common.json ? types::to_json(type, sample.bytes(), {}, text_)
+                                                : sample_tree(type, sample.bytes(), fold(), text_);
+    if (!decoded) {
+      remark("this is no " + escaped(type.type().name) + ": " + decoded.error().message());
+      return show_bytes(sample);
+    }
+    if (options_.common.json) return out_.line(typed_json(options_.topic, sample, type.type().name, text_));
+    return out_.write(sample_head(sample) + "\n" + text_);
+  }
+
+  // One line per sample, with the value alone if there is one field.
+  bool show_fields(const message& sample, const types::decoder& type) {
+    std::vector<std::string> values;
+    for (const std::string& each : options_.fields) {
+      types::field_path path;
+      result found = type.path(each, path);
+      if (!found) {
+        out_.note(escaped(found.error().message()));
+        wrong_field_ = true;
+        return false;
+      }
+      const types::json_options options{.pretty = false, .fold = options_.common.json ? 0 : fold()};
+      found = types::to_json(type, sample.bytes(), path, options, text_);
+      if (!found) {
+        remark("this is no " + escaped(type.type().name) + ": " + found.error().message());
+        text_ = "null";
+      }
+      values.push_back(text_);
+    }
+    if (options_.common.json) return out_.line(fields_json(options_.topic, sample, options_.fields, values));
+    std::string line;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values.size() > 1) line += (i == 0 ? "" : " ") + options_.fields[i] + "=";
+      line += values[i];
+    }
+    return out_.line(line);
+  }
+
+  [[nodiscard]] std::size_t fold() const { return options_.full ? 0 : folded_elements; }
+
+  // Once per text: a stream of such samples must not fill the terminal.
+  void remark(const std::string& text) {
+    if (std::exchange(remarked_, text) != text) out_.note(escaped(text));
   }
 
   [[nodiscard]] std::string no_link() const { return "no link to the publisher of '" + options_.topic + "'"; }
@@ -168,6 +258,11 @@ class echo_command {
   clock::time_point absence_due_;
   console out_;
   const detail::stop_signal stop_;
+  topic_types types_;
+  std::string text_;
+  std::string remarked_;
+  std::uint64_t last_sequence_ = 0;
+  bool wrong_field_ = false;
   broker participant_;
 };
 
@@ -176,7 +271,9 @@ class echo_command {
 void add_topic_echo(CLI::App& topic, int& exit_code) {
   auto options = std::make_shared<echo_options>();
   CLI::App* command = topic.add_subcommand(
-      "echo", "Shows the samples of a topic, one line each; waits for a publisher if there is none yet");
+      "echo",
+      "Shows the samples of a topic: the fields if the topic is typed, else one line each. Waits for a publisher if "
+      "there is none yet");
   add_topic_argument(*command, options->topic);
   auto* count =
       command->add_option("-n,--count", options->count, "End after N samples (default: Ctrl-C ends it, exit code 0)")
@@ -194,8 +291,29 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
                   ->excludes(hex)
                   ->excludes(text);
   auto* full = command->add_flag("--full", options->full,
-                                 "Long payloads whole (default: the first 256 bytes of text, 64 of hex)");
+                                 "Long arrays and payloads whole (default: the first 16 elements, 256 bytes of text, "
+                                 "64 of hex)");
   full->excludes(raw);
+  auto* field =
+      command
+          ->add_option("--field", options->fields, "Only this field, such as q[3] or pose.position.x; may be repeated")
+          ->type_name("PATH")
+          ->excludes(hex)
+          ->excludes(text)
+          ->excludes(raw);
+  field->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--type", options->type,
+                   "The type of the samples, from a file: .lcm, .fbs, .bfbs, .proto, .pb, .msg or .json (default: the "
+                   "one that the publisher declares)")
+      ->type_name("FILE:NAME");
+  command
+      ->add_option("--lcm-types", options->lcm_types,
+                   "Types of LCM channels: .lcm files or directories of them; a message is recognised by its "
+                   "fingerprint")
+      ->type_name("DIR|FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_as(
       *command, options->style.numbers,
       "Payload as numbers: f8x7 is seven doubles, u4,f4x3 an unsigned integer of 4 bytes and three floats; i, u or f "
@@ -214,7 +332,7 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
                    "Drop samples older than MS milliseconds; between hosts, this compares their clocks")
       ->type_name("MS")
       ->check(between(1, 1'000'000'000));
-  add_common_options(*command, options->common, "One JSON object per line, with the whole payload");
+  add_common_options(*command, options->common, "One JSON object per line, with the whole value or payload");
   command->get_option("--json")->excludes(raw)->excludes(full);  // which it shows whole anyway
   command->callback([options, &exit_code] {
     if (options->hex) options->style.shown = payload_style::form::hex;

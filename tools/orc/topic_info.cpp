@@ -34,11 +34,7 @@ void describe(rows& lines, const publication_state& from, bool verbose) {
   for (const endpoint& each : from.endpoints) {
     lines.push_back({"endpoint", std::string(to_string(each.transport)) + " " + escaped(each.address)});
   }
-  lines.push_back({"type", type_text(from)});
-  if (verbose && from.type && !from.type->schema.empty()) {
-    lines.push_back(
-        {"schema", is_printable(from.type->schema) ? escaped(from.type->schema) : "hex " + hex(from.type->schema)});
-  }
+  lines.push_back({"type", from.type ? type_text(*from.type) : "untyped"});
   lines.push_back({"keeps the last sample", from.keep_last ? "yes" : "no"});
   if (const auto& counters = from.counters) {
     lines.push_back({"sent", std::to_string(counters->sent) + " samples, " + std::to_string(counters->bytes) +
@@ -58,6 +54,7 @@ void describe(rows& lines, const subscription_state& to, bool verbose) {
   const auto& counters = to.counters;
   const std::string reason = counters && !counters->reason.empty() ? " (" + escaped(counters->reason) + ")" : "";
   lines.push_back({"  link", link_text(to) + reason});
+  lines.push_back({"  expects", to.type ? type_text(*to.type) : "any type"});
   if (to.max_age_ms != 0) {
     const std::string dropped = counters ? " (" + std::to_string(counters->stale) + " dropped)" : "";
     lines.push_back({"  drops", "samples older than " + std::to_string(to.max_age_ms) + " ms" + dropped});
@@ -112,7 +109,7 @@ void add_topic_info(CLI::App& topic, int& exit_code) {
   CLI::App* command = topic.add_subcommand(
       "info", "One topic: publisher, endpoints, type, counters, and for each subscriber the link it uses and why");
   add_topic_argument(*command, options->topic);
-  command->add_flag("-v,--verbose", options->verbose, "Also identities and the schema");
+  command->add_flag("-v,--verbose", options->verbose, "Also identities");
   add_common_options(*command, options->common, "The same as one JSON document");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -7,17 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "absent_topic.h"
 #include "argv_quoting.h"
 #include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
 #include "line_reader.h"
+#include "look.h"
 #include "orc.h"
+#include "orc/types/json.h"
 #include "text.h"
 #include "tools/command_line/help.h"
 #include "tools/support/json.h"
 #include "topic.h"
+#include "topic_types.h"
+#include "type_file.h"
 
 namespace orc::cli {
 
@@ -40,7 +45,8 @@ struct pub_options {
   double wait_s = 1;
   bool wait_given = false;
   double linger_s = 0.2;
-  std::string type_name;
+  std::string type;
+  std::string like;
   std::string encoding;
   bool no_keep_last = false;
   std::string priority = "normal";
@@ -56,10 +62,9 @@ class pub_command {
       : options_(options), lines_(STDIN_FILENO, stop_), participant_(participant(options)) {}
 
   int run() {
-    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
     topic_options declared;
-    declared.type.name = options_.type_name;
-    declared.type.encoding = options_.encoding;
+    if (const int outcome = find_type(declared.type); outcome != exit_code::ok) return outcome;
+    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
     declared.keep_last = !options_.no_keep_last;
     for (const auto each : {priority::bulk, priority::control})
       if (to_string(each) == options_.priority) declared.priority = each;
@@ -146,12 +151,53 @@ class pub_command {
     return stop_.raised() && isatty(STDIN_FILENO) != 1 ? exit_code::interrupted : exit_code::ok;
   }
 
+  // Also makes the encoder for the input, if that is JSON.
+  int find_type(type_description& type) {
+    if (!options_.like.empty()) {
+      auto directory = look(options_.common.broker, stop_);
+      if (const auto found = type_of_topic(directory, options_.like, type); !found) {
+        const int code = exit_code_of(found);
+        out_.note(code == exit_code::no_topic ? absence_text(options_.like, directory) : text_of(found));
+        return code;
+      }
+    } else if (names_file(options_.type)) {
+      auto read = type_from_file(options_.type);
+      if (!read) {
+        out_.note(read.error().message());
+        return exit_code::usage;
+      }
+      type = *std::move(read);
+    } else if (!options_.type.empty() && options_.encoding.empty()) {
+      out_.note("no file '" + escaped(options_.type) + "': write --type FILE:NAME, or --type NAME --encoding NAME");
+      return exit_code::usage;
+    } else {
+      type = {options_.type, {}, options_.encoding, {}};
+      return exit_code::ok;
+    }
+    if (options_.hex || options_.numbers) return exit_code::ok;
+    if (const auto made = types::decoder::make(type, type_); !made) {
+      out_.note(escaped(made.error().message()));
+      return exit_code::failed;
+    }
+    return exit_code::ok;
+  }
+
   std::optional<std::string> encoded(const std::string& input) {
     if (options_.numbers) return as_numbers(input);
+    if (type_) return from_json(input);
     if (!options_.hex) return input;
     auto bytes = from_hex(input);
     if (!bytes) out_.note("'" + escaped(input.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
     return bytes;
+  }
+
+  std::optional<std::string> from_json(const std::string& input) {
+    std::vector<std::byte> sample;
+    if (const auto made = types::from_json(*type_, input, sample); !made) {
+      out_.note(escaped(made.error().message()));
+      return std::nullopt;
+    }
+    return std::string(as_text(sample));
   }
 
   std::optional<std::string> as_numbers(const std::string& input) {
@@ -187,6 +233,7 @@ class pub_command {
   const detail::stop_signal stop_;
   line_reader lines_;
   broker participant_;
+  std::unique_ptr<types::decoder> type_;  // of JSON input
   publisher to_;
   std::optional<std::string> argument_;  // the sample that the command line gives
   clock::time_point first_;
@@ -227,9 +274,17 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
                            "code is 4 if no reader came in that time; the samples are sent all the same");
   add_seconds(*command, "--linger", options->linger_s,
               "Stay for SEC after the last sample so that it arrives (default 0.2)");
-  command->add_option("--type", options->type_name, "Name of the type, shown by `orc topic info`")->type_name("NAME");
-  command->add_option("--encoding", options->encoding, "Encoding of the type: flatbuffers, json, ...")
-      ->type_name("NAME");
+  auto* type = command
+                   ->add_option("--type", options->type,
+                                "The type, from a file (.lcm, .fbs, .bfbs, .proto, .pb, .msg or .json); the input is "
+                                "JSON then, unless --hex or --as is given. With --encoding: a name only")
+                   ->type_name("FILE:NAME");
+  auto* like = command->add_option("--like", options->like, "The type of this topic; the input is JSON then")
+                   ->type_name("TOPIC")
+                   ->excludes(type);
+  command->add_option("--encoding", options->encoding, "Encoding of a type that has no file: raw, json, ...")
+      ->type_name("NAME")
+      ->excludes(like);
   command->add_flag("--no-keep-last", options->no_keep_last,
                     "For commands: a sample reaches only the readers connected when it is sent");
   one_of(command->add_option("--priority", options->priority, "In the network (tcp, multicast)"),

@@ -7,14 +7,22 @@
 
 namespace orc::cli {
 
-namespace {
-
 // A string: JSON numbers are exact only up to 2^53.
 std::string hash_text(std::uint64_t hash) {
   char text[19];
   std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(hash));
   return text;
 }
+
+json_value json_of(const topic_type& type) {
+  return {{"name", type.name},
+          {"schema_encoding", type.schema_encoding},
+          {"message_encoding", type.message_encoding},
+          {"hash", hash_text(type.hash)},
+          {"schema_bytes", type.schema_size}};
+}
+
+namespace {
 
 json_value json_of(const publication_counters& counters) {
   return {
@@ -33,13 +41,6 @@ json_value json_of(const subscription_counters& counters) {
           {"received_ago_ms", counters.age.count()}};
 }
 
-json_value json_of(const type_info& type) {
-  json_value json = {{"name", type.name}, {"encoding", type.encoding}, {"hash", hash_text(type.hash)}};
-  // The broker tells the schema only where it was asked for one topic.
-  if (const auto size = type.schema.size(); size != 0) json["schema_bytes"] = size;
-  return json;
-}
-
 json_value json_of(const publication_state& publication) {
   json_value endpoints = json_value::array();
   for (const endpoint& each : publication.endpoints)
@@ -50,7 +51,7 @@ json_value json_of(const publication_state& publication) {
           {"host", publication.participant.host},
           {"keep_last", publication.keep_last},
           {"endpoints", std::move(endpoints)},
-          {"type", publication.type ? json_of(*publication.type) : json_value()},
+          {"type", publication.type ? cli::json_of(*publication.type) : json_value()},
           {"counters", publication.counters ? json_of(*publication.counters) : json_value()}};
 }
 
@@ -62,6 +63,7 @@ json_value json_of(const subscription_state& subscription) {
           {"pid", subscription.participant.pid},
           {"host", subscription.participant.host},
           {"max_age_ms", subscription.max_age_ms},
+          {"type", subscription.type ? cli::json_of(*subscription.type) : json_value()},
           {"transport", linked ? json_value(to_string(*counters->transport)) : json_value()},
           {"reason", counters ? json_value(counters->reason) : json_value()},
           {"counters", counters ? json_of(*counters) : json_value()}};
@@ -96,13 +98,10 @@ std::string link_text(const subscription_state& subscription) {
   return used ? std::string(to_string(*used)) : "no link";
 }
 
-std::string type_text(const publication_state& publication) {
-  if (!publication.type) return "not described";
-  const type_info& type = *publication.type;
-  std::string text = type.name.empty() ? "unnamed" : escaped(type.name);
-  text += " (" + (type.encoding.empty() ? "unknown encoding" : escaped(type.encoding));
-  if (type.hash != 0) text += ", hash " + hash_text(type.hash);
-  return text + ")";
+std::string type_text(const topic_type& type) {
+  const std::string encoding = type.message_encoding.empty() ? "unknown encoding" : escaped(type.message_encoding);
+  return (type.name.empty() ? "unnamed" : escaped(type.name)) + " (" + encoding + ", hash " + hash_text(type.hash) +
+         ")";
 }
 
 json_value json_of(const topic_state& state) {

@@ -1,6 +1,7 @@
 // How what the broker says of topics is shown, in words and in JSON; shared by the `orc topic` commands.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "orc/directory.h"
@@ -20,8 +21,14 @@ namespace orc::cli {
 // "ipc", "no link", or "?" before the first heartbeat told.
 [[nodiscard]] std::string link_text(const subscription_state& subscription);
 
-// "not described", or "geometry.Pose (flatbuffers, hash 0x...)".
-[[nodiscard]] std::string type_text(const publication_state& publication);
+// "geometry.Pose (flatbuffer, hash 0x...)".
+[[nodiscard]] std::string type_text(const topic_type& type);
+
+// "0x0123456789abcdef".
+[[nodiscard]] std::string hash_text(std::uint64_t hash);
+
+// One type as an object.
+[[nodiscard]] json_value json_of(const topic_type& type);
 
 // The whole state as one object.
 [[nodiscard]] json_value json_of(const topic_state& state);

@@ -1,0 +1,28 @@
+#include "type.h"
+
+#include "topic_types.h"
+#include "type_file.h"
+
+namespace orc::cli {
+
+void add_type(CLI::App& app, int& exit_code) {
+  CLI::App* type = app.add_subcommand("type", "Look at the types of topics and of files, and compare them");
+  type->require_subcommand(1);
+  add_type_list(*type, exit_code);
+  add_type_show(*type, exit_code);
+  add_type_diff(*type, exit_code);
+  add_type_hash(*type, exit_code);
+}
+
+result find_named_type(directory& from, const std::string& words, type_description& found) {
+  if (!names_file(words)) {
+    if (words.find(':') == std::string::npos) return type_of_topic(from, words, found);
+    return {errc::bad_argument, "no file '" + words.substr(0, words.rfind(':')) + "'"};
+  }
+  auto read = type_from_file(words);
+  if (!read) return read.error();
+  found = *std::move(read);
+  return {};
+}
+
+}  // namespace orc::cli

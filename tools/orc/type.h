@@ -1,0 +1,23 @@
+// `orc type`: one function per subcommand, each in the file of its name. They add the subcommand to `type` and set
+// `exit_code` when it has run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "orc/directory.h"
+#include "orc/type_description.h"
+
+namespace orc::cli {
+
+void add_type(CLI::App& app, int& exit_code);
+
+void add_type_list(CLI::App& type, int& exit_code);
+void add_type_show(CLI::App& type, int& exit_code);
+void add_type_diff(CLI::App& type, int& exit_code);
+void add_type_hash(CLI::App& type, int& exit_code);
+
+// Finds the type that TOPIC|FILE[:NAME] names: a file if there is one, else a topic. Asks `from` for topics.
+[[nodiscard]] result find_named_type(directory& from, const std::string& words, type_description& found);
+
+}  // namespace orc::cli

@@ -1,0 +1,69 @@
+// orc type diff
+#include <memory>
+
+#include "absent_topic.h"
+#include "common_options.h"
+#include "console.h"
+#include "exit_code.h"
+#include "look.h"
+#include "orc/schema.h"
+#include "text.h"
+#include "type.h"
+
+namespace orc::cli {
+
+namespace {
+
+struct diff_options {
+  std::string broker;
+  std::string published;
+  std::string expected;
+};
+
+int run(const diff_options& options) {
+  console out;
+  const detail::stop_signal stop;
+  auto directory = look(options.broker, stop);
+  type_description published;
+  type_description expected;
+  for (auto* const each : {&published, &expected}) {
+    const std::string& words = each == &published ? options.published : options.expected;
+    const auto found = find_named_type(directory, words, *each);
+    if (found) continue;
+    const int code = found.code() == errc::bad_argument ? exit_code::usage : exit_code_of(found);
+    out.note(code == exit_code::no_topic ? absence_text(words, directory) : text_of(found));
+    return code;
+  }
+  const auto checked = check_types(published, expected, options.published);
+  if (checked) {
+    out.hint(hash_of(published) == hash_of(expected) ? "the types are equal"
+                                                     : "a subscriber that expects the second reads the first");
+    return exit_code::ok;
+  }
+  if (checked.code() != errc::type_mismatch) {
+    out.note(escaped(checked.error().message()));
+    return exit_code::usage;
+  }
+  out.line(escaped(checked.error().message()));
+  return exit_code::failed;
+}
+
+}  // namespace
+
+void add_type_diff(CLI::App& type, int& exit_code) {
+  auto options = std::make_shared<diff_options>();
+  CLI::App* command = type.add_subcommand(
+      "diff",
+      "Whether a subscriber that expects the type EXPECTED can read the samples of PUBLISHED, and if not, the first "
+      "difference. Exit code 0: it can; 1: it cannot; 2: a type cannot be read");
+  command->add_option("published", options->published, "A topic that is published, or a file of types")
+      ->type_name("TOPIC|FILE[:NAME]")
+      ->required();
+  command->add_option("expected", options->expected, "The same; `here` in the answer")
+      ->type_name("TOPIC|FILE[:NAME]")
+      ->required();
+  add_broker_option(*command, options->broker);
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace orc::cli
