@@ -1,0 +1,175 @@
+"""Schemas of encoding ros2msg: the text of a .msg file, and those of the messages in it, as MCAP keeps them.
+
+Each further message follows a line of 80 `=` and a line `MSG: pkg/Name`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Dict, List, NamedTuple, NoReturn, Optional, Tuple
+
+from .model import MAX_FIELDS, MAX_NAME_BYTES, Dimension, Field, Schema, SchemaError, Structure, check_levels
+from .sentences import escaped
+
+_KINDS = {
+    "bool": "bool",
+    "byte": "uint8",
+    "char": "uint8",
+    "int8": "int8",
+    "uint8": "uint8",
+    "int16": "int16",
+    "uint16": "uint16",
+    "int32": "int32",
+    "uint32": "uint32",
+    "int64": "int64",
+    "uint64": "uint64",
+    "float32": "float32",
+    "float64": "float64",
+    "string": "string",
+    "wstring": "wstring",
+}
+_SPACE = " \t\r\n\v\f"
+_SEPARATOR = "=" * 80
+_HEADER = "std_msgs/msg/Header"
+_NAME = r"[A-Za-z][A-Za-z0-9_]{0,254}"
+_BOUND = r"[0-9]{1,10}"
+_TYPE = re.compile(
+    rf"(?P<kind>{_NAME}(?:/{_NAME}){{0,2}})(?:<=(?P<length>{_BOUND}))?"
+    rf"(?P<array>\[(?:(?P<limit><=)?(?P<size>{_BOUND}))?\])?\Z"
+)
+_HEADING = re.compile(rf"MSG:[{_SPACE}]*(?P<name>{_NAME}(?:/{_NAME}){{1,2}})\Z")
+_MEMBER = re.compile(rf"{_NAME}\Z")
+_NAME_END = re.compile(r"[ \t=]")
+_BLANK = re.compile(r"[ \t]")
+
+
+class _Type(NamedTuple):
+    kind: str  # "struct": a message
+    message: str
+    max_length: int
+    dimensions: Tuple[Dimension, ...]
+
+
+def _quoted(text: str) -> str:
+    # The text was read as Latin-1
+    return "`" + escaped(text.encode("latin-1")[:MAX_NAME_BYTES].decode("utf-8", "surrogateescape")) + "`"
+
+
+def _divide(text: str) -> Tuple[str, str]:
+    """Returns a name, and what follows it."""
+    text = text.strip(_SPACE)
+    found = _NAME_END.search(text)
+    return (text[: found.start()], text[found.start() :].strip(_SPACE)) if found else (text, "")
+
+
+def _type(text: str) -> Optional[_Type]:
+    """Returns the type of a field, "string<=10[<=5]". None: the text is none."""
+    found = _TYPE.match(text)
+    if found is None:
+        return None
+    kind = _KINDS.get(found.group("kind"), "struct")
+    length, size = (found.group(part) for part in ("length", "size"))
+    if length and kind not in ("string", "wstring"):
+        return None
+    if not all(each is None or 0 < int(each) < 1 << 31 for each in (length, size)):
+        return None
+    variable = size is None or found.group("limit") is not None
+    dimensions = (Dimension(int(size or 0), variable),) if found.group("array") else ()
+    return _Type(kind, found.group("kind"), int(length or 0), dimensions)
+
+
+def full_name(name: str) -> str:
+    """Returns pkg/msg/Name of pkg/Name. Other names stay."""
+    return name.replace("/", "/msg/") if name.count("/") == 1 else name
+
+
+class _Parser:
+    def __init__(self, root: str) -> None:
+        self.structures: List[Structure] = []
+        self.index: Dict[str, int] = {}
+        self.references: List[List[Tuple[str, int]]] = []  # of each structure, by field: message, line; "": none
+        self.counted = 0
+        self.line = 0
+        self.begin(full_name(root))
+
+    def count_one(self) -> None:
+        self.counted += 1
+        if self.counted > MAX_FIELDS:
+            self.fail(f"more than {MAX_FIELDS} messages, fields and constants")
+
+    def begin(self, name: str) -> None:
+        self.count_one()
+        if name in self.index:
+            self.fail(f"`{escaped(name)}` is defined twice")
+        self.index[name] = len(self.structures)
+        self.structures.append(Structure(name))
+        self.references.append([])
+        self.names = {""}
+
+    def fail(self, why: str, line: int = 0) -> NoReturn:
+        raise SchemaError(f"line {line or self.line}: {why}")
+
+    def parse(self, text: str) -> Schema:
+        name_expected = False
+        for line in text[: len(text) - text.endswith("\n")].split("\n"):
+            self.line += 1
+            line = line.strip(_SPACE)
+            if line == _SEPARATOR:
+                name_expected = True
+            elif name_expected and line:
+                heading = _HEADING.match(line)
+                if heading is None:
+                    self.fail(f"`MSG: pkg/Name` is expected, not {_quoted(line)}")
+                self.begin(full_name(heading.group("name")))
+                name_expected = False
+            elif not name_expected:
+                statement = line.partition("#")[0].strip(_SPACE)
+                if statement:
+                    self.member(statement)
+        if name_expected:
+            self.fail("`MSG: pkg/Name` is expected, not the end of the text")
+        return Schema([self.resolved(at) for at in range(len(self.structures))])
+
+    def member(self, statement: str) -> None:
+        self.count_one()
+        words = _BLANK.split(statement, maxsplit=1)
+        type = _type(words[0])
+        if type is None:
+            self.fail(f"unknown type {_quoted(words[0])}")
+        name, rest = _divide(words[1] if len(words) > 1 else "")
+        if not _MEMBER.match(name):
+            self.fail(f"a name is expected, not {_quoted(name)}")
+        if name in self.names:
+            self.fail(f"the name {_quoted(name)} appears twice")
+        self.names.add(name)
+        if rest.startswith("="):
+            if type.kind == "struct" or type.dimensions:
+                self.fail(f"the constant {_quoted(name)} is no number or string")
+            return
+        field = Field(name, type.kind, dimensions=type.dimensions, max_length=type.max_length)
+        self.structures[-1].fields.append(field)
+        self.references[-1].append((type.message if type.kind == "struct" else "", self.line))
+
+    def resolved(self, at: int) -> Structure:
+        made = Structure(self.structures[at].name)
+        package = made.name.partition("/")[0] if "/" in made.name else ""
+        for field, (message, line) in zip(self.structures[at].fields, self.references[at]):
+            made.fields.append(field._replace(structure=self.find(message, package, line)) if message else field)
+        return made
+
+    def find(self, message: str, package: str, line: int) -> int:
+        name = full_name(message)
+        if "/" not in name:
+            own = f"{package}/msg/{name}"
+            name = _HEADER if name == "Header" and own not in self.index else own
+        if name not in self.index:
+            self.fail(f"message {escaped(name)} is not defined", line)
+        return self.index[name]
+
+
+def parse(text: bytes, root: str) -> Schema:
+    """Returns the message, called `root`, and those in it. Raises SchemaError."""
+    # Names are ASCII; comments and defaults may be anything
+    schema = _Parser(root).parse(text.decode("latin-1"))
+    check_levels(schema, recursive=False)
+    return schema
