@@ -29,10 +29,12 @@ from orc._directory_types import (
     SubscriptionCounters,
     SubscriptionState,
     TopicState,
+    TopicType,
 )
 from orc._errors import (
     BadArgument,
     BadName,
+    BadSample,
     Closed,
     Error,
     Forked,
@@ -47,9 +49,13 @@ from orc._errors import (
     SystemFailure,
     TimedOut,
     TooManyMessages,
+    TypeMismatch,
     UnknownTopic,
+    UnknownType,
 )
-from orc._types import LinkInfo, TypeInfo
+from orc._type_description import TypeDescription
+from orc._typed import Field, Typed, flatbuffer, json, struct
+from orc._types import LinkInfo
 from orc._waiting import Callback
 
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
@@ -77,6 +83,7 @@ def __getattr__(name: str) -> str:
 __all__ = [
     "BadArgument",
     "BadName",
+    "BadSample",
     "Broker",
     "BrokerState",
     "Callback",
@@ -85,6 +92,7 @@ __all__ = [
     "Directory",
     "Endpoint",
     "Error",
+    "Field",
     "Forked",
     "HostState",
     "LinkInfo",
@@ -109,8 +117,15 @@ __all__ = [
     "TimedOut",
     "TooManyMessages",
     "TopicState",
-    "TypeInfo",
+    "TopicType",
+    "TypeDescription",
+    "Typed",
+    "TypeMismatch",
     "UnknownTopic",
+    "UnknownType",
     "Watch",
     "backend",
+    "flatbuffer",
+    "json",
+    "struct",
 ]

@@ -16,8 +16,9 @@ from orc._directory_types import (
     SubscriptionCounters,
     SubscriptionState,
     TopicState,
+    TopicType,
 )
-from orc._types import TypeInfo
+from orc._type_description import TypeDescription
 from orc._watching import Watching, patterns
 
 
@@ -27,16 +28,20 @@ def _publication(state: Tuple[Any, ...]) -> PublicationState:
         id,
         ParticipantState(*participant),
         [Endpoint(*each) for each in endpoints],
-        None if type is None else TypeInfo(*type),
+        None if type is None else TopicType(*type),
         keep_last,
         None if counters is None else PublicationCounters(*counters),
     )
 
 
 def _subscription(state: Tuple[Any, ...]) -> SubscriptionState:
-    id, participant, max_age_ms, counters = state
+    id, participant, max_age_ms, type, counters = state
     return SubscriptionState(
-        id, ParticipantState(*participant), max_age_ms, None if counters is None else SubscriptionCounters(*counters)
+        id,
+        ParticipantState(*participant),
+        max_age_ms,
+        None if type is None else TopicType(*type),
+        None if counters is None else SubscriptionCounters(*counters),
     )
 
 
@@ -126,11 +131,21 @@ class Directory:
         return [_topic(each) for each in self._directory.topics(pattern)]
 
     def describe(self, topic: str) -> TopicState:
-        """Returns one topic with its schema, counters and all subscriptions.
+        """Returns one topic with its counters and all subscriptions.
 
         Also raises UnknownTopic (no participant publishes or requested it) and BadName.
         """
         return _topic(self._directory.describe(topic))
+
+    def find_type(self, which: TopicType) -> TypeDescription:
+        """Returns the description of a type with its schema.
+
+        Also raises UnknownType: no participant has sent the schema yet, or no topic has the type any more.
+        """
+        found = self._directory.find_type(
+            which.name, which.schema_encoding, which.message_encoding, which.hash, which.schema_size
+        )
+        return TypeDescription(*found)
 
     def participants(self) -> List[ParticipantState]:
         """Returns them in the order in which they came."""

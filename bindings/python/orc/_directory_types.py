@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import List, Optional
 
-from orc._types import TypeInfo
-
 
 @dataclass(frozen=True)
 class ParticipantState:
@@ -63,6 +61,22 @@ class PublicationCounters:
 
 
 @dataclass(frozen=True)
+class TopicType:
+    """The type of a topic, without the bytes of its schema: Directory.find_type has them."""
+
+    name: str
+    """The parts of orc.TypeDescription."""
+    schema_encoding: str
+    """See there."""
+    message_encoding: str
+    """See there."""
+    hash: int
+    """TypeDescription.hash"""
+    schema_size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True)
 class PublicationState:
     """The sending end of a topic."""
 
@@ -72,8 +86,8 @@ class PublicationState:
     """The publisher."""
     endpoints: List[Endpoint]
     """Addresses at which subscribers reach it."""
-    type: Optional[TypeInfo]
-    """With its schema from Directory.describe only."""
+    type: Optional[TopicType]
+    """None: untyped."""
     keep_last: bool
     """As given to register_topic."""
     counters: Optional[PublicationCounters]
@@ -114,6 +128,8 @@ class SubscriptionState:
     """The subscriber."""
     max_age_ms: int
     """As given to request_topic; 0: any age."""
+    type: Optional[TopicType]
+    """That it expects; None: any."""
     counters: Optional[SubscriptionCounters]
     """None: not reported yet."""
 

@@ -38,6 +38,12 @@ class BadArgument(Error, ValueError):
     text = "an argument makes no sense"
 
 
+class BadSample(BadArgument):
+    """The bytes of a sample are no value of its type, or the value is none; the text says what was found."""
+
+    text = "the sample is no value of its type"
+
+
 class NameTaken(Error):
     """A live publication of another participant holds the topic; the text names it."""
 
@@ -122,6 +128,20 @@ class UnknownTopic(Error, LookupError):
     text = "no participant publishes or requested the topic"
 
 
+class UnknownType(Error, LookupError):
+    """Directory: the broker does not have the schema of this type."""
+
+    code = "unknown_type"
+    text = "the broker does not have the schema of this type"
+
+
+class TypeMismatch(Error, ValueError):
+    """The publication's samples have another type than the one that was requested; the text has the difference."""
+
+    code = "type_mismatch"
+    text = "the samples have another type than the one that was requested"
+
+
 class TimedOut(Error, TimeoutError):
     """The time that the caller allowed has passed."""
 
@@ -131,7 +151,7 @@ class TimedOut(Error, TimeoutError):
 
 by_code: Dict[str, Type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
-for _each in (Error, *by_code.values()):
+for _each in (Error, BadSample, *by_code.values()):
     _each.__module__ = "orc"  # where programs know them from: tracebacks say orc.NameTaken
 
 

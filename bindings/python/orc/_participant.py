@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Callable, Iterable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Type, Union, overload
 
 from orc import _native
-from orc._errors import Error
+from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
-from orc._native import Message, Publisher
+from orc._native import Message
 from orc._program import program_name
+from orc._type_description import TypeDescription
+from orc._typed import Typed, typed
+from orc._typed.loan import TypedLoan
+from orc._typed.variables import T, T_co, V
 from orc._types import link_text
 from orc._waiting import Waiting
+
+if TYPE_CHECKING:
+    import numpy
+    from typing_extensions import Buffer, Unpack
+
+    from orc._typed.options import RegisterOptions, RequestOptions
 
 __all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
@@ -20,7 +30,39 @@ Log = Callable[[str, str], object]
 Transports = Union[str, Iterable[str]]
 
 
-class Subscriber(_native.Subscriber):
+class Publisher(_native.Publisher[T]):
+    __doc__ = _native.Publisher.__doc__
+
+    def __init__(self, same: _native.Publisher[Any], codec: Optional[Typed[Any]]) -> None:
+        super().__init__(same)
+        self._codec = codec
+
+    def send(self, value: Union[T, Buffer]) -> None:
+        """Sends a value of the type that register_topic was given, or bytes, as send_msg does.
+
+        Also raises BadSample (no value of that type).
+        """
+        sample: Any = value if self._codec is None else self._codec.encode(value)
+        self.send_msg(sample)
+
+    @overload
+    def loan(self, size: int) -> _native.Loan: ...
+    @overload
+    def loan(self) -> TypedLoan[T]: ...
+    def loan(self, size: Optional[int] = None) -> Union[_native.Loan, TypedLoan[T]]:
+        """Returns memory for a sample, to fill in place: `with publisher.loan() as state:`, or of `size` bytes.
+
+        Without a size it is a value of the topic's type, which is a struct. Raises BadArgument (another type),
+        NoMemory, Closed, Forked.
+        """
+        if size is not None:
+            return super().loan(size)
+        if self._codec is None:
+            raise BadArgument(f"topic {self.topic} has no type: say how many bytes, loan(size)")
+        return TypedLoan(self._codec, super().loan(self._codec.memory_size()))
+
+
+class Subscriber(_native.Subscriber[T_co]):
     __doc__ = _native.Subscriber.__doc__
 
     # Waiting is no base class, because a class over the extension's types has one base only.
@@ -77,9 +119,87 @@ class Participant(_native.Participant):
             log=log_to_logging if log is None else log,
         )
         # One object per request, so that all asyncio tasks that wait for it share its descriptor.
-        self._subscribers: weakref.WeakValueDictionary[str, Subscriber] = weakref.WeakValueDictionary()
+        self._subscribers: weakref.WeakValueDictionary[str, Subscriber[Any]] = weakref.WeakValueDictionary()
+        self._codecs: Dict[str, Typed[Any]] = {}  # of the topics that are registered with a type
         self._lock = threading.Lock()
 
+    @overload
+    def register_topic(
+        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RegisterOptions]
+    ) -> Publisher[V]: ...
+    @overload
+    def register_topic(
+        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RegisterOptions]
+    ) -> Publisher[numpy.void]: ...
+    @overload
+    def register_topic(
+        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RegisterOptions]
+    ) -> Publisher[bytes]: ...
+    def register_topic(
+        self,
+        topic: str,
+        *,
+        transports: Transports = (),
+        expected_size: int = 0,
+        history: int = 1,
+        lock: bool = False,
+        huge_pages: bool = False,
+        multicast: str = "",
+        type: Any = None,
+        keep_last: bool = True,
+        priority: str = "normal",
+    ) -> Publisher[Any]:
+        """Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
+        broker_timeout_ms.
+
+        transports: of this topic; empty: the participant's.
+        expected_size: size of a typical sample in bytes; shm reserves memory for it at once.
+        history: shm: how many samples recv_next can go back, 1 to 65536.
+        lock, huge_pages: shm: locks its memory, uses huge pages.
+        multicast: network of this topic, as a URL.
+        type: of the samples: a numpy dtype or a dataclass (as struct), a class of lcm-gen or protoc,
+            `orc.flatbuffer(…)`, `dict` or `orc.json(…)`, an `orc.TypeDescription`. Subscriptions that expect another
+            type make no link. None: the topic is untyped and matches any subscription.
+        keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
+            the subscriptions that are connected when it is sent.
+        priority: "bulk", "normal" or "control", over tcp and multicast.
+
+        Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument,
+        Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not
+        registered.
+        """
+        codec = typed(type)
+        try:
+            made = super().register_topic(
+                topic,
+                transports=transports,
+                expected_size=expected_size,
+                history=history,
+                lock=lock,
+                huge_pages=huge_pages,
+                multicast=multicast,
+                type=None if codec is None else codec.description,
+                keep_last=keep_last,
+                priority=priority,
+            )
+        except NoBroker:
+            self._remember(topic, codec)
+            raise
+        self._remember(topic, codec)
+        return self._publisher(made)
+
+    @overload  # type: ignore[override]
+    def request_topic(
+        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RequestOptions]
+    ) -> Subscriber[V]: ...
+    @overload
+    def request_topic(
+        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RequestOptions]
+    ) -> Subscriber[numpy.void]: ...
+    @overload
+    def request_topic(
+        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RequestOptions]
+    ) -> Subscriber[bytes]: ...
     def request_topic(
         self,
         topic: str,
@@ -91,7 +211,9 @@ class Participant(_native.Participant):
         max_messages: int = 8,
         spin_us: int = 0,
         max_age_ms: int = 0,
-    ) -> Subscriber:
+        type: Any = None,
+        type_check: str = "on",
+    ) -> Subscriber[Any]:
         """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
         conflate: 1: a receive returns the newest sample. 0: a receive returns every sample in order, of the last
@@ -102,10 +224,15 @@ class Participant(_native.Participant):
         spin_us: shm: how long a receive spins before it sleeps, at most 1000000.
         max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
             0: any age.
+        type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
+            `wait_connected` raises TypeMismatch. None: any type.
+        type_check: "off": a link is made whatever the types are.
 
-        Raises NoBroker and TimedOut, and the request stays: see `subscriber`. Raises BadName, BadArgument, Refused,
-        NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not requested.
+        Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
+        BadArgument, Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is
+        not requested.
         """
+        codec = typed(type)
         made = super().request_topic(
             topic,
             conflate=conflate,
@@ -115,10 +242,24 @@ class Participant(_native.Participant):
             max_messages=max_messages,
             spin_us=spin_us,
             max_age_ms=max_age_ms,
+            type=None if codec is None else codec.description,
+            type_check=type_check,
+            codec=codec,
         )
         return self._known(made)
 
-    def subscriber(self, topic: str) -> Subscriber:
+    def publisher(self, topic: str) -> Publisher[Any]:
+        """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
+        return self._publisher(super().publisher(topic))
+
+    def unregister_topic(self, topic: str) -> None:
+        """Withdraws a topic. Gives slow readers up to 300 ms for the last sample, then waits for the broker's answer,
+        at most a second. Raises NotRegistered, Closed, Forked."""
+        with self._lock:
+            self._codecs.pop(topic, None)
+        super().unregister_topic(topic)
+
+    def subscriber(self, topic: str) -> Subscriber[Any]:
         """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
         return self._known(super().subscriber(topic))
 
@@ -129,7 +270,16 @@ class Participant(_native.Participant):
             self._subscribers.pop(topic, None)
         super().release_topic(topic)
 
-    def _known(self, made: _native.Subscriber) -> Subscriber:
+    def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
+        with self._lock:
+            if codec is not None:
+                self._codecs[topic] = codec
+
+    def _publisher(self, made: _native.Publisher[Any]) -> Publisher[Any]:
+        with self._lock:
+            return Publisher(made, self._codecs.get(made.topic))
+
+    def _known(self, made: _native.Subscriber[Any]) -> Subscriber[Any]:
         with self._lock:
             known = self._subscribers.get(made.topic)
             if known is None or not known._is(made):  # `known` is of a subscription that was released

@@ -7,20 +7,6 @@ from typing import Optional
 
 
 @dataclass(frozen=True)
-class TypeInfo:
-    """The type of a topic's bytes. Tools show it; ORC never interprets it (liborc/include/orc/options.h)."""
-
-    name: str = ""
-    """"geometry.Pose"; at most 255 bytes."""
-    encoding: str = ""
-    """"flatbuffers", "protobuf", "cdr", "json", …; at most 255 bytes."""
-    hash: int = 0
-    """Of name, encoding and schema, unsigned 64 bits. 0: computed when there is a schema, else no hash."""
-    schema: bytes = b""
-    """At most 32 KiB."""
-
-
-@dataclass(frozen=True)
 class LinkInfo:
     """The link between a subscription and its publication, as it is now (liborc/include/orc/subscriber.h)."""
 

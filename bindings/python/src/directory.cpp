@@ -44,8 +44,12 @@ nb::object name_of(transport t) { return nb::cast(std::string(to_string(t))); }
 nb::tuple tuple_of(const participant_state& of) { return nb::make_tuple(of.id, of.name, of.host, of.pid, of.library); }
 nb::tuple tuple_of(const host_state& of) { return nb::make_tuple(of.id, of.participants); }
 nb::tuple tuple_of(const endpoint& of) { return nb::make_tuple(name_of(of.transport), of.address); }
-nb::tuple tuple_of(const type_info& of) {
-  return nb::make_tuple(of.name, of.encoding, of.hash, nb::bytes(of.schema.data(), of.schema.size()));
+nb::tuple tuple_of(const topic_type& of) {
+  return nb::make_tuple(of.name, of.schema_encoding, of.message_encoding, of.hash, of.schema_size);
+}
+nb::tuple tuple_of(const type_description& of) {
+  return nb::make_tuple(of.name, of.schema_encoding, of.message_encoding,
+                        nb::bytes(of.schema.data(), of.schema.size()));
 }
 nb::tuple tuple_of(const publication_counters& of) {
   return nb::make_tuple(of.sampled_ns, of.age.count(), of.sent, of.bytes, of.dropped, of.readers);
@@ -61,8 +65,9 @@ nb::tuple tuple_of(const publication_state& of) {
                         of.keep_last, optional(of.counters, tuple));
 }
 nb::tuple tuple_of(const subscription_state& of) {
-  return nb::make_tuple(of.id, tuple_of(of.participant), of.max_age_ms,
-                        optional(of.counters, [](const auto& part) { return tuple_of(part); }));
+  const auto tuple = [](const auto& part) { return tuple_of(part); };
+  return nb::make_tuple(of.id, tuple_of(of.participant), of.max_age_ms, optional(of.type, tuple),
+                        optional(of.counters, tuple));
 }
 nb::tuple tuple_of(const topic_state& of) {
   const auto tuple = [](const auto& part) { return tuple_of(part); };
@@ -251,6 +256,20 @@ void bind_directory(nb::module_& m) {
                 self.ask<topic_state>([topic](directory& from, auto& found) { return from.describe(topic, found); }));
           },
           nb::arg("topic"))
+      .def(
+          "find_type",
+          [](const directory_handle& self, std::string name, std::string schema_encoding, std::string message_encoding,
+             std::uint64_t hash, std::size_t schema_size) {
+            const topic_type which{.name = std::move(name),
+                                   .schema_encoding = std::move(schema_encoding),
+                                   .message_encoding = std::move(message_encoding),
+                                   .hash = hash,
+                                   .schema_size = schema_size};
+            return tuple_of(self.ask<type_description>(
+                [which](directory& from, auto& found) { return from.find_type(which, found); }));
+          },
+          nb::arg("name"), nb::arg("schema_encoding"), nb::arg("message_encoding"), nb::arg("hash"),
+          nb::arg("schema_size"))
       .def("participants",
            [](const directory_handle& self) {
              const auto all = self.ask<std::vector<participant_state>>(

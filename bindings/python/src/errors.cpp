@@ -30,6 +30,8 @@ namespace {
     case errc::forked: return "forked";
     case errc::too_many_messages: return "too_many_messages";
     case errc::unknown_topic: return "unknown_topic";
+    case errc::unknown_type: return "unknown_type";
+    case errc::type_mismatch: return "type_mismatch";
   }
   return "ok";
 }

@@ -26,6 +26,14 @@ nb::object array_of(nb::handle self, nb::handle dtype) {
   return made;
 }
 
+nb::object value_of(nb::handle self) {
+  const received& sample = *nb::inst_ptr<received>(self);
+  alive(sample);
+  const nb::handle codec = sample.codec();
+  if (codec.is_none()) return nb::steal(PyBytes_FromObject(self.ptr()));
+  return codec.attr("decode")(self);
+}
+
 }  // namespace
 
 void received::release() {
@@ -84,6 +92,10 @@ void bind_message(nb::module_& m) {
       .def("array", &array_of, nb::arg("dtype"),
            "The bytes as a read-only numpy array of `dtype`, without a copy. The message lives as long as the array. "
            "Raises ValueError if the size is no multiple of `dtype`'s, and ImportError without numpy.")
+      .def("value", &value_of,
+           "The sample as a value of the type that request_topic was given; without a type: as bytes. A struct is a "
+           "read-only view of the message's bytes, without a copy: the message lives as long as the view.\n\n"
+           "Raises BadSample if the bytes are no sample of that type.")
       .def("release", &received::release,
            "Gives the memory back at once. Later uses raise ValueError. Raises BufferError while views of it exist.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

@@ -11,12 +11,14 @@ namespace orc::python {
 // until release(). With the GIL.
 class received {
  public:
-  // `further`: skipped samples besides those that `sample` counts.
-  received(message&& sample, std::uint64_t further) noexcept : sample_(std::move(sample)), further_(further) {}
+  // `further`: skipped samples besides those that `sample` counts. `codec`: orc._typed.codec.Typed, or None.
+  received(message&& sample, std::uint64_t further, nanobind::object codec) noexcept
+      : sample_(std::move(sample)), further_(further), codec_(std::move(codec)) {}
 
   [[nodiscard]] const message& sample() const noexcept { return sample_; }
   [[nodiscard]] bool released() const noexcept { return !sample_; }
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed() + further_; }
+  [[nodiscard]] nanobind::handle codec() const noexcept { return codec_; }
   // Gives the memory back. A second call does nothing. Raises BufferError while views exist.
   void release();
 
@@ -27,6 +29,7 @@ class received {
  private:
   message sample_;
   std::uint64_t further_;
+  nanobind::object codec_;
   Py_ssize_t views_ = 0;
 };
 

@@ -23,6 +23,14 @@ void refuse_free_threading() {
   throw nb::python_error();
 }
 
+// For type checkers: orc.Subscriber[State].
+void make_generic(nb::module_& m) {
+  const nb::object alias = nb::module_::import_("types").attr("GenericAlias");
+  const nb::object class_method = nb::module_::import_("builtins").attr("classmethod");
+  for (const char* const name : {"Message", "Publisher", "Subscriber"})
+    m.attr(name).attr("__class_getitem__") = class_method(alias);
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -37,4 +45,5 @@ NB_MODULE(_native, m) {
   orc::python::bind_subscriber(m);
   orc::python::bind_participant(m);
   orc::python::bind_directory(m);
+  make_generic(m);
 }

@@ -15,11 +15,10 @@ namespace {
   fail(errc::bad_argument, "there is no transport " + name + "; there are inproc, shm, ipc, tcp and multicast");
 }
 
-template <typename T>
-[[nodiscard]] T member(nb::handle type, const char* name) {
-  T value{};
-  if (!nb::try_cast<T>(type.attr(name), value)) {
-    PyErr_Format(PyExc_TypeError, "TypeInfo.%s has the wrong type, or is out of range", name);
+[[nodiscard]] std::string text_of(nb::handle type, const char* name) {
+  std::string value;
+  if (!nb::try_cast<std::string>(type.attr(name), value)) {
+    PyErr_Format(PyExc_TypeError, "TypeDescription.%s is a str", name);
     throw nb::python_error();
   }
   return value;
@@ -47,13 +46,19 @@ priority to_priority(const std::string& name) {
   fail(errc::bad_argument, "priority is bulk, normal or control, not " + name);
 }
 
-type_info to_type_info(nb::handle type) {
+type_description to_type(nb::handle type) {
   if (type.is_none()) return {};
   const readable_bytes schema(type.attr("schema"));
-  return {.name = member<std::string>(type, "name"),
-          .encoding = member<std::string>(type, "encoding"),
-          .hash = member<std::uint64_t>(type, "hash"),
+  return {.name = text_of(type, "name"),
+          .schema_encoding = text_of(type, "schema_encoding"),
+          .message_encoding = text_of(type, "message_encoding"),
           .schema = std::string(static_cast<const char*>(schema.data()), schema.size())};
+}
+
+type_check to_type_check(const std::string& name) {
+  if (name == "on") return type_check::on;
+  if (name == "off") return type_check::off;
+  fail(errc::bad_argument, "type_check is on or off, not " + name);
 }
 
 }  // namespace orc::python

@@ -13,7 +13,10 @@ namespace orc::python {
 // From "bulk", "normal" or "control". Raises BadArgument.
 [[nodiscard]] priority to_priority(const std::string& name);
 
-// From orc.TypeInfo or None. Raises TypeError.
-[[nodiscard]] type_info to_type_info(nanobind::handle type);
+// From orc.TypeDescription or None. Raises TypeError.
+[[nodiscard]] type_description to_type(nanobind::handle type);
+
+// From "on" or "off". Raises BadArgument.
+[[nodiscard]] type_check to_type_check(const std::string& name);
 
 }  // namespace orc::python

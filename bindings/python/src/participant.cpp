@@ -40,7 +40,7 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .history = history,
                         .memory = {.lock = lock, .huge_pages = huge_pages},
                         .multicast = multicast,
-                        .type = to_type_info(type),
+                        .type = to_type(type),
                         .keep_last = keep_last,
                         .priority = to_priority(priority)};
   const result outcome =
@@ -51,7 +51,8 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
 
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
-                                int spin_us, nb::handle max_age_ms) {
+                                int spin_us, nb::handle max_age_ms, nb::handle type, const std::string& type_check,
+                                nb::object codec) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
@@ -59,12 +60,15 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .transports = to_transports(transports),
                                 .max_messages = max_messages,
                                 .spin_us = spin_us,
-                                .max_age_ms = to_int(max_age_ms, "max_age_ms")};
+                                .max_age_ms = to_int(max_age_ms, "max_age_ms"),
+                                .type = to_type(type),
+                                .type_check = to_type_check(type_check)};
   const auto since = std::chrono::steady_clock::now();
   const result outcome =
       self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
-  if (!outcome && outcome.code() != errc::no_broker) check(outcome);
+  if (!outcome && outcome.code() != errc::no_broker && outcome.code() != errc::type_mismatch) check(outcome);
   subscriber_handle made{self.owner, self.owner->find(topic), topic};
+  if (!codec.is_none()) made.same->codec = std::move(codec);
   if (conflate == 1) made.same->newest_only();
   const std::string stays = "the request stays: Participant.subscriber('" + topic + "') is its handle";
   check(outcome, stays);
@@ -124,7 +128,7 @@ void bind_participant(nb::module_& m) {
            "history: shm: how many samples recv_next can go back, 1 to 65536.\n"
            "lock, huge_pages: shm: locks its memory, uses huge pages.\n"
            "multicast: network of this topic, as a URL.\n"
-           "type: orc.TypeInfo.\n"
+           "type: orc.TypeDescription.\n"
            "keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches "
            "only the subscriptions that are connected when it is sent.\n"
            "priority: \"bulk\", \"normal\" or \"control\", over tcp and multicast.\n\n"
@@ -133,7 +137,9 @@ void bind_participant(nb::module_& m) {
            "registered.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
-           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0)
+           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(),
+           nb::arg("type_check") = "on", nb::arg("codec") = nb::none(),
+           "codec: orc._typed.codec.Typed; its decode() makes the messages' values.")
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
            "Same as Publisher.send_msg, by name. Also raises NotRegistered.")
       .def(

@@ -74,6 +74,7 @@ void bind_publisher(nb::module_& m) {
       m, "Publisher", nb::type_slots(slots),
       "The sending end of a topic (liborc/include/orc/publisher.h). Any thread may make any call. Calls raise Closed "
       "after unregister_topic.")
+      .def(nb::init<const publisher_handle&>(), nb::arg("same"))
       .def_ro("topic", &publisher_handle::topic, "The topic's name.")
       .def("send_msg", &publisher_handle::send_msg, nb::arg("data"),
            "Sends one sample, any C-contiguous buffer, to every subscriber and returns. Never waits for a subscriber, "

@@ -36,9 +36,10 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
   patience left(timeout_ms);
   for (;;) {
     const int slice = left.slice();
-    const errc code = without_gil([&]() noexcept { return same->end.wait_connected(slice).code(); });
-    if (code == errc::ok) return true;
-    if (code != errc::timed_out) fail_to_wait(code);
+    const result outcome = without_gil([&]() noexcept { return same->end.wait_connected(slice); });
+    if (outcome) return true;
+    if (outcome.code() == errc::type_mismatch) check(outcome);
+    if (outcome.code() != errc::timed_out) fail_to_wait(outcome.code());
     raise_signals();
     if (!left.goes_on()) return false;
   }
@@ -88,7 +89,8 @@ void bind_subscriber(nb::module_& m) {
           },
           nb::arg("timeout_ms"),
           "Waits until a link is up, at most timeout_ms (-1: for ever). Returns False when none came up. Raises "
-          "Closed, Forked, BadArgument (timeout_ms below -1).")
+          "TypeMismatch (the samples have another type than the one that was requested), Closed, Forked, BadArgument "
+          "(timeout_ms below -1).")
       .def_prop_ro("link", &link_of, "The link to the publication, as it is now: orc.LinkInfo.");
 }
 

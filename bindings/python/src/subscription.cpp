@@ -40,7 +40,7 @@ nb::object subscription::receive(int timeout_ms, way how) {
 nb::object subscription::hand_over(message&& sample, const message& skipped) {
   ++handed_over_;
   const bool in_a_row = skipped && sample.sequence() == skipped.sequence() + sample.missed() + 1;
-  return nb::cast(received(std::move(sample), in_a_row ? skipped.missed() + 1 : 0), nb::rv_policy::move);
+  return nb::cast(received(std::move(sample), in_a_row ? skipped.missed() + 1 : 0, codec), nb::rv_policy::move);
 }
 
 // Returns the sample that an interrupted call left, or a newer one with conflate=1. Nothing when another thread has

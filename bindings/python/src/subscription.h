@@ -23,6 +23,8 @@ class subscription {
   void newest_only() noexcept { newest_only_ = true; }
 
   orc::subscriber end;
+  // orc._typed.codec.Typed: makes the values of the messages. None: they are bytes.
+  nanobind::object codec = nanobind::none();
 
  private:
   [[nodiscard]] nanobind::object hand_over(message&& sample, const message& skipped);

@@ -51,7 +51,9 @@ def test_topics_and_their_state(backend: ModuleType, broker: BrokerProcess, dire
         found = directory.describe("arm/position")
         assert found.publication.participant.name == "robot"
         assert found.publication.keep_last is False
-        assert found.publication.type.name == "Pose" and found.publication.type.schema == b"double x;"
+        assert (
+            found.publication.type.name == "Pose" and directory.find_type(found.publication.type).schema == b"double x;"
+        )
         assert "ipc" in [each.transport for each in found.publication.endpoints]
         assert found.subscription_count == 1 and found.subscriptions[0].participant.name == "viewer"
         assert found.subscriptions[0].max_age_ms == 50
@@ -65,7 +67,7 @@ def test_topics_and_their_state(backend: ModuleType, broker: BrokerProcess, dire
 
 
 def orc_type(backend: ModuleType) -> Any:
-    return backend.TypeInfo("Pose", "text", schema=b"double x;")
+    return backend.TypeDescription("Pose", "text", "text", b"double x;")
 
 
 def test_the_broker_participants_and_hosts(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:

@@ -17,7 +17,6 @@ import zmq
 
 import orc.pure as orc
 from orc.pure import identity, link
-from orc.pure import subscription as subscriptions
 from support import BrokerProcess, wait_until
 
 
@@ -84,7 +83,7 @@ def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPat
         with monkeypatch.context() as patch:
             if name == "write":
                 assert subscriber.recv_msg(0) is None
-            patch.setattr(subscriptions.os, name, interrupted)
+            patch.setattr(os, name, interrupted)
             with pytest.raises(KeyboardInterrupt):
                 arrive(subscriber, 2) if name == "write" else subscriber.recv_msg(0)
         while subscriber.recv_msg(0) is not None:
@@ -110,6 +109,6 @@ def test_a_finalizer_closes_while_the_bell_is_quietened(broker: BrokerProcess, m
             return real(fd, size)
 
         with monkeypatch.context() as patch:
-            patch.setattr(subscriptions.os, "read", read)
+            patch.setattr(os, "read", read)
             subscriber.recv_msg(0)
         assert select.select([descriptor], [], [], 20)[0]

@@ -20,7 +20,8 @@ import orc
 
 
 def control(broker: orc.Participant) -> None:
-    command: orc.Publisher = broker.register_topic("arm/command", transports=["shm", "ipc"], type=orc.TypeInfo("T"))
+    named = orc.TypeDescription("T")
+    command: orc.Publisher = broker.register_topic("arm/command", transports=["shm", "ipc"], type=named)
     state: orc.Subscriber = broker.request_topic("arm/state", conflate=0, connected_within_ms=100)
     message: Optional[orc.Message] = state.recv_msg(-1)
     if message is None:
@@ -69,21 +70,89 @@ except orc.NoBroker as error:
     print(error.code)
 """
 
+STATE = """
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class State:
+    q: Annotated[NDArray[np.float64], 7]
+    dq: Annotated[NDArray[np.float64], orc.Field(shape=7, unit="rad/s")]
+    tau: np.float32
+"""
+
+TYPED = f"""
+from typing import Any, Dict
+
+import orc
+{STATE}
+
+def control(broker: orc.Participant) -> float:
+    state: orc.Publisher[State] = broker.register_topic("arm/state", type=State, transports="shm")
+    state.send(State(np.zeros(7), np.zeros(7), np.float32(0)))
+    state.send(bytes(116))
+    with state.loan() as filled:
+        filled.q[0] = 5.0
+    with state.loan(8) as memory:
+        memory[0] = 1
+    source: orc.Subscriber[State] = broker.request_topic("arm/state", type=State, type_check="off")
+    message = source.recv_msg(-1)
+    assert message is not None
+    value: State = message.value()
+    first: np.float64 = value.q[0]
+    return float(first)
+
+
+async def others(broker: orc.Participant) -> None:
+    received: State = (await broker.request_topic("arm/state", type=State).recv()).value()
+    async for message in broker.request_topic("arm/state", type=State):
+        print(message.value().dq[3], received)
+    record = broker.request_topic("arm/record", type=np.dtype([("q", "f8", 7)])).recv_msg(0)
+    named = broker.request_topic("arm/record", type=orc.struct("R", np.dtype([("q", "f8", 7)]))).recv_msg(0)
+    config = broker.request_topic("arm/config", type=orc.json("robot.Config")).recv_msg(0)
+    raw = broker.request_topic("arm/raw").recv_msg(0)
+    assert record and named and config and raw
+    void: np.void = record.value()
+    same: np.void = named.value()
+    gains: Dict[str, Any] = config.value()
+    data: bytes = raw.value()
+    print(void["q"], same, gains["p"], data)
+    with orc.Directory() as directory:
+        publication = directory.describe("arm/state").publication
+        if publication is not None and publication.type is not None:
+            print(directory.find_type(publication.type).hash, publication.type.schema_size)
+
+
+try:
+    control(orc.Participant())
+except orc.TypeMismatch as error:
+    print(error)
+"""
+
 WRONG = {
     "broker.send_msg(5, b'')": "arg-type",
     "broker.request_topic('t').recv_msg('5')": "arg-type",
     "broker.request_topic('t').recv_msg(5).sequence": "union-attr",
-    "broker.register_topic('t', expected_sice=5)": "call-arg",
+    "broker.register_topic('t', expected_sice=5)": "call-overload",
+    "broker.register_topic('t', type=5)": "call-overload",
+    "broker.register_topic('t', type=State).send(5)": "arg-type",
+    "for s in [broker.request_topic('t', type=State).recv_msg(0)]: assert s; s.value().p": "attr-defined",
+    "broker.request_topic('t', type_check=False)": "call-overload",
     "for m in [broker.recv_msg('t', 0)]: assert m; m.array()": "call-arg",
     "orc.Directory().describe('t').publication.id": "union-attr",
 }
 
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
-# from Python 3.12 on.
+# from Python 3.12 on. Of what is generic, the stubs say Generic.
 NANOBIND = (
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",
+    *(f"{name}.__class_getitem__" for name in ("Message", "Publisher", "Subscriber")),
 )
 
 
@@ -110,12 +179,13 @@ def test_the_stubs_agree_with_the_extension(native: Any, tmp_path: pathlib.Path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_program_passes(native: Any, tmp_path: pathlib.Path) -> None:
-    done = _mypy(tmp_path, USER)
+@pytest.mark.parametrize("program", [USER, TYPED], ids=["bytes", "typed"])
+def test_a_program_passes(native: Any, tmp_path: pathlib.Path, program: str) -> None:
+    done = _mypy(tmp_path, program)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("line", WRONG)
 def test_a_mistake_is_found(native: Any, tmp_path: pathlib.Path, line: str) -> None:
-    done = _mypy(tmp_path, f"import orc\nbroker = orc.Participant()\n{line}\n")
+    done = _mypy(tmp_path, f"import orc\n{STATE}\nbroker = orc.Participant()\n{line}\n")
     assert done.returncode == 1 and f"[{WRONG[line]}]" in done.stdout, done.stdout + done.stderr

@@ -22,8 +22,9 @@ pytest.importorskip("flatbuffers")
 import zmq
 
 import orc.pure
+from orc._type_description import TypeDescription
 from orc.pure import identity, link, messages, wire
-from orc.pure.options import type_hash
+from orc.pure.described_type import describe
 from support import REPOSITORY, BrokerProcess, wait_until
 
 GOLDEN = REPOSITORY / "schemas" / "golden"
@@ -53,6 +54,17 @@ def test_golden_vectors(entry: Dict[str, Any]) -> None:
     assert type(envelope.body).__name__ == entry["kind"]
     assert shown(envelope.body) == entry["body"]
     assert wire.decode(wire.encode(envelope)) == envelope
+
+
+def test_what_programs_from_before_typed_topics_say_of_a_type_is_ignored() -> None:
+    registration = wire.decode((GOLDEN / "before_types" / "register_topic.bin").read_bytes()).body
+    assert isinstance(registration, messages.RegisterTopic)
+    assert (registration.topic, len(registration.endpoints)) == ("robot/position", 2)
+    assert (registration.type, registration.keep_last) == (None, False)
+    state = wire.decode((GOLDEN / "before_types" / "topic_state.bin").read_bytes()).body
+    assert isinstance(state, messages.TopicState) and state.publication is not None
+    assert len(state.publication.endpoints) == 2
+    assert (state.publication.type, state.publication.keep_last) == (None, False)
 
 
 def test_every_kind_has_a_golden_vector() -> None:
@@ -136,12 +148,20 @@ def test_a_real_broker_accepts_what_is_encoded(
     welcome = tool.ask(messages.Hello(me, "wire", identity.host_identity(), 0, 0, "orc.pure"))
     assert isinstance(welcome, messages.Welcome) and welcome.epoch != 0 and welcome.lease_ms > 0
     schema = bytes(range(256)) * 64
-    described = messages.TypeDescription("Pose", "json", type_hash("Pose", "json", schema), schema)
+    type = describe(TypeDescription("Pose", "text", "text", schema))
+    assert type is not None
+    described = type.reference
     endpoints = [messages.Endpoint(3, f"tcp://127.0.0.{n}:40000") for n in range(1, 9)]
     state = tool.ask(messages.RegisterTopic("a", publication, endpoints, described))
     assert isinstance(state, messages.TopicState) and state.publication is not None
     assert state.publication.publication == publication and state.publication.endpoints == endpoints
-    assert isinstance(tool.ask(messages.RequestTopic("a", subscription)), messages.TopicState)
+    assert state.lacks_schema
+    assert isinstance(tool.ask(messages.SchemaPart(described.hash, 0, schema)), messages.Ack)
+    kept = tool.ask(messages.GetSchema(described.hash))
+    assert isinstance(kept, messages.SchemaPart) and kept.bytes == schema
+    unknown = tool.ask(messages.GetSchema(described.hash + 1))
+    assert isinstance(unknown, messages.Error) and unknown.code == 8
+    assert isinstance(tool.ask(messages.RequestTopic("a", subscription, 5, described)), messages.TopicState)
     counters = messages.PublicationCounters(publication, 1, 2, 3, 4, 5)
     heard = messages.SubscriptionCounters(subscription, 1, 2, 3, 4, 5, -1, 3, "täuschend " * 40)
     assert isinstance(tool.ask(messages.Heartbeat([counters] * 64, [heard] * 64)), messages.Ack)

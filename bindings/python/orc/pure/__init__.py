@@ -33,10 +33,12 @@ from orc._directory_types import (
     SubscriptionCounters,
     SubscriptionState,
     TopicState,
+    TopicType,
 )
 from orc._errors import (
     BadArgument,
     BadName,
+    BadSample,
     Closed,
     Error,
     Forked,
@@ -51,19 +53,25 @@ from orc._errors import (
     SystemFailure,
     TimedOut,
     TooManyMessages,
+    TypeMismatch,
     UnknownTopic,
+    UnknownType,
 )
-from orc._types import LinkInfo, TypeInfo
+from orc._type_description import TypeDescription
+from orc._typed import Field, Typed, flatbuffer, json, struct
+from orc._types import LinkInfo
 from orc._waiting import Callback
 from orc.pure.directory import Directory, Watch
+from orc.pure.handles import Publisher, Subscriber
 from orc.pure.message import Message
-from orc.pure.participant import Participant, Publisher, Subscriber
+from orc.pure.participant import Participant
 
 backend = "pure"
 
 __all__ = [
     "BadArgument",
     "BadName",
+    "BadSample",
     "Participant",
     "BrokerState",
     "Callback",
@@ -72,6 +80,7 @@ __all__ = [
     "Directory",
     "Endpoint",
     "Error",
+    "Field",
     "Forked",
     "HostState",
     "LinkInfo",
@@ -95,8 +104,15 @@ __all__ = [
     "TimedOut",
     "TooManyMessages",
     "TopicState",
-    "TypeInfo",
+    "TopicType",
+    "TypeDescription",
+    "Typed",
+    "TypeMismatch",
     "UnknownTopic",
+    "UnknownType",
     "Watch",
     "backend",
+    "flatbuffer",
+    "json",
+    "struct",
 ]

@@ -24,6 +24,7 @@ class ErrorCode(object):
     unknown_topic = 5
     limit = 6
     id_taken = 7
+    unknown_schema = 8
 
 
 class Body(object):
@@ -46,6 +47,8 @@ class Body(object):
     Probe = 16
     Watch = 17
     Changes = 18
+    SchemaPart = 19
+    GetSchema = 20
 
 
 class Id(object):
@@ -113,83 +116,70 @@ def EndpointAddAddress(builder, address): builder.PrependUOffsetTRelativeSlot(1,
 def EndpointEnd(builder): return builder.EndObject()
 
 
-class TypeDescription(object):
+class Type(object):
     __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
         n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = TypeDescription()
+        x = Type()
         x.Init(buf, n + offset)
         return x
 
     @classmethod
-    def GetRootAsTypeDescription(cls, buf, offset=0):
+    def GetRootAsType(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
     @classmethod
-    def TypeDescriptionBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+    def TypeBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
         return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
 
-    # TypeDescription
+    # Type
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-    # TypeDescription
+    # Type
     def Name(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
         if o != 0:
             return self._tab.String(o + self._tab.Pos)
         return None
 
-    # TypeDescription
-    def Encoding(self):
+    # Type
+    def SchemaEncoding(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             return self._tab.String(o + self._tab.Pos)
         return None
 
-    # TypeDescription
-    def Hash(self):
+    # Type
+    def MessageEncoding(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Type
+    def Hash(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
         return 0
 
-    # TypeDescription
-    def Schema(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+    # Type
+    def SchemaSize(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
         if o != 0:
-            a = self._tab.Vector(o)
-            return self._tab.Get(flatbuffers.number_types.Uint8Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 1))
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-    # TypeDescription
-    def SchemaAsNumpy(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
-        if o != 0:
-            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint8Flags, o)
-        return 0
-
-    # TypeDescription
-    def SchemaLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
-        if o != 0:
-            return self._tab.VectorLen(o)
-        return 0
-
-    # TypeDescription
-    def SchemaIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
-        return o == 0
-
-def TypeDescriptionStart(builder): builder.StartObject(4)
-def TypeDescriptionAddName(builder, name): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
-def TypeDescriptionAddEncoding(builder, encoding): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(encoding), 0)
-def TypeDescriptionAddHash(builder, hash): builder.PrependUint64Slot(2, hash, 0)
-def TypeDescriptionAddSchema(builder, schema): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(schema), 0)
-def TypeDescriptionStartSchemaVector(builder, numElems): return builder.StartVector(1, numElems, 1)
-def TypeDescriptionEnd(builder): return builder.EndObject()
+def TypeStart(builder): builder.StartObject(5)
+def TypeAddName(builder, name): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(name), 0)
+def TypeAddSchemaEncoding(builder, schemaEncoding): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(schemaEncoding), 0)
+def TypeAddMessageEncoding(builder, messageEncoding): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(messageEncoding), 0)
+def TypeAddHash(builder, hash): builder.PrependUint64Slot(3, hash, 0)
+def TypeAddSchemaSize(builder, schemaSize): builder.PrependUint32Slot(4, schemaSize, 0)
+def TypeEnd(builder): return builder.EndObject()
 
 
 class Hello(object):
@@ -344,29 +334,29 @@ class RegisterTopic(object):
         return o == 0
 
     # RegisterTopic
-    def Type(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
-        if o != 0:
-            x = self._tab.Indirect(o + self._tab.Pos)
-            obj = TypeDescription()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
-
-    # RegisterTopic
     def KeepLast(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
         if o != 0:
             return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
         return True
 
-def RegisterTopicStart(builder): builder.StartObject(5)
+    # RegisterTopic
+    def Type(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Type()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def RegisterTopicStart(builder): builder.StartObject(6)
 def RegisterTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RegisterTopicAddPublication(builder, publication): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def RegisterTopicAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
 def RegisterTopicStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def RegisterTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def RegisterTopicAddKeepLast(builder, keepLast): builder.PrependBoolSlot(4, keepLast, 1)
+def RegisterTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def RegisterTopicEnd(builder): return builder.EndObject()
 
 
@@ -461,10 +451,21 @@ class RequestTopic(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def RequestTopicStart(builder): builder.StartObject(3)
+    # RequestTopic
+    def Type(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Type()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def RequestTopicStart(builder): builder.StartObject(4)
 def RequestTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RequestTopicAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def RequestTopicAddMaxAgeMs(builder, maxAgeMs): builder.PrependUint32Slot(2, maxAgeMs, 0)
+def RequestTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def RequestTopicEnd(builder): return builder.EndObject()
 
 
@@ -827,6 +828,119 @@ class Alive(object):
 
 def AliveStart(builder): builder.StartObject(0)
 def AliveEnd(builder): return builder.EndObject()
+
+
+class SchemaPart(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = SchemaPart()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsSchemaPart(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def SchemaPartBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # SchemaPart
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # SchemaPart
+    def Hash(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # SchemaPart
+    def Offset(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # SchemaPart
+    def Bytes(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint8Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 1))
+        return 0
+
+    # SchemaPart
+    def BytesAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint8Flags, o)
+        return 0
+
+    # SchemaPart
+    def BytesLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # SchemaPart
+    def BytesIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        return o == 0
+
+def SchemaPartStart(builder): builder.StartObject(3)
+def SchemaPartAddHash(builder, hash): builder.PrependUint64Slot(0, hash, 0)
+def SchemaPartAddOffset(builder, offset): builder.PrependUint32Slot(1, offset, 0)
+def SchemaPartAddBytes(builder, bytes): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(bytes), 0)
+def SchemaPartStartBytesVector(builder, numElems): return builder.StartVector(1, numElems, 1)
+def SchemaPartEnd(builder): return builder.EndObject()
+
+
+class GetSchema(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = GetSchema()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsGetSchema(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def GetSchemaBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # GetSchema
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # GetSchema
+    def Hash(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # GetSchema
+    def Offset(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def GetSchemaStart(builder): builder.StartObject(2)
+def GetSchemaAddHash(builder, hash): builder.PrependUint64Slot(0, hash, 0)
+def GetSchemaAddOffset(builder, offset): builder.PrependUint32Slot(1, offset, 0)
+def GetSchemaEnd(builder): return builder.EndObject()
 
 
 class ListTopics(object):
@@ -1226,16 +1340,6 @@ class Publication(object):
         return o == 0
 
     # Publication
-    def Type(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
-        if o != 0:
-            x = self._tab.Indirect(o + self._tab.Pos)
-            obj = TypeDescription()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
-
-    # Publication
     def Counters(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
         if o != 0:
@@ -1259,7 +1363,17 @@ class Publication(object):
             return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
         return True
 
-def PublicationStart(builder): builder.StartObject(10)
+    # Publication
+    def Type(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Type()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def PublicationStart(builder): builder.StartObject(11)
 def PublicationAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def PublicationAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def PublicationAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
@@ -1267,10 +1381,10 @@ def PublicationAddHost(builder, host): builder.PrependUOffsetTRelativeSlot(3, fl
 def PublicationAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
 def PublicationAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
 def PublicationStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def PublicationAddType(builder, type): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def PublicationAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
 def PublicationAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(8, receivedAgoMs, 0)
 def PublicationAddKeepLast(builder, keepLast): builder.PrependBoolSlot(9, keepLast, 1)
+def PublicationAddType(builder, type): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def PublicationEnd(builder): return builder.EndObject()
 
 
@@ -1361,7 +1475,17 @@ class Subscription(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def SubscriptionStart(builder): builder.StartObject(8)
+    # Subscription
+    def Type(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Type()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def SubscriptionStart(builder): builder.StartObject(9)
 def SubscriptionAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def SubscriptionAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def SubscriptionAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
@@ -1370,6 +1494,7 @@ def SubscriptionAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
 def SubscriptionAddCounters(builder, counters): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(counters), 0)
 def SubscriptionAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(6, receivedAgoMs, 0)
 def SubscriptionAddMaxAgeMs(builder, maxAgeMs): builder.PrependUint32Slot(7, maxAgeMs, 0)
+def SubscriptionAddType(builder, type): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
 def SubscriptionEnd(builder): return builder.EndObject()
 
 
@@ -1450,13 +1575,21 @@ class TopicState(object):
             return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
         return False
 
-def TopicStateStart(builder): builder.StartObject(5)
+    # TopicState
+    def LacksSchema(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+def TopicStateStart(builder): builder.StartObject(6)
 def TopicStateAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def TopicStateAddPublication(builder, publication): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def TopicStateAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
 def TopicStateStartSubscriptionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def TopicStateAddSubscriptionCount(builder, subscriptionCount): builder.PrependUint32Slot(3, subscriptionCount, 0)
 def TopicStateAddMore(builder, more): builder.PrependBoolSlot(4, more, 0)
+def TopicStateAddLacksSchema(builder, lacksSchema): builder.PrependBoolSlot(5, lacksSchema, 0)
 def TopicStateEnd(builder): return builder.EndObject()
 
 

@@ -7,11 +7,13 @@ import os
 import threading
 import time
 import weakref
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from .. import _errors as errors
-from . import endpoints, messages
+from .._typed import Typed
+from . import endpoints
 from .admission import Admission
+from .described_type import DescribedType
 from .publication import Publication
 from .reactor import Reactor
 from .session import Log, Session
@@ -20,6 +22,7 @@ from .subscription import Subscription
 _TICK_S = 0.1
 _CLOSE_S = 0.9
 _WITHDRAWAL_S = 1.0
+_CHECK_S = 0.5  # for the check of the types, when a request does not wait for the link
 
 
 class Core:
@@ -61,7 +64,8 @@ class Core:
         self,
         topic: str,
         transports: Tuple[str, ...],
-        described: Optional[messages.TypeDescription],
+        described: Optional[DescribedType],
+        codec: Optional[Typed[Any]],
         keep_last: bool,
         priority: str,
     ) -> Publication:
@@ -75,6 +79,7 @@ class Core:
                     topic,
                     transports,
                     described,
+                    codec,
                     keep_last,
                     priority,
                     self._advertise,
@@ -92,12 +97,32 @@ class Core:
         return found
 
     def request(
-        self, topic: str, transports: Tuple[str, ...], depth: int, max_age_ms: int, connected_within_ms: int
+        self,
+        topic: str,
+        transports: Tuple[str, ...],
+        depth: int,
+        max_age_ms: int,
+        connected_within_ms: int,
+        described: Optional[DescribedType],
+        checks_type: bool,
+        codec: Optional[Typed[Any]],
     ) -> Subscription:
         deadline = time.monotonic() + connected_within_ms / 1000
         with self._setup:
             found = self.subscriptions.get(topic) or self.subscriptions.setdefault(
-                topic, Subscription(self._reactor, self.session, topic, transports, depth, max_age_ms, self._log)
+                topic,
+                Subscription(
+                    self._reactor,
+                    self.session,
+                    topic,
+                    transports,
+                    depth,
+                    max_age_ms,
+                    described,
+                    checks_type,
+                    codec,
+                    self._log,
+                ),
             )
             self.usable()
             self._reactor.post(lambda: self.session.subscribe(found))
@@ -106,7 +131,9 @@ class Core:
             if found.announcement.settled_badly:
                 self._forget_subscription(found)
             raise errors.kept(error, f"the request stays: Participant.subscriber({topic!r}) is its handle")
-        if connected_within_ms != 0:
+        if connected_within_ms == 0:
+            found.wait_checked(_CHECK_S if self._patience is None else min(self._patience, _CHECK_S))
+        else:
             left_ms = -1 if connected_within_ms < 0 else max(0, int((deadline - time.monotonic()) * 1000))
             if not found.wait_connected(left_ms):
                 raise errors.TimedOut(

@@ -11,18 +11,19 @@ from typing import Deque, Dict, Generic, Iterable, List, Optional, Type, TypeVar
 from .. import _directory_types as states
 from .. import _errors as errors
 from .._directory_types import Change
-from .._types import TypeInfo
+from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
 from .._watching import Watching, patterns
 from . import messages, options
 from .broker_client import BrokerClient
+from .directory_states import participant_state, topic_state
 from .identity import Id
 
-_TRANSPORTS = ("none", "inproc", "ipc", "tcp", "shm", "multicast")
 _MAX_PATTERNS = 16
 _ANSWER_S = 1.0
 _BROKER_WAITS_MS = 1_000
 _AFTER_REFUSAL_S = 1.0
 _UNKNOWN_TOPIC = 5
+_UNKNOWN_SCHEMA = 8
 
 B = TypeVar("B")
 
@@ -64,14 +65,14 @@ class Directory:
         with self._lock:
             while True:
                 page = self._ask(messages.ListTopics(after, 0), messages.TopicList)
-                found += [_topic(each) for each in page.topics if wanted.fullmatch(each.topic)]
+                found += [topic_state(each) for each in page.topics if wanted.fullmatch(each.topic)]
                 last = page.topics[-1].topic if page.topics else ""
                 if not page.more or last <= after:  # names must grow, or a broken broker would never end
                     return found
                 after = last
 
     def describe(self, topic: str) -> states.TopicState:
-        """Returns one topic with its schema, counters and all subscriptions.
+        """Returns one topic with its counters and all subscriptions.
 
         Also raises UnknownTopic (no participant publishes or requested it) and BadName.
         """
@@ -82,7 +83,28 @@ class Directory:
                 question = replace(question, after=page.subscriptions[-1].subscription)
                 page = self._ask(question, messages.TopicState)
                 found = replace(found, subscriptions=found.subscriptions + page.subscriptions)
-        return _topic(found)
+        return topic_state(found)
+
+    def find_type(self, which: states.TopicType) -> TypeDescription:
+        """Returns the description of a type with its schema.
+
+        Also raises UnknownType: no participant has sent the schema yet, or no topic has the type any more.
+        """
+        if not 0 <= which.schema_size <= MAX_SCHEMA_BYTES:
+            raise errors.BadArgument(f"a schema has at most {MAX_SCHEMA_BYTES} bytes, not {which.schema_size}")
+        schema = bytearray()
+        with self._lock:
+            while len(schema) < which.schema_size:
+                question = messages.GetSchema(which.hash, len(schema))
+                part = self._ask(question, messages.SchemaPart)
+                fits = 0 < len(part.bytes) <= which.schema_size - len(schema)
+                if (part.hash, part.offset) != (question.hash, question.offset) or not fits:
+                    raise errors.Refused(f"the broker at {self._opened().endpoint} sent a part of another schema")
+                schema += part.bytes
+        found = TypeDescription(which.name, which.schema_encoding, which.message_encoding, bytes(schema))
+        if found.hash != which.hash:
+            raise errors.UnknownType("the broker has another type with this hash")
+        return found
 
     def participants(self) -> List[states.ParticipantState]:
         """Returns them in the order in which they came."""
@@ -97,7 +119,7 @@ class Directory:
                     if each.gone:
                         found.pop(each.participant, None)
                     else:
-                        found[each.participant] = _participant(each)
+                        found[each.participant] = participant_state(each)
                 asked = replace(question, epoch=page.epoch, snapshot=page.snapshot, until=page.until)
                 if not page.more or asked == question:
                     return [found[id] for id in sorted(found)]
@@ -298,11 +320,11 @@ class _Memory:
         if now.publication is None and now.subscription_count == 0:
             if known is not None:
                 del self._topics[now.topic]
-                self.changes.append(Change("topic_gone", topic=_topic(now)))
+                self.changes.append(Change("topic_gone", topic=topic_state(now)))
             return
         self._topics[now.topic] = _Known(now, self._round)
         if known is None or known.state != now:
-            self.changes.append(Change("topic", topic=_topic(now)))
+            self.changes.append(Change("topic", topic=topic_state(now)))
 
     def _take_participant(self, now: messages.Participant) -> None:
         known = self._participants.get(now.participant)
@@ -315,7 +337,7 @@ class _Memory:
             self._participants[now.participant] = _Known(now, self._round)
         if self._participants_wanted and (now.gone or known is None or before != now):
             kind = "participant_gone" if now.gone else "participant"
-            self.changes.append(Change(kind, participant=_participant(before if now.gone else now)))
+            self.changes.append(Change(kind, participant=participant_state(before if now.gone else now)))
         if known is not None and not now.gone and before.host == now.host:
             return
         if known is not None:
@@ -341,55 +363,6 @@ class _Memory:
 def _refusal(error: messages.Error, client: BrokerClient) -> errors.Error:
     if error.code == _UNKNOWN_TOPIC:
         return errors.UnknownTopic(error.text)
+    if error.code == _UNKNOWN_SCHEMA:
+        return errors.UnknownType(error.text)
     return errors.Refused(f"the broker at {client.endpoint} ({client.version}) refused: {error.text}")
-
-
-def _participant(of: messages.Participant) -> states.ParticipantState:
-    return states.ParticipantState(str(of.participant), of.name, of.host, of.pid, of.library)
-
-
-def _holder(of: Union[messages.Publication, messages.Subscription]) -> states.ParticipantState:
-    return states.ParticipantState(str(of.participant), of.participant_name, of.host, of.pid)
-
-
-def _topic(of: messages.TopicState) -> states.TopicState:
-    return states.TopicState(
-        of.topic,
-        None if of.publication is None else _publication(of.publication),
-        of.subscription_count,
-        [_subscription(each) for each in of.subscriptions],
-    )
-
-
-def _publication(of: messages.Publication) -> states.PublicationState:
-    counted = of.counters
-    return states.PublicationState(
-        str(of.publication),
-        _holder(of),
-        [states.Endpoint(_TRANSPORTS[each.transport], each.address) for each in of.endpoints],
-        None if of.type is None else TypeInfo(of.type.name, of.type.encoding, of.type.hash, of.type.schema),
-        of.keep_last,
-        None
-        if counted is None
-        else states.PublicationCounters(
-            counted.sampled_ns, of.received_ago_ms, counted.sent, counted.bytes, counted.dropped, counted.readers
-        ),
-    )
-
-
-def _subscription(of: messages.Subscription) -> states.SubscriptionState:
-    counted = of.counters
-    if counted is None:
-        return states.SubscriptionState(str(of.subscription), _holder(of), of.max_age_ms, None)
-    counters = states.SubscriptionCounters(
-        of.received_ago_ms,
-        counted.received,
-        counted.bytes,
-        counted.missed,
-        counted.malformed,
-        counted.stale,
-        counted.age_ns if counted.age_ns >= 0 else None,
-        _TRANSPORTS[counted.transport] if counted.transport else None,
-        counted.reason,
-    )
-    return states.SubscriptionState(str(of.subscription), _holder(of), of.max_age_ms, counters)

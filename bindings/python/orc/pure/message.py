@@ -12,11 +12,13 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sized, Tuple, cast
+from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, Sized, Tuple, cast
 
 import zmq
 
 from .._arrays import array_of
+from .._typed import Typed
+from .._typed.variables import T_co
 from .link import HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -28,10 +30,11 @@ _VIEWED = type(gc.get_referents(memoryview(b""))[0])  # what the views of one ob
 _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6)
 
 
-class _Sample:
+class _Sample(Generic[T_co]):
     """The common part of both kinds. After `release()` each attribute raises ValueError."""
 
     _header: Optional[Tuple[int, int, int]]
+    _codec: Optional[Typed[Any]]
 
     @property
     def sequence(self) -> int:
@@ -69,6 +72,16 @@ class _Sample:
         self._known()
         return array_of(cast(Sized, self), dtype)
 
+    def value(self) -> T_co:
+        """The sample as a value of the type that request_topic was given; without a type: as bytes.
+
+        A struct is a read-only view of the message's bytes, without a copy: the message lives as long as the view.
+        Raises BadSample if the bytes are no sample of that type.
+        """
+        self._known()
+        value = bytes(cast(Any, self)) if self._codec is None else self._codec.decode(self)
+        return cast(T_co, value)
+
     def __repr__(self) -> str:
         if self._header is None:
             return "<orc.Message released>"
@@ -80,12 +93,15 @@ class _Sample:
 
 if sys.version_info >= (3, 12) and not TYPE_CHECKING:
 
-    class Message(_Sample):
+    class Message(_Sample[T_co]):
         """A sample, read-only: `memoryview(message)`, `bytes(message)`, `numpy.frombuffer(message, …)`."""
 
         @classmethod
-        def make(cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int) -> Message:
+        def make(
+            cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]] = None
+        ) -> Message:
             made = cls()
+            made._codec = codec
             made._frame = frame
             made._view = memoryview(frame.buffer)[HEADER_BYTES:].toreadonly()
             made._header = (sequence, stamp_ns, missed)
@@ -119,12 +135,15 @@ if sys.version_info >= (3, 12) and not TYPE_CHECKING:
 
 else:
 
-    class Message(_Sample, bytes):
+    class Message(_Sample[T_co], bytes):
         """A sample, read-only: `memoryview(message)`, `bytes(message)`, `numpy.frombuffer(message, …)`."""
 
         @classmethod
-        def make(cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int) -> Message:
+        def make(
+            cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]] = None
+        ) -> Message[T_co]:
             made = cls(memoryview(frame.buffer)[HEADER_BYTES:])
+            made._codec = codec
             made._header = (sequence, stamp_ns, missed)
             return made
 
@@ -159,7 +178,7 @@ else:
                 for each in gc.get_objects(young)
             )
 
-        def __enter__(self) -> Message:
+        def __enter__(self) -> Message[T_co]:
             self._known()
             return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import List, Optional, Union
 
@@ -15,11 +16,14 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class TypeDescription:
+class Type:
+    """What the bytes of a topic mean, without the schema, which travels once per hash."""
+
     name: str = ""
-    encoding: str = ""
+    schema_encoding: str = ""
+    message_encoding: str = ""
     hash: int = 0
-    schema: bytes = b""
+    schema_size: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class RegisterTopic:
     topic: str
     publication: Id
     endpoints: List[Endpoint]
-    type: Optional[TypeDescription] = None
+    type: Optional[Type] = None
     keep_last: bool = True
 
 
@@ -53,6 +57,7 @@ class RequestTopic:
     topic: str
     subscription: Id
     max_age_ms: int = 0
+    type: Optional[Type] = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class Publication:
     host: str
     pid: int
     endpoints: List[Endpoint]
-    type: Optional[TypeDescription]
+    type: Optional[Type]
     counters: Optional[PublicationCounters]
     received_ago_ms: int
     keep_last: bool = True
@@ -157,6 +162,7 @@ class Subscription:
     counters: Optional[SubscriptionCounters]
     received_ago_ms: int
     max_age_ms: int = 0
+    type: Optional[Type] = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,7 @@ class TopicState:
     subscriptions: List[Subscription]
     subscription_count: int
     more: bool = False
+    lacks_schema: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,19 @@ class Changes:
     participants: List[Participant]
 
 
+@dataclass(frozen=True)
+class SchemaPart:
+    hash: int
+    offset: int
+    bytes: builtins.bytes
+
+
+@dataclass(frozen=True)
+class GetSchema:
+    hash: int
+    offset: int = 0
+
+
 Body = Union[
     Hello,
     RegisterTopic,
@@ -233,6 +253,8 @@ Body = Union[
     Probe,
     Watch,
     Changes,
+    SchemaPart,
+    GetSchema,
 ]
 
 

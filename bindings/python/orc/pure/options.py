@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
+import dataclasses
 import operator
 import os
 import re
 from typing import Iterable, Optional, Tuple, Union
 
 from .._errors import BadArgument, BadName
-from .._types import TypeInfo
-from . import messages, wire
+from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
+from . import wire
+from .described_type import DescribedType, describe
+from .schema import SchemaError, check_schema
 
 Transports = Union[str, Iterable[str]]
 MAX_QUEUE_DEPTH = 65_536
@@ -147,31 +149,28 @@ def transports_of_environment() -> Tuple[str, ...]:
     return transports(ours if ours else named)
 
 
-def described(info: Optional[TypeInfo]) -> Optional[messages.TypeDescription]:
-    if info is None:
+def described(type: Optional[TypeDescription]) -> Optional[DescribedType]:
+    """Returns a type with its reference; None: untyped. Raises BadArgument, also for a schema that cannot be read."""
+    if type is None:
         return None
-    if not isinstance(info, TypeInfo):
-        raise TypeError(f"type is an orc.TypeInfo, not {type(info).__name__}")
-    name, encoding = text("TypeInfo.name", info.name), text("TypeInfo.encoding", info.encoding)
-    schema = info.schema.encode() if isinstance(info.schema, str) else bytes(memoryview(info.schema))
-    if len(schema) > wire.MAX_SCHEMA:
-        raise BadArgument(f"the schema has {len(schema)} bytes; {wire.MAX_SCHEMA} are allowed")
-    of_schema = number("TypeInfo.hash", info.hash, 0, 2**64 - 1)
-    if schema:
-        right = type_hash(name, encoding, schema)
-        if of_schema not in (0, right):
-            raise BadArgument(f"the hash of type {name!r} is {right:016x}, not {of_schema:016x}: leave it out")
-        of_schema = right
-    made = messages.TypeDescription(name, encoding, of_schema, schema)
-    return None if made == messages.TypeDescription() else made
+    for name in ("name", "schema_encoding", "message_encoding"):
+        part = text(f"TypeDescription.{name}", getattr(type, name))
+        if len(part.encode()) > wire.MAX_TEXT_LENGTH or "\0" in part:
+            raise BadArgument(f"a name or an encoding of a type has at most {wire.MAX_TEXT_LENGTH} bytes, and no NUL")
+    kept = dataclasses.replace(type, schema=bytes(memoryview(type.schema)))
+    if len(kept.schema) > MAX_SCHEMA_BYTES:
+        raise BadArgument(f"the schema has {len(kept.schema)} bytes; {MAX_SCHEMA_BYTES} are allowed")
+    try:
+        check_schema(kept)
+    except SchemaError as error:
+        raise BadArgument(f"the schema of type {kept.name} cannot be read: {error}") from None
+    return describe(kept)
 
 
-def type_hash(name: str, encoding: str, schema: bytes) -> int:
-    """Returns the hash of a type in the topic map (schemas/PROTOCOL.md, "Topics")."""
-    hashed = hashlib.sha256()
-    for part in (name.encode(), encoding.encode(), schema):
-        hashed.update(len(part).to_bytes(8, "little") + part)
-    return int.from_bytes(hashed.digest()[:8], "little")
+def type_check(named: str) -> bool:
+    if text("type_check", named) not in ("on", "off"):
+        raise BadArgument(f"type_check is on or off, not {named}")
+    return named == "on"
 
 
 def payload(data: object) -> memoryview:

@@ -1,163 +1,37 @@
-"""The API: Participant and its handles (liborc/include/orc/participant.h, publisher.h, subscriber.h)."""
+"""The API: Participant (liborc/include/orc/participant.h)."""
 
 from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union, overload
 
 from .. import _errors as errors
 from .._log import log_to_logging
 from .._program import program_name
-from .._types import LinkInfo, TypeInfo, link_text
-from .._waiting import Waiting
+from .._type_description import TypeDescription
+from .._typed import Typed, typed
+from .._typed.variables import V
 from . import endpoints, options
 from .core import Core, Owner
+from .handles import Publisher, Subscriber
 from .message import Loan, Message
 from .options import Transports
-from .patience import wait_for
-from .publication import Publication
 from .subscription import Subscription
 
-_MAX_SAMPLE_BYTES = (1 << 30) - 16
+if TYPE_CHECKING:
+    import numpy
+    from typing_extensions import Unpack
+
+    from .._typed.options import RegisterOptions, RequestOptions
+
 _REGISTER_DEFAULTS: Dict[str, object] = {
     "transports": (),
     "type": None,
     "keep_last": True,
     "priority": "normal",
 }
-_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0}
-
-
-class Publisher:
-    """The sending end of a topic. Any thread may make any call. Calls raise Closed after unregister_topic or close."""
-
-    def __init__(self, owner: Owner, publication: Publication) -> None:
-        self._owner = owner
-        self._publication = publication
-
-    @property
-    def topic(self) -> str:
-        return self._publication.topic
-
-    def send_msg(self, data: Any) -> None:
-        """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer.
-
-        Keeps the sample for subscribers that join later, unless keep_last is False. Raises TypeError (no buffer),
-        BufferError (not contiguous), BadArgument (larger than 1 GiB less 16 bytes), Closed, Forked.
-        """
-        payload = options.payload(data)
-        _check_size(payload.nbytes)
-        self._usable()
-        self._publication.publish(payload)
-
-    def loan(self, size: int) -> Loan:
-        """`with publisher.loan(size) as memory:` gives `size` writable bytes. Leaving sends them, an exception not.
-
-        Raises BadArgument (too large), Closed, Forked.
-        """
-        _check_size(options.number("size", size, 0, 2**63 - 1))
-        self._usable()
-        if self._publication.closed:
-            raise errors.Closed()
-        return Loan(size, self._send_filled)
-
-    def _send_filled(self, frame: bytearray) -> None:
-        self._usable()
-        self._publication.publish_filled(frame)
-
-    def _usable(self) -> None:
-        if self._owner.core.forked:
-            raise errors.Forked()
-
-    @property
-    def readers(self) -> int:
-        """How many links are up. A killed subscriber counts until its connection is seen to be gone."""
-        return self._publication.readers
-
-    def wait_readers(self, count: int, timeout_ms: int) -> bool:
-        """Waits until at least `count` links are up, at most timeout_ms (-1: for ever). Returns False when fewer came
-        up. Raises Closed, Forked, BadArgument (timeout_ms below -1).
-        """
-        count = options.number("count", count, 0, 2**63 - 1)
-        timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
-        self._usable()
-        publication = self._publication
-        with publication.joined:
-            seconds = None if timeout_ms < 0 else timeout_ms / 1000
-            wait_for(publication.joined, lambda: publication.closed or publication.readers >= count, seconds)
-            if publication.closed:
-                raise errors.Closed()
-            return publication.readers >= count
-
-    def __repr__(self) -> str:
-        readers = self.readers
-        return f"<orc.Publisher {self.topic!r}, {readers} reader{'' if readers == 1 else 's'}>"
-
-
-class Subscriber(Waiting[Message]):
-    """The receiving end of a topic. Any thread may make any call. When several threads wait, each sample goes to one.
-
-    Calls raise Closed after release_topic or close. On asyncio: `await subscriber.recv()`, `async for message in
-    subscriber`.
-    """
-
-    def __init__(self, owner: Owner, subscription: Subscription) -> None:
-        self._owner = owner
-        self._subscription = subscription
-
-    @property
-    def topic(self) -> str:
-        return self._subscription.topic
-
-    def recv_msg(self, timeout_ms: int) -> Optional[Message]:
-        """Returns the newest sample that was not returned yet (conflate=0: the next one), or None.
-
-        Waits for it at most `timeout_ms`; 0 polls, -1 waits for ever. Never returns an older sample after a newer one.
-        Ctrl-C ends the wait. Raises Closed, Forked, BadArgument (timeout_ms below -1), OverflowError.
-        """
-        timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
-        self._usable()
-        return self._subscription.receive(timeout_ms)
-
-    def recv_next(self, timeout_ms: int) -> Optional[Message]:
-        """Same as recv_msg: over ipc and tcp, with conflate=1, only the newest sample is there."""
-        return self.recv_msg(timeout_ms)
-
-    @property
-    def connected(self) -> bool:
-        """True while a link is up: the publication exists, its identity was checked, and samples flow."""
-        return self.link.connected
-
-    @property
-    def link(self) -> LinkInfo:
-        """The link to the publication, as it is now."""
-        return self._subscription.link
-
-    def wait_connected(self, timeout_ms: int) -> bool:
-        """Waits until a link is up, at most `timeout_ms` (-1: for ever). Returns False when none came up.
-
-        Raises Closed, Forked, BadArgument (timeout_ms below -1).
-        """
-        timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
-        self._usable()
-        return self._subscription.wait_connected(timeout_ms)
-
-    def fileno(self) -> int:
-        """Returns a descriptor for poll, epoll or asyncio that is readable when recv_msg(0) may return a sample.
-
-        When it is readable, call recv_msg(0) until it returns None. Do not read, write or close it. It also becomes
-        readable when the subscription ends. After that, this call raises Closed.
-        """
-        self._usable()
-        return self._subscription.fileno()
-
-    def __repr__(self) -> str:
-        return f"<orc.Subscriber {self.topic!r}, {link_text(self.link)}>"
-
-    def _usable(self) -> None:
-        if self._owner.core.forked:
-            raise errors.Forked()
+_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0, "type": None, "checks": True}
 
 
 class Participant:
@@ -206,8 +80,20 @@ class Participant:
         self._core = core
         self._owner = Owner(core)
         self._asked: Dict[Tuple[str, str], Dict[str, object]] = {}
-        self._handles: weakref.WeakValueDictionary[int, Subscriber] = weakref.WeakValueDictionary()
+        self._handles: weakref.WeakValueDictionary[int, Subscriber[Any]] = weakref.WeakValueDictionary()
 
+    @overload
+    def register_topic(
+        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RegisterOptions]
+    ) -> Publisher[V]: ...
+    @overload
+    def register_topic(
+        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RegisterOptions]
+    ) -> Publisher[numpy.void]: ...
+    @overload
+    def register_topic(
+        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RegisterOptions]
+    ) -> Publisher[bytes]: ...
     def register_topic(
         self,
         topic: str,
@@ -218,14 +104,17 @@ class Participant:
         lock: bool = False,
         huge_pages: bool = False,
         multicast: str = "",
-        type: Optional[TypeInfo] = None,
+        type: Any = None,
         keep_last: bool = True,
         priority: str = "normal",
-    ) -> Publisher:
+    ) -> Publisher[Any]:
         """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
 
         expected_size, history, lock, huge_pages: for shm, which this backend does not have. The last three are a
             BadArgument when `transports` names others.
+        type: of the samples: a numpy dtype or a dataclass (as struct), a class of lcm-gen or protoc,
+            `orc.flatbuffer(…)`, `dict` or `orc.json(…)`, an `orc.TypeDescription`. Subscriptions that expect another
+            type make no link. None: the topic is untyped and matches any subscription.
         keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
             the subscriptions that are connected when it is sent.
         priority: "bulk", "normal" or "control", over tcp. This backend sets the DSCP only.
@@ -241,14 +130,27 @@ class Participant:
         options.number("expected_size", expected_size, 0, 1 << 40)
         options.number("history", history, 1, options.MAX_QUEUE_DEPTH)
         options.only_for_shm(chosen, history=history != 1, memory=bool(lock or huge_pages))
-        described = options.described(type)
+        codec = typed(type)
+        described = options.described(None if codec is None else codec.description)
         kept = options.flag("keep_last", keep_last)
         urgency = options.priority(chosen, priority)
         asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept, "priority": urgency}
         self._same("unregister_topic", topic, topic in self._core.publications, asked, _REGISTER_DEFAULTS)
-        made = self._core.register(topic, chosen or self._transports, described, kept, urgency)
+        made = self._core.register(topic, chosen or self._transports, described, codec, kept, urgency)
         return Publisher(self._owner, made)
 
+    @overload
+    def request_topic(
+        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RequestOptions]
+    ) -> Subscriber[V]: ...
+    @overload
+    def request_topic(
+        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RequestOptions]
+    ) -> Subscriber[numpy.void]: ...
+    @overload
+    def request_topic(
+        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RequestOptions]
+    ) -> Subscriber[bytes]: ...
     def request_topic(
         self,
         topic: str,
@@ -260,7 +162,9 @@ class Participant:
         max_messages: int = 8,
         spin_us: int = 0,
         max_age_ms: int = 0,
-    ) -> Subscriber:
+        type: Any = None,
+        type_check: str = "on",
+    ) -> Subscriber[Any]:
         """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
         conflate: 1: a receive returns the newest sample. 0: a receive returns every sample in order, of the last
@@ -270,9 +174,12 @@ class Participant:
         max_messages, spin_us: for shm; a BadArgument when `transports` names others.
         max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
             0: any age.
+        type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
+            `wait_connected` raises TypeMismatch. None: any type.
+        type_check: "off": a link is made whatever the types are.
 
-        Raises NoBroker and TimedOut, and the request stays: see `subscriber`. Raises BadName, BadArgument, Refused,
-        Closed, Forked.
+        Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
+        BadArgument, Refused, Closed, Forked.
         """
         topic = options.topic_name(topic)
         self._core.usable()
@@ -283,9 +190,19 @@ class Participant:
         options.number("spin_us", spin_us, 0, 1_000_000)
         options.only_for_shm(chosen, max_messages=max_messages != 8, spin_us=spin_us != 0)
         oldest = options.age("max_age_ms", max_age_ms)
-        asked: Dict[str, object] = {"transports": chosen, "queue": kept, "max_age_ms": oldest}
+        codec = typed(type)
+        described = options.described(None if codec is None else codec.description)
+        checks = options.type_check(type_check)
+        asked: Dict[str, object] = {
+            "transports": chosen,
+            "queue": kept,
+            "max_age_ms": oldest,
+            "type": described,
+            "checks": checks,
+        }
         self._same("release_topic", topic, topic in self._core.subscriptions, asked, _REQUEST_DEFAULTS)
-        return self._handle(self._core.request(topic, chosen or self._transports, kept, oldest, within))
+        used = chosen or self._transports
+        return self._handle(self._core.request(topic, used, kept, oldest, within, described, checks, codec))
 
     def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
         """Registering or requesting again returns the current status. Options that are named again must be the same."""
@@ -303,16 +220,16 @@ class Participant:
         """Same as Publisher.loan, by name. Also raises NotRegistered."""
         return self.publisher(topic).loan(size)
 
-    def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message]:
+    def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
         """Same as Subscriber.recv_msg, by name. Also raises NotRequested."""
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
         return self._requested(topic).receive(timeout_ms)
 
-    def recv_next(self, topic: str, timeout_ms: int) -> Optional[Message]:
+    def recv_next(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
         """Same as Subscriber.recv_next, by name. Also raises NotRequested."""
         return self.recv_msg(topic, timeout_ms)
 
-    def publisher(self, topic: str) -> Publisher:
+    def publisher(self, topic: str) -> Publisher[Any]:
         """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
         self._core.usable()
         publication = self._core.publications.get(_str(topic))
@@ -320,7 +237,7 @@ class Participant:
             raise errors.NotRegistered()
         return Publisher(self._owner, publication)
 
-    def subscriber(self, topic: str) -> Subscriber:
+    def subscriber(self, topic: str) -> Subscriber[Any]:
         """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
         return self._handle(self._requested(topic))
 
@@ -362,7 +279,7 @@ class Participant:
             raise errors.NotRequested()
         return subscription
 
-    def _handle(self, subscription: Subscription) -> Subscriber:
+    def _handle(self, subscription: Subscription) -> Subscriber[Any]:
         """One object per request, so that all asyncio tasks that wait for it share its descriptor."""
         known = self._handles.get(id(subscription))
         if known is None or known._subscription is not subscription:
@@ -372,11 +289,6 @@ class Participant:
 
 def _str(topic: str) -> str:
     return options.text("a topic's name", topic)
-
-
-def _check_size(size: int) -> None:
-    if size > _MAX_SAMPLE_BYTES:
-        raise errors.BadArgument(f"a sample of {size} bytes; orc.pure takes at most {_MAX_SAMPLE_BYTES}")
 
 
 def _numeric(advertise: str) -> str:

@@ -17,15 +17,17 @@ import os
 import random
 import threading
 import time
-from typing import Callable, Deque, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
 import zmq
 
 from .._errors import Closed, SystemFailure
+from .._typed import Typed
 from . import endpoints, link, messages
 from .admission import Admission
 from .announcement import Announcement
 from .connections import Connections
+from .described_type import DescribedType
 from .identity import Id, draw_id
 from .reactor import Reactor
 from .reader import Reader, Sample
@@ -60,7 +62,8 @@ class Publication:
         session: Session,
         topic: str,
         transports: Tuple[str, ...],
-        described: Optional[messages.TypeDescription],
+        described: Optional[DescribedType],
+        codec: Optional[Typed[Any]],
         keep_last: bool,
         priority: str,
         advertise: str,
@@ -68,11 +71,12 @@ class Publication:
         log: Log,
     ) -> None:
         self.topic = topic
+        self.described, self.codec = described, codec
         self.id = draw_id()
         self.announcement = Announcement(self._compose)
         self.withdrawal = Announcement(lambda: messages.UnregisterTopic(topic, self.id))
         self._reactor, self._admission, self._session, self._log = reactor, admission, session, log
-        self._transports, self._described, self._advertise = transports, described, advertise
+        self._transports, self._advertise = transports, advertise
         self._keep_last = keep_last
         self._priority = priority
         self._ports = ports
@@ -148,7 +152,8 @@ class Publication:
         self._reactor.post(self._serve)
 
     def _compose(self) -> messages.RegisterTopic:
-        return messages.RegisterTopic(self.topic, self.id, self._offer(), self._described, self._keep_last)
+        type = None if self.described is None else self.described.reference
+        return messages.RegisterTopic(self.topic, self.id, self._offer(), type, self._keep_last)
 
     def _offer(self) -> List[messages.Endpoint]:
         """Listens where subscribers of the current broker look, and returns the endpoints."""

@@ -10,14 +10,17 @@ import itertools
 import os
 import threading
 import time
-from typing import Callable, Dict, List, Optional, Protocol, Tuple, TypeVar
+from typing import Callable, Dict, List, Optional, Tuple, TypeVar
 
 import zmq
 
 from .._errors import Error, NameTaken, Refused
 from . import endpoints, identity, messages, wire
 from .announcement import Announcement
+from .declared import Declared, DeclaredPublication, DeclaredSubscription
 from .reactor import Reactor, receive
+from .type_checks import TypeChecks
+from .type_exchange import TypeExchange
 
 Log = Callable[[str, str], object]
 _ANSWER_S = 1.0
@@ -32,23 +35,6 @@ _NAME_TAKEN = 4
 _ID_TAKEN = 7
 _HELLO_AGAIN_S = 1.0
 _MAX_HELLO_AGAIN_S = 5.0
-
-
-class Declared(Protocol):
-    """The parts of a publication or a subscription that a session needs."""
-
-    topic: str
-    announcement: Announcement
-
-
-class DeclaredPublication(Declared, Protocol):
-    def counters(self) -> messages.PublicationCounters: ...
-
-
-class DeclaredSubscription(Declared, Protocol):
-    def counters(self) -> messages.SubscriptionCounters: ...
-
-    def apply(self, state: messages.TopicState, pushed: bool) -> None: ...
 
 
 D = TypeVar("D", bound=Declared)
@@ -73,6 +59,7 @@ class Session:
         self._publications: Dict[str, DeclaredPublication] = {}
         self._subscriptions: Dict[str, DeclaredSubscription] = {}
         self._withdrawals: List[Announcement] = []
+        self._types = TypeExchange()
         self._hello = Announcement(self._compose_hello)
         self._refusal: Optional[Error] = None  # of the last Hello
         self._hello_again_s = 0.0
@@ -88,6 +75,10 @@ class Session:
         self._closed = False
         self.broker_endpoint = ""
         self.remote = False
+
+    @property
+    def checks(self) -> TypeChecks:
+        return self._types.checks
 
     def start(self) -> None:
         self._tick()
@@ -253,6 +244,8 @@ class Session:
 
     def _answered(self, request: int, body: messages.Body) -> None:
         _, asked = self._open.pop(request, (0.0, None))
+        if asked is None and (said := self._types.answered(request, body)):
+            self._log("warning", said)
         if isinstance(body, messages.Error):
             if body.code == _UNKNOWN_PARTICIPANT:
                 if not self._hello.settled_badly and (asked is not None or request == self._last_heartbeat):
@@ -264,6 +257,8 @@ class Session:
             if isinstance(body, messages.Welcome):
                 self._welcomed(body)
                 self._hello_again_s = 0.0
+            elif isinstance(body, messages.TopicState) and body.lacks_schema:
+                self._types.lacks_schema(next(each for each in self._topics() if each.announcement is asked))
             asked.confirmed(body)
 
     def _refused(self, asked: Announcement, body: messages.Error) -> None:
@@ -314,6 +309,7 @@ class Session:
         self._greeted = True
         self._beat = time.monotonic() + self._heartbeat_s / 4
         self._open.clear()
+        self._types.begin_again()
         self._hello = Announcement(self._compose_hello)
         self._hinder(None)
         for thing in self._declared():
@@ -323,8 +319,10 @@ class Session:
     # Sending
 
     def _declared(self) -> List[Announcement]:
-        things: List[Declared] = [*self._publications.values(), *self._subscriptions.values()]
-        return [thing.announcement for thing in things] + self._withdrawals
+        return [thing.announcement for thing in self._topics()] + self._withdrawals
+
+    def _topics(self) -> List[Declared]:
+        return [*self._publications.values(), *self._subscriptions.values()]
 
     def _expire(self, now: float) -> None:
         for request, (deadline, asked) in list(self._open.items()):
@@ -349,6 +347,7 @@ class Session:
                     return
                 self._open[request] = (time.monotonic() + _ANSWER_S, asked)
                 asked.sent()
+        self._types.step(self._topics(), list(self._subscriptions.values()), self._send, self._log)
 
     def _unspeakable(self, asked: Announcement, error: Exception) -> None:
         """Refuses one declaration that cannot be encoded. The others are sent."""

@@ -6,35 +6,37 @@ Users' threads take samples out of the queue. Everything else happens on the I/O
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
-import os
 import threading
 import time
-from typing import Deque, List, NamedTuple, Optional, Tuple
+from typing import Any, Deque, List, NamedTuple, Optional, Tuple
 
 import zmq
 
 from .. import _errors as errors
+from .._type_description import TypeDescription
+from .._typed import Typed
 from .._types import LinkInfo
 from . import endpoints, messages
 from . import link as frames
 from .allowance import Allowance
 from .announcement import Announcement
+from .bell import Bell
+from .described_type import DescribedType
 from .identity import Id, draw_id, draw_secret
+from .link_notes import NAMES, LinkNotes
 from .message import Message
 from .patience import nap, wait_for
 from .publication import IPC, TCP
 from .reactor import Reactor
 from .session import Log, Session
 from .subscriber_link import SubscriberLink
+from .type_gate import Obstacle, TypeGate
 
 _ATTEMPT_S = 1.0
 _YOUNG_S = 0.5
 _GRACE_S = 1.0
-_MAX_NOTES = 4
 _ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND = 8, 2
-_NAMES = {IPC: "ipc", TCP: "tcp"}
 
 
 class _Arrived(NamedTuple):
@@ -53,9 +55,13 @@ class Subscription:
         transports: Tuple[str, ...],
         depth: int,
         max_age_ms: int,
+        described: Optional[DescribedType],
+        checks_type: bool,
+        codec: Optional[Typed[Any]],
         log: Log,
     ) -> None:
         self.topic = topic
+        self.described, self._codec = described, codec
         self.id = draw_id()
         self.announcement = Announcement(self._compose, self._answered)
         self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
@@ -67,25 +73,26 @@ class Subscription:
         self._returned: Tuple[Optional[Id], int] = (None, 0)
         self._info = LinkInfo(False, None, "no publisher")
         self._told = self._info.reason  # the reason for the broker
+        self._obstacle: Optional[Obstacle] = None
         self._closed = False
-        self._bell: Optional[Tuple[int, int]] = None
-        self._rung = False
+        self._bell = Bell()
         self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
         # I/O thread only.
+        self._gate = TypeGate(topic, described if checks_type else None)
         self._publication: Optional[messages.Publication] = None
         self._link: Optional[SubscriberLink] = None
         self._former: Optional[SubscriberLink] = None
         self._secret = 0  # of this subscription at this publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
-        self._tried: List[Tuple[int, str, str]] = []  # transport, address, outcome
+        self._notes = LinkNotes()
         self._last: Tuple[Optional[Id], int] = (None, 0)
         self._joined: Tuple[Optional[Id], int] = (None, 0)
 
     # Users' threads.
 
-    def receive(self, timeout_ms: int) -> Optional[Message]:
+    def receive(self, timeout_ms: int) -> Optional[Message[Any]]:
         """Returns the next sample that is young enough; None when there is none in time. Raises Closed."""
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
@@ -97,7 +104,7 @@ class Subscription:
                         raise errors.Closed()
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
-                        self._quieten()
+                        self._bell.quieten(lambda: bool(self._queue) or self._closed)
                         return None
                     self._changed.wait(nap(left))
                 if self._closed:
@@ -119,13 +126,13 @@ class Subscription:
             self._stale += 1
         return bool(self._queue)
 
-    def _message(self, taken: _Arrived) -> Message:
+    def _message(self, taken: _Arrived) -> Message[Any]:
         publication, last = self._returned
         header = taken.header
         missed = max(0, header.sequence - 1 - (last if publication == taken.publication else taken.joined))
         self._returned = (taken.publication, header.sequence)
         self._missed += missed
-        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed)
+        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed, self._codec)
 
     def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
         """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
@@ -134,17 +141,32 @@ class Subscription:
                 self._returned, self._missed = before
                 if not self._queue or (self._depth > 0 and self._queue[0] is not taken):
                     self._queue.appendleft(taken)
-                self._ring()
+                self._bell.ring()
             if self._queue:
                 self._changed.notify_all()
 
     def wait_connected(self, timeout_ms: int) -> bool:
         with self._changed:
             seconds = None if timeout_ms < 0 else timeout_ms / 1000
-            wait_for(self._changed, lambda: self._info.connected or self._closed, seconds)
+            wait_for(self._changed, lambda: self._info.connected or self._closed or self._mismatches, seconds)
             if self._closed:
                 raise errors.Closed()
+            self._raise_mismatch()
             return self._info.connected
+
+    def wait_checked(self, seconds: float) -> None:
+        """Waits until it is known whether the types match, if there is a publication. Raises TypeMismatch."""
+        with self._changed:
+            wait_for(self._changed, lambda: self._obstacle is None or self._closed or self._mismatches, seconds)
+            self._raise_mismatch()
+
+    @property
+    def _mismatches(self) -> bool:
+        return self._obstacle is not None and self._obstacle.is_mismatch
+
+    def _raise_mismatch(self) -> None:
+        if self._obstacle is not None and self._obstacle.is_mismatch:
+            raise self._obstacle.error()
 
     @property
     def link(self) -> LinkInfo:
@@ -155,11 +177,7 @@ class Subscription:
         with self._changed:
             if self._closed:
                 raise errors.Closed()
-            if self._bell is None:
-                self._bell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-                if self._queue:
-                    self._ring()
-            return self._bell[0]
+            return self._bell.fileno(lambda: bool(self._queue))
 
     def close(self) -> None:
         """Wakes every waiting thread: they raise Closed."""
@@ -167,34 +185,14 @@ class Subscription:
             self._closed = True
             self._info = LinkInfo(False, None, "released")
             self._queue.clear()
-            self._ring()
+            self._bell.ring()
             self._changed.notify_all()
-
-    def __del__(self) -> None:
-        for fd in self._bell or ():  # no thread can poll it any more
-            os.close(fd)
-
-    def _ring(self) -> None:
-        """Writes the byte before the flag; _quieten in reverse. An exception leaves a byte too many, never none."""
-        if self._bell is not None and not self._rung:
-            with contextlib.suppress(BlockingIOError):
-                os.write(self._bell[1], b"!")
-            self._rung = True
-
-    def _quieten(self) -> None:
-        if self._rung and self._bell is not None and not self._closed:
-            self._rung = False
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._bell[0], 4096)
-            if self._queue or self._closed:  # set just now by a signal handler or a finalizer
-                self._rung = False
-                self._ring()
 
     # I/O thread.
 
     def counters(self) -> messages.SubscriptionCounters:
         with self._changed:
-            used = next((number for number, name in _NAMES.items() if name == self._info.transport), 0)
+            used = next((number for number, name in NAMES.items() if name == self._info.transport), 0)
             return messages.SubscriptionCounters(
                 self.id,
                 time.monotonic_ns(),
@@ -221,7 +219,7 @@ class Subscription:
             self._try_next(current, "no answer")
         elif current is not None:
             current.tick(now)
-        elif self._publication is not None and not self._closed:
+        elif self._publication is not None and not self._closed and self._obstacle is None:
             self._connect()
 
     def apply(self, state: messages.TopicState, pushed: bool) -> None:
@@ -232,19 +230,56 @@ class Subscription:
         found = state.publication
         if self._closed or (found is None and not pushed):
             return
+        if found is None:
+            self._gate.look_away()
+        else:
+            self._gate.look_at(found, self._session.checks)
+        before, obstacle = self._obstacle, None if found is None else self._gate.closed_by()
+        self._set_obstacle(obstacle)
         known = self._publication
         self._publication = found
+        is_new = found is not None and (known is None or found.publication != known.publication)
+        if is_new:
+            self._attempt, self._secret = 0, draw_secret()
+            self._notes.clear()
         if found is None:
             self._leave("no publisher")
-        elif known is None or found.publication != known.publication:
+        elif obstacle is not None:
+            self._leave(obstacle.reason)
+        elif is_new or known is None:
             self._leave("connecting to another publication")
-            self._attempt, self._tried, self._secret = 0, [], draw_secret()
+            self._connect()
+        elif before is not None:
             self._connect()
         elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
             self._connect()
 
+    @property
+    def awaited_type(self) -> Optional[messages.Type]:
+        """The publication's type, when its schema is needed to check it."""
+        return self._gate.awaited
+
+    def check_type(self, published: TypeDescription) -> None:
+        """Decides with the description of awaited_type."""
+        self._gate.compare(published, self._session.checks)
+        obstacle = self._gate.closed_by()
+        self._set_obstacle(obstacle)
+        if obstacle is not None:
+            self._disconnected(obstacle.reason)
+        elif self._publication is not None and not self._closed:
+            self._connect()
+
+    def take_news(self) -> Optional[Tuple[str, str]]:
+        return self._gate.take_news()
+
+    def _set_obstacle(self, obstacle: Optional[Obstacle]) -> None:
+        with self._changed:
+            self._obstacle = obstacle
+            self._changed.notify_all()
+
     def _compose(self) -> messages.RequestTopic:
-        return messages.RequestTopic(self.topic, self.id, self._max_age_ms)
+        type = None if self.described is None else self.described.reference
+        return messages.RequestTopic(self.topic, self.id, self._max_age_ms, type)
 
     def _answered(self, body: messages.Body) -> None:
         if isinstance(body, messages.TopicState):
@@ -252,7 +287,7 @@ class Subscription:
 
     def _candidates(self) -> List[messages.Endpoint]:
         assert self._publication is not None
-        allowed = [t for t in (IPC, TCP) if not self._transports or _NAMES[t] in self._transports]
+        allowed = [t for t in (IPC, TCP) if not self._transports or NAMES[t] in self._transports]
         return [e for t in allowed for e in self._publication.endpoints if e.transport == t]
 
     def _connect(self) -> None:
@@ -299,23 +334,8 @@ class Subscription:
         return candidates[self._attempt % len(candidates)]
 
     def _note(self, endpoint: messages.Endpoint, what: str) -> None:
-        """Notes the outcome for the program. The note for the broker, which shows it to anyone, hides the address."""
-        at = (endpoint.transport, endpoint.address)
-        others = [each for each in self._tried if each[:2] != at]
-        self._tried = [*others, (*at, what)][-_MAX_NOTES:]
-        self._disconnected(self._notes(), self._coarse_notes())
-
-    def _notes(self) -> str:
-        """Returns the last outcome at each address."""
-        return "; ".join(
-            f"{_NAMES[transport]} {endpoints.shown_address(address)}: {what}"
-            for transport, address, what in self._tried
-        )
-
-    def _coarse_notes(self) -> str:
-        return "; ".join(
-            f"{_NAMES[transport]}: not reachable" for transport in dict.fromkeys(t for t, _, _ in self._tried)
-        )
+        self._notes.add(endpoint, what)
+        self._disconnected(self._notes.text(), self._notes.coarse_text())
 
     def _try_next(self, given_up: SubscriberLink, why: str) -> None:
         given_up.close()
@@ -333,11 +353,11 @@ class Subscription:
             former.finish()
         if self._joined[0] != connection.publication:
             self._joined = (connection.publication, max(0, connection.newest - 1))
-        used = _NAMES[self._endpoint().transport]
+        used = NAMES[self._endpoint().transport]
         answered = f"{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
         with self._changed:
-            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._notes(), answered])))
-            self._told = "; ".join(filter(None, [self._coarse_notes(), answered]))
+            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._notes.text(), answered])))
+            self._told = "; ".join(filter(None, [self._notes.coarse_text(), answered]))
             self._changed.notify_all()
 
     def _ended(self, connection: SubscriberLink) -> None:
@@ -347,7 +367,8 @@ class Subscription:
             return
         self._link = None
         self._disconnected("the connection ended")
-        self._attempt, self._tried = 0, []
+        self._attempt = 0
+        self._notes.clear()
         if time.monotonic() - connection.since > _YOUNG_S:
             self._reactor.post(lambda: self.tick(time.monotonic()))
 
@@ -391,5 +412,5 @@ class Subscription:
             while self._queue and len(self._queue) >= max(1, self._depth):
                 self._queue.popleft()
             self._queue.append(_Arrived(publication, self._joined[1], header, frame))
-            self._ring()
+            self._bell.ring()
             self._changed.notify_all()  # also wakes threads that wait for the link

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import flatbuffers  # type: ignore[import-untyped]
 
+from .._type_description import MAX_SCHEMA_BYTES
 from . import _protocol_generated, messages
 from .identity import NOBODY, Id
 
@@ -19,7 +20,7 @@ VERSION = 1
 MAX_FRAME = 65_536
 MAX_TEXT_LENGTH = 255
 MAX_ERROR_LENGTH = 1_023
-MAX_SCHEMA = 32_768
+MAX_SCHEMA_PART = 32_768
 MAX_ENDPOINTS = 16
 MAX_TOPICS = 512
 MAX_PATTERNS = 16
@@ -39,12 +40,13 @@ class _Field(NamedTuple):
     pascal: str  # as in the generated code
     kind: str  # id, text, texts, bytes, number, table, tables
     table: str  # for the kinds table and tables
+    slot: int = 0  # of the kind bytes, in the vtable; no field before it is deprecated
 
 
 def _fields(message: Any) -> List[_Field]:
     """Returns the fields of a dataclass of messages.py: one description for both directions."""
     described = []
-    for name, hint in typing.get_type_hints(message, vars(messages)).items():
+    for index, (name, hint) in enumerate(typing.get_type_hints(message, vars(messages)).items()):
         pascal = "".join(part.capitalize() for part in name.split("_"))
         arguments = typing.get_args(hint)
         inner = next((a for a in arguments if a is not type(None)), None)
@@ -53,7 +55,7 @@ def _fields(message: Any) -> List[_Field]:
         elif hint is str:
             described.append(_Field(name, pascal, "text", ""))
         elif hint is bytes:
-            described.append(_Field(name, pascal, "bytes", ""))
+            described.append(_Field(name, pascal, "bytes", "", 4 + 2 * index))
         elif inner is str:
             described.append(_Field(name, pascal, "texts", ""))
         elif inner is None:
@@ -72,7 +74,7 @@ _TABLES: Dict[str, List[_Field]] = {
     for table in (
         *_BODIES,
         messages.Endpoint,
-        messages.TypeDescription,
+        messages.Type,
         messages.PublicationCounters,
         messages.SubscriptionCounters,
         messages.Publication,
@@ -194,7 +196,7 @@ class _Decoder:
             required = field.name in _REQUIRED and not (field.name == "host" and kind in _HOST_OPTIONAL)
             return self._text(read(), required, MAX_ERROR_LENGTH if kind == "Error" else MAX_TEXT_LENGTH)
         if field.kind == "bytes":
-            return self._bytes(read, getattr(table, field.pascal + "Length")())
+            return self._bytes(table._tab, field.slot, getattr(table, field.pascal + "Length")())
         if field.kind == "texts":
             count = getattr(table, field.pascal + "Length")()
             if count > MAX_PATTERNS:
@@ -215,8 +217,10 @@ class _Decoder:
     def _number(kind: str, name: str, value: Any) -> Any:
         if name == "transport" and not (0 if kind == "SubscriptionCounters" else 1) <= value <= 5:
             raise Malformed(f"transport {value}")
-        if name == "code" and not 0 <= value <= 7:
+        if name == "code" and not 0 <= value <= 8:
             raise Malformed(f"error code {value}")
+        if name == "schema_size" and value > MAX_SCHEMA_BYTES:
+            raise Malformed(f"a schema of {value} bytes")
         return value
 
     @staticmethod
@@ -233,8 +237,14 @@ class _Decoder:
             raise Malformed("a text is missing, too long or has a NUL")
         return text.decode("utf-8", "replace")
 
-    def _bytes(self, read: Any, length: int) -> bytes:
+    def _bytes(self, table: Any, slot: int, length: int) -> bytes:
         self._text_left -= length
-        if length > MAX_SCHEMA or self._text_left < 0:
-            raise Malformed(f"a schema of {length} bytes")
-        return bytes(read(index) for index in range(length))
+        if length > MAX_SCHEMA_PART or self._text_left < 0:
+            raise Malformed(f"a part of a schema of {length} bytes")
+        if length == 0:
+            return b""
+        start = table.Vector(table.Offset(slot))
+        found = bytes(self._frame[start : start + length])
+        if len(found) < length:
+            raise Malformed("a vector reaches outside the frame")
+        return found

@@ -1,0 +1,37 @@
+"""The parts of publications and subscriptions that a session needs."""
+
+from __future__ import annotations
+
+from typing import Optional, Protocol, Tuple
+
+from .._type_description import TypeDescription
+from . import messages
+from .announcement import Announcement
+from .described_type import DescribedType
+
+
+class Declared(Protocol):
+    """The parts of a publication or a subscription that a session needs."""
+
+    topic: str
+    announcement: Announcement
+    described: Optional[DescribedType]
+
+
+class DeclaredPublication(Declared, Protocol):
+    """A publication."""
+
+    def counters(self) -> messages.PublicationCounters: ...
+
+
+class DeclaredSubscription(Declared, Protocol):
+    def counters(self) -> messages.SubscriptionCounters: ...
+
+    def apply(self, state: messages.TopicState, pushed: bool) -> None: ...
+
+    @property
+    def awaited_type(self) -> Optional[messages.Type]: ...
+
+    def check_type(self, published: TypeDescription) -> None: ...
+
+    def take_news(self) -> Optional[Tuple[str, str]]: ...
