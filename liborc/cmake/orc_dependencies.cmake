@@ -4,7 +4,8 @@
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
 #   orc_isal             ISA-L, Reed-Solomon codes for multicast; liborc's own business
 #   CLI11::CLI11         command lines
-#   nlohmann_json::nlohmann_json  JSON, in the tools and benchmarks only
+#   nlohmann_json::nlohmann_json  JSON, in the decoder of types, the tools and the benchmarks only
+#   protobuf::libprotobuf         Protobuf, in the decoder of types only
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
 # Catch2 belongs to the tests and is found there.
 find_package(Threads REQUIRED)
@@ -52,6 +53,7 @@ if(NOT TARGET CLI11::CLI11)
   target_include_directories(CLI11::CLI11 SYSTEM INTERFACE ${ORC_CLI11_INCLUDE_DIR})
 endif()
 
-if(ORC_BUILD_TOOLS OR ORC_BUILD_BENCHMARKS)
+if(ORC_BUILD_TOOLS OR ORC_BUILD_TESTS OR ORC_BUILD_BENCHMARKS OR ORC_FUZZ)
   find_package(nlohmann_json 3.10 REQUIRED)
+  find_package(Protobuf 3.12 REQUIRED)
 endif()

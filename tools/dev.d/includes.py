@@ -16,8 +16,10 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 public = "liborc/include"
 base = "liborc/src/base"
 wire = "liborc/src/wire"
+schema = "liborc/src/schema"
 transport = "liborc/src/transport"
 core = "liborc/src/core"
+types = "liborc/ext/types/include"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -26,14 +28,17 @@ layers: Dict[str, Tuple[str, ...]] = {
     public: (),
     base: (public,),
     wire: (public, base),
+    schema: (public, base),
     transport: (public, base, wire),
     core: (public, base, wire, transport),
+    types: (public,),
+    "liborc/ext/types": (public, types),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
     "liborc/examples": (public,),
-    "tools": (public, base, wire, "broker", "tools/command_line", "tools/support"),
+    "tools": (public, types, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/command_line": (),
-    "benchmarks": (public, base, wire, "broker", "tools/command_line", "tools/support"),
+    "benchmarks": (public, types, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
@@ -52,7 +57,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, "")
+include_paths = ("liborc/src", public, types, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
