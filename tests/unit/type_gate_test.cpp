@@ -34,7 +34,7 @@ struct fixture {
   }
   // A publication whose schema the gate needs, and gets.
   wire::publication_info check(const type_description& type, std::uint32_t pid = 4711) {
-    const auto shown = publication(type, pid);
+    auto shown = publication(type, pid);
     gate.look_at(shown, checks);
     REQUIRE(gate.awaited() != nullptr);
     gate.compare(type, checks);

@@ -66,11 +66,11 @@ struct publication_counters {
 
 // The type of a topic, without the bytes of its schema: directory::find_type has them.
 struct topic_type {
-  std::string name = {};  // the parts of orc::type_description
-  std::string schema_encoding = {};
-  std::string message_encoding = {};
-  std::uint64_t hash = 0;       // orc::hash_of the description
-  std::size_t schema_size = 0;  // bytes
+  std::string name = {};              // type_description::name
+  std::string schema_encoding = {};   // type_description::schema_encoding
+  std::string message_encoding = {};  // type_description::message_encoding
+  std::uint64_t hash = 0;             // orc::hash_of the description
+  std::size_t schema_size = 0;        // bytes
 
   // Whether all fields are equal.
   bool operator==(const topic_type&) const = default;

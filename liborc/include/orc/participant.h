@@ -84,10 +84,11 @@ class ORC_API participant {
   // Other options than the first time are a bad_argument too, and then nothing changes.
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
 
-  // The same for samples of the C++ type T: include orc/typed.h, which defines both. They set options.type to the
-  // type's description. The handle that they return has the result. Without a description of T they do not compile.
+  // The same as register_topic, for samples of the C++ type T: include orc/typed.h. Sets options.type to the type's
+  // description. The handle that it returns has the result. Without a description of T it does not compile.
   template <class T>
   [[nodiscard]] typed_publisher<T> register_topic(std::string_view topic, topic_options options = {});
+  // The same for request_topic.
   template <class T>
   [[nodiscard]] typed_subscriber<T> request_topic(std::string_view topic, request_options options = {});
 

@@ -52,8 +52,8 @@ struct dimension {
 
 // A name for a number.
 struct enum_value {
-  std::string name = {};
-  std::int64_t value = 0;
+  std::string name = {};   // as the schema writes it
+  std::int64_t value = 0;  // its number
 
   // Whether both are equal.
   bool operator==(const enum_value&) const = default;
@@ -61,32 +61,32 @@ struct enum_value {
 
 // A field of a structure.
 struct schema_field {
-  std::string name = {};
-  field_kind kind = field_kind::uint8;
+  std::string name = {};                   // of the field
+  field_kind kind = field_kind::uint8;     // of one element
   std::size_t structure = 0;               // kind structure: its index in schema::structures
   std::vector<dimension> dimensions = {};  // empty: one value
   std::size_t offset = 0;                  // struct: bytes from the start of the structure
   std::vector<enum_value> values = {};     // names of an integer's values, if it is an enumeration
-  std::string unit = {};
-  std::string comment = {};
+  std::string unit = {};                   // "rad"; empty: none
+  std::string comment = {};                // empty: none
   std::size_t max_length = 0;      // ros2msg: bytes that a string may have, characters of a wide_string; 0: no bound
   std::string default_value = {};  // ros2msg: as it was written
 };
 
 // A constant that a schema declares.
 struct schema_constant {
-  std::string name = {};
+  std::string name = {};   // of the constant
   std::string type = {};   // "int32_t"
   std::string value = {};  // as it was written
 };
 
 // A structure of a schema.
 struct schema_structure {
-  std::string name = {};  // empty: it has none
-  std::vector<schema_field> fields = {};
-  std::vector<schema_constant> constants = {};
-  std::size_t size = 0;  // struct: bytes, with padding
-  std::string comment = {};
+  std::string name = {};                        // empty: it has none
+  std::vector<schema_field> fields = {};        // in the order of the schema
+  std::vector<schema_constant> constants = {};  // in the order of the schema
+  std::size_t size = 0;                         // struct: bytes, with padding
+  std::string comment = {};                     // empty: none
 };
 
 // A schema of encoding struct, lcm or ros2msg.

@@ -84,7 +84,7 @@ void schema_uploads::on_ack(std::uint64_t request, monotonic::time_point now) {
 std::string schema_uploads::on_error(std::uint64_t request, const wire::error& why, monotonic::time_point now) {
   if (find_copy(request) == nullptr) return {};
   upload& current = all_.front();
-  const std::string said =
+  std::string said =
       "the broker does not take the schema of type " + escaped(current.type->reference.name) + ": " + escaped(why.text);
   if (why.code == wire::error_code::limit) {
     const bool is_first = current.pause == min_pause;

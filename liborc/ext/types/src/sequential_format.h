@@ -37,7 +37,7 @@ template <class T>
 void store_ordered(T number, bool big_endian, std::byte* to) noexcept {
   for (std::size_t i = 0; i < sizeof(T); ++i) {
     const std::size_t shift = 8 * (big_endian ? sizeof(T) - 1 - i : i);
-    to[i] = static_cast<std::byte>(number >> shift & 0xffU);
+    to[i] = static_cast<std::byte>(static_cast<unsigned>(number >> shift) & 0xffU);
   }
 }
 

@@ -78,8 +78,8 @@ namespace orc {
 
 // A named value of an enumeration.
 struct described_value {
-  std::string_view name;
-  std::int64_t value = 0;
+  std::string_view name;   // as the program writes it
+  std::int64_t value = 0;  // its number
 };
 
 // A struct that ORC_DESCRIBE describes.

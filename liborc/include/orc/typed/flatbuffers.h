@@ -42,11 +42,14 @@ namespace orc {
 // The class with the binary schema of a table, with static data() and size(): see ORC_FLATBUFFERS_SCHEMA.
 template <class T>
 struct flatbuffers_schema {
+  // The class; void: not known.
   using type = void;
 };
+// The same for tables that name the class themselves.
 template <class T>
 requires requires { typename T::BinarySchema; }
 struct flatbuffers_schema<T> {
+  // The class that the table names.
   using type = typename T::BinarySchema;
 };
 
@@ -88,6 +91,7 @@ class flatbuffers_view {
 // Traits of a table. What is sent is a finished builder, a detached buffer, or the bytes of a finished buffer.
 template <flatbuffers_table T>
 struct type_traits<T> {
+  // How a received sample is read.
   using view = flatbuffers_view<T>;
 
   // Made at the first call. Throws std::bad_alloc.
@@ -129,13 +133,17 @@ struct type_traits<T> {
     }();
     return most;
   }
+  // The bytes of a finished builder.
   static std::span<const std::byte> bytes_of(const flatbuffers::FlatBufferBuilder& finished) noexcept {
     return std::as_bytes(std::span(finished.GetBufferPointer(), finished.GetSize()));
   }
+  // The bytes of a detached buffer.
   static std::span<const std::byte> bytes_of(const flatbuffers::DetachedBuffer& finished) noexcept {
     return std::as_bytes(std::span(finished.data(), finished.size()));
   }
+  // The bytes of a finished buffer, as they are.
   static std::span<const std::byte> bytes_of(std::span<const std::byte> finished) noexcept { return finished; }
+  // The same for bytes of another type.
   static std::span<const std::byte> bytes_of(std::span<const std::uint8_t> finished) noexcept {
     return std::as_bytes(finished);
   }

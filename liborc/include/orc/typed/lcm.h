@@ -35,6 +35,7 @@ namespace orc {
 // The definition of an lcm-gen class: see ORC_LCM_SCHEMA. Empty: not known.
 template <class T>
 struct lcm_schema {
+  // The text of the definitions.
   static constexpr std::string_view definition = {};
 };
 
@@ -80,10 +81,12 @@ struct type_traits<T> {
     const int size = value.getEncodedSize();
     return size > 0 ? static_cast<std::size_t>(size) : 0;
   }
+  // False: the value cannot be encoded in as many bytes.
   static bool encode(const T& value, std::span<std::byte> to) {
     const int size = static_cast<int>(to.size());
     return size > 0 && value.encode(to.data(), 0, size) == size;
   }
+  // False: the bytes are no T.
   static bool decode(std::span<const std::byte> from, T& value) {
     return from.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
            value.decode(from.data(), 0, static_cast<int>(from.size())) >= 0;

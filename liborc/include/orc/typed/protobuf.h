@@ -48,11 +48,14 @@ struct type_traits<T> {
                                        .schema = schema()};
     return type;
   }
+  // Bytes of the serialised message.
   static std::size_t encoded_size(const T& value) { return value.ByteSizeLong(); }
+  // False: a required field is missing, or the message is larger than Protobuf allows.
   static bool encode(const T& value, std::span<std::byte> to) {
     return to.size() <= largest && value.IsInitialized() &&
            value.SerializePartialToArray(to.data(), static_cast<int>(to.size()));
   }
+  // False: the bytes are no T, or a required field is missing.
   static bool decode(std::span<const std::byte> from, T& value) {
     return from.size() <= largest && value.ParsePartialFromArray(from.data(), static_cast<int>(from.size())) &&
            value.IsInitialized();

@@ -153,6 +153,7 @@ class struct_view {
 // Traits of a struct with ORC_DESCRIBE.
 template <described T>
 struct type_traits<T> {
+  // How a received sample is read.
   using view = struct_view<T>;
   static_assert(std::is_trivially_destructible_v<T>);
 
@@ -168,6 +169,7 @@ struct type_traits<T> {
                                        .schema = detail::struct_schema(detail::struct_of<T>())};
     return type;
   }
+  // The bytes of the struct itself.
   static std::span<const std::byte> bytes_of(const T& value) noexcept {
     return {reinterpret_cast<const std::byte*>(&value), sizeof value};
   }

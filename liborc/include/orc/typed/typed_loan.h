@@ -44,7 +44,9 @@ class [[nodiscard]] typed_loan {
     }
     value_ = content == initial::value ? ::new (at) T() : ::new (at) T;
   }
+  // Moves the memory; the other loan is empty afterwards.
   typed_loan(typed_loan&& other) noexcept { take(other); }
+  // Drops this memory, and moves the other one here.
   typed_loan& operator=(typed_loan&& other) noexcept {
     if (this != &other) take(other);
     return *this;
@@ -58,6 +60,7 @@ class [[nodiscard]] typed_loan {
 
   // The sample. Only when the loan is true.
   T* operator->() noexcept { return value_; }
+  // The same as a reference.
   T& operator*() noexcept { return *value_; }
 
   // Gives the memory away, filled, to send it through an orc::publisher. The typed loan is empty afterwards.

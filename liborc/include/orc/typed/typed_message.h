@@ -27,7 +27,9 @@ class [[nodiscard]] typed_message {
     open();
   }
 
+  // Moves the sample; the other message is empty afterwards.
   typed_message(typed_message&& other) noexcept { take(other); }
+  // Drops this sample, and moves the other one here.
   typed_message& operator=(typed_message&& other) noexcept {
     if (this != &other) take(other);
     return *this;
@@ -44,12 +46,16 @@ class [[nodiscard]] typed_message {
 
   // The sample. Only when the message is true.
   const T* operator->() const noexcept { return view_.get(); }
+  // The same as a reference.
   const T& operator*() const noexcept { return *view_.get(); }
 
   // As in orc::message.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return raw_.sequence(); }
+  // As in orc::message, in ns.
   [[nodiscard]] std::int64_t stamp_ns() const noexcept { return raw_.stamp_ns(); }
+  // As in orc::message, in ns.
   [[nodiscard]] std::int64_t age_ns() const noexcept { return raw_.age_ns(); }
+  // As in orc::message.
   [[nodiscard]] std::uint64_t missed() const noexcept { return raw_.missed(); }
 
   // The bytes as they arrived.

@@ -29,6 +29,7 @@ class [[nodiscard]] typed_publisher {
   explicit operator bool() const noexcept { return static_cast<bool>(publisher_); }
   // What participant::register_topic returned.
   [[nodiscard]] const orc::result& result() const noexcept { return registered_; }
+  // Same as result().error().
   [[nodiscard]] const orc::error& error() const noexcept { return registered_.error(); }
 
   // Encodes and sends one sample. `value` is a T, or what else the type's traits accept, such as a finished
@@ -61,6 +62,7 @@ class [[nodiscard]] typed_publisher {
 
   // As in orc::publisher.
   [[nodiscard]] std::size_t readers() const noexcept { return publisher_.readers(); }
+  // As in orc::publisher.
   [[nodiscard]] orc::result wait_readers(std::size_t count, int timeout_ms) noexcept {
     return publisher_.wait_readers(count, timeout_ms);
   }

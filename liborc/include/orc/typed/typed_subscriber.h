@@ -26,6 +26,7 @@ class [[nodiscard]] typed_subscriber {
   explicit operator bool() const noexcept { return static_cast<bool>(subscriber_); }
   // What participant::request_topic returned.
   [[nodiscard]] const orc::result& result() const noexcept { return requested_; }
+  // Same as result().error().
   [[nodiscard]] const orc::error& error() const noexcept { return requested_.error(); }
 
   // Receives as subscriber::recv and recv_next do, and reads the sample as a T: `if (auto m = state.recv(100)) m->q`.
@@ -33,14 +34,18 @@ class [[nodiscard]] typed_subscriber {
   [[nodiscard]] typed_message<T> recv(int timeout_ms) noexcept {
     return typed_message<T>(subscriber_, &orc::subscriber::recv, timeout_ms);
   }
+  // The same in order: subscriber::recv_next.
   [[nodiscard]] typed_message<T> recv_next(int timeout_ms) noexcept {
     return typed_message<T>(subscriber_, &orc::subscriber::recv_next, timeout_ms);
   }
 
   // As in orc::subscriber.
   [[nodiscard]] int fd() noexcept { return subscriber_.fd(); }
+  // As in orc::subscriber.
   [[nodiscard]] bool connected() const noexcept { return subscriber_.connected(); }
+  // As in orc::subscriber.
   [[nodiscard]] orc::result wait_connected(int timeout_ms) noexcept { return subscriber_.wait_connected(timeout_ms); }
+  // As in orc::subscriber.
   [[nodiscard]] link_info link() const { return subscriber_.link(); }
 
   // The subscription as one of bytes.
