@@ -12,7 +12,7 @@ using namespace orc::test;
 
 namespace {
 
-constexpr orc::request_options wanted_within{.connected_within_ms = patience_ms};
+const orc::request_options wanted_within{.connected_within_ms = patience_ms};
 
 }  // namespace
 
