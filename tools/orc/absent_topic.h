@@ -11,4 +11,7 @@ namespace orc::cli {
 // the question is left out when none has a near name.
 [[nodiscard]] std::string absence_text(const std::string& topic, directory& from);
 
+// Returns what to say of a question about this topic that failed.
+[[nodiscard]] std::string failure_text(const std::string& topic, directory& from, const result& failure);
+
 }  // namespace orc::cli

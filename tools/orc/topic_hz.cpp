@@ -78,9 +78,8 @@ class hz_command {
       if (stop_.raised()) break;
       if (!asked) {
         if (!measured_) {
-          const int code = exit_code_of(asked);
-          out_.note(code == exit_code::no_topic ? absence_text(options_.topic, directory_) : text_of(asked));
-          return code;
+          out_.note(failure_text(options_.topic, directory_, asked));
+          return exit_code_of(asked);
         }
         pause(text_of(asked));
       } else if (const auto found = rate_of(state)) {

@@ -87,9 +87,8 @@ int run(const info_options& options) {
   auto directory = look(options.common.broker, stop);
   topic_state state;
   if (const auto asked = directory.describe(options.topic, state); !asked) {
-    const int code = exit_code_of(asked);
-    out.note(code == exit_code::no_topic ? absence_text(options.topic, directory) : text_of(asked));
-    return code;
+    out.note(failure_text(options.topic, directory, asked));
+    return exit_code_of(asked);
   }
   if (options.common.json) {
     out.line(to_text(json_of(state)));

@@ -156,9 +156,8 @@ class pub_command {
     if (!options_.like.empty()) {
       auto directory = look(options_.common.broker, stop_);
       if (const auto found = type_of_topic(directory, options_.like, type); !found) {
-        const int code = exit_code_of(found);
-        out_.note(code == exit_code::no_topic ? absence_text(options_.like, directory) : text_of(found));
-        return code;
+        out_.note(failure_text(options_.like, directory, found));
+        return exit_code_of(found);
       }
     } else if (names_file(options_.type)) {
       auto read = type_from_file(options_.type);

@@ -1,5 +1,8 @@
 #include "type.h"
 
+#include "absent_topic.h"
+#include "exit_code.h"
+#include "look.h"
 #include "topic_types.h"
 #include "type_file.h"
 
@@ -14,7 +17,9 @@ void add_type(CLI::App& app, int& exit_code) {
   add_type_hash(*type, exit_code);
 }
 
-result find_named_type(directory& from, const std::string& words, type_description& found) {
+namespace {
+
+result look_up(directory& from, const std::string& words, type_description& found) {
   if (!names_file(words)) {
     if (words.find(':') == std::string::npos) return type_of_topic(from, words, found);
     return {errc::bad_argument, "no file '" + words.substr(0, words.rfind(':')) + "'"};
@@ -23,6 +28,15 @@ result find_named_type(directory& from, const std::string& words, type_descripti
   if (!read) return read.error();
   found = *std::move(read);
   return {};
+}
+
+}  // namespace
+
+int find_named_type(console& out, directory& from, const std::string& words, type_description& found) {
+  const result asked = look_up(from, words, found);
+  if (asked) return exit_code::ok;
+  out.note(failure_text(words, from, asked));
+  return asked.code() == errc::bad_argument ? exit_code::usage : exit_code_of(asked);
 }
 
 }  // namespace orc::cli

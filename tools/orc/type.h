@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "console.h"
 #include "orc/directory.h"
 #include "orc/type_description.h"
 
@@ -17,7 +18,8 @@ void add_type_show(CLI::App& type, int& exit_code);
 void add_type_diff(CLI::App& type, int& exit_code);
 void add_type_hash(CLI::App& type, int& exit_code);
 
-// Finds the type that TOPIC|FILE[:NAME] names: a file if there is one, else a topic. Asks `from` for topics.
-[[nodiscard]] result find_named_type(directory& from, const std::string& words, type_description& found);
+// Finds the type that TOPIC|FILE[:NAME] names: a file if there is one, else a topic. Asks `from` for topics. Returns
+// the exit code; what went wrong is noted.
+[[nodiscard]] int find_named_type(console& out, directory& from, const std::string& words, type_description& found);
 
 }  // namespace orc::cli

@@ -1,7 +1,7 @@
 // orc type diff
 #include <memory>
+#include <utility>
 
-#include "absent_topic.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
@@ -26,14 +26,8 @@ int run(const diff_options& options) {
   auto directory = look(options.broker, stop);
   type_description published;
   type_description expected;
-  for (auto* const each : {&published, &expected}) {
-    const std::string& words = each == &published ? options.published : options.expected;
-    const auto found = find_named_type(directory, words, *each);
-    if (found) continue;
-    const int code = found.code() == errc::bad_argument ? exit_code::usage : exit_code_of(found);
-    out.note(code == exit_code::no_topic ? absence_text(words, directory) : text_of(found));
-    return code;
-  }
+  for (const auto& [words, type] : {std::pair(&options.published, &published), {&options.expected, &expected}})
+    if (const int found = find_named_type(out, directory, *words, *type); found != exit_code::ok) return found;
   const auto checked = check_types(published, expected, options.published);
   if (checked) {
     out.hint(hash_of(published) == hash_of(expected) ? "the types are equal"

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "absent_topic.h"
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
@@ -45,11 +44,7 @@ int run(const show_options& options) {
   const detail::stop_signal stop;
   auto directory = look(options.common.broker, stop);
   type_description type;
-  if (const auto found = find_named_type(directory, options.of, type); !found) {
-    const int code = found.code() == errc::bad_argument ? exit_code::usage : exit_code_of(found);
-    out.note(code == exit_code::no_topic ? absence_text(options.of, directory) : text_of(found));
-    return code;
-  }
+  if (const int found = find_named_type(out, directory, options.of, type); found != exit_code::ok) return found;
   if (options.schema && isatty(STDOUT_FILENO) == 1 && !is_printable(type.schema)) {
     out.note("the schema is binary: write it to a file (orc type show … --schema > FILE)");
     return exit_code::usage;
