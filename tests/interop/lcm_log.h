@@ -2,9 +2,9 @@
 // in µs, length of the channel's name, length of the data), the name, the data. Source: LCM, eventlog.c.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -20,8 +20,12 @@ struct lcm_event {
 [[nodiscard]] inline std::vector<lcm_event> read_lcm_log(const std::string& path) {
   constexpr std::uint64_t sync_word = 0xEDA1DA01;
   constexpr std::size_t head = 28;
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  // As much as there is now: a slow reader never comes to the end of a file that grows.
+  std::string bytes(static_cast<std::size_t>(file.tellg()), '\0');
+  file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
   const auto big_endian = [&](std::size_t at, std::size_t size) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size; ++i) value = (value << 8) | static_cast<unsigned char>(bytes[at + i]);
