@@ -235,15 +235,24 @@ std::string fields(const schema_part& m) {
   return object().add("hash", m.hash).add("offset", m.offset).add("bytes", m.bytes).text();
 }
 std::string fields(const get_schema& m) { return object().add("hash", m.hash).add("offset", m.offset).text(); }
+std::string fields(const type_mismatch& m) {
+  return object()
+      .add("topic", m.topic)
+      .add("subscription", m.subscription)
+      .add("text", m.text)
+      .add("participant_name", m.participant_name)
+      .add("pid", m.pid)
+      .text();
+}
 template <class Empty>
 std::string fields(const Empty&) {
   return "{}";
 }
 
-constexpr const char* kinds[] = {"Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic",
-                                 "Heartbeat", "Goodbye",       "Alive",           "ListTopics",   "DescribeTopic",
-                                 "Welcome",   "Ack",           "Error",           "TopicState",   "TopicList",
-                                 "Probe",     "Watch",         "Changes",         "SchemaPart",   "GetSchema"};
+constexpr const char* kinds[] = {
+    "Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic", "Heartbeat", "Goodbye",
+    "Alive",     "ListTopics",    "DescribeTopic",   "Welcome",      "Ack",          "Error",     "TopicState",
+    "TopicList", "Probe",         "Watch",           "Changes",      "SchemaPart",   "GetSchema", "TypeMismatch"};
 
 }  // namespace
 

@@ -90,6 +90,13 @@ inline std::vector<vector> messages() {
       {"changes_none", {15, changes{{0xfedcba9876543210, 17, 44}, false, false, {}, {}}}},
       {"schema_part", {16, schema_part{0x0123456789abcdef, 32'768, "table State { x:double; }"}}},
       {"get_schema", {17, get_schema{0x0123456789abcdef, 65'536}}},
+      {"type_mismatch",
+       {18,
+        type_mismatch{
+            "robot/position", identity(3), "field `q` is float32 at publisher `arm (4711)`, float64 here", {}, 0}}},
+      {"type_mismatch_pushed",
+       {0, type_mismatch{"robot/position", identity(5), "field `q` is float32 at publisher `arm (4711)`, float64 here",
+                         "viewer", 4712}}},
   };
 }
 

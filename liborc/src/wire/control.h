@@ -174,6 +174,16 @@ struct get_schema {
   bool operator==(const get_schema&) const = default;
 };
 
+// Of a subscription, to the broker; and from the broker to the publisher.
+struct type_mismatch {
+  std::string topic;
+  id subscription;
+  std::string text;  // the difference, as the subscriber sees it; at most max_error_text
+  std::string participant_name;
+  std::uint32_t pid = 0;
+  bool operator==(const type_mismatch&) const = default;
+};
+
 struct welcome {
   std::uint64_t epoch = 0;
   std::uint32_t lease_ms = 0;
@@ -258,7 +268,7 @@ struct changes {
 // Same order as union Body of the schema.
 using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
                           alive, list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe,
-                          watch, changes, schema_part, get_schema>;
+                          watch, changes, schema_part, get_schema, type_mismatch>;
 
 struct envelope {
   std::uint64_t request = 0;

@@ -128,6 +128,14 @@ class reader {
     to.offset = from.offset();
   }
 
+  void read(const fb::TypeMismatch& from, type_mismatch& to) {
+    topic(from.topic(), to.topic);
+    read(from.subscription(), to.subscription, "subscription");
+    read(from.text(), to.text, "text", max_error_text);
+    read(from.participant_name(), to.participant_name, "name");
+    to.pid = from.pid();
+  }
+
   void read(const fb::TopicList& from, topic_list& to) {
     all(from.topics(), to.topics);
     to.more = from.more();
@@ -326,6 +334,7 @@ std::optional<body> content_of(reader& in, const fb::Envelope& message) {
     case fb::Body::Changes: return converted<fb::Changes, changes>(in, message);
     case fb::Body::SchemaPart: return converted<fb::SchemaPart, schema_part>(in, message);
     case fb::Body::GetSchema: return converted<fb::GetSchema, get_schema>(in, message);
+    case fb::Body::TypeMismatch: return converted<fb::TypeMismatch, type_mismatch>(in, message);
     case fb::Body::NONE: break;
   }
   return std::nullopt;  // a kind that this version does not know: the verifier lets it pass

@@ -105,6 +105,14 @@ class writer {
 
   Offset<fb::GetSchema> put(const get_schema& from) { return fb::CreateGetSchema(out_, from.hash, from.offset); }
 
+  Offset<fb::TypeMismatch> put(const type_mismatch& from) {
+    const auto topic = exact(from.topic);
+    const auto subscription = put(from.subscription);
+    const auto difference = always(from.text, max_error_text);
+    const auto name = text(from.participant_name);
+    return fb::CreateTypeMismatch(out_, topic, &subscription, difference, name, from.pid);
+  }
+
   Offset<fb::Hello> put(const hello& from) {
     const auto participant = put(from.participant);
     const auto name = text(from.name);

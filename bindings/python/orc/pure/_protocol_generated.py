@@ -49,6 +49,7 @@ class Body(object):
     Changes = 18
     SchemaPart = 19
     GetSchema = 20
+    TypeMismatch = 21
 
 
 class Id(object):
@@ -941,6 +942,75 @@ def GetSchemaStart(builder): builder.StartObject(2)
 def GetSchemaAddHash(builder, hash): builder.PrependUint64Slot(0, hash, 0)
 def GetSchemaAddOffset(builder, offset): builder.PrependUint32Slot(1, offset, 0)
 def GetSchemaEnd(builder): return builder.EndObject()
+
+
+class TypeMismatch(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = TypeMismatch()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsTypeMismatch(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def TypeMismatchBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # TypeMismatch
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # TypeMismatch
+    def Topic(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # TypeMismatch
+    def Subscription(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # TypeMismatch
+    def Text(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # TypeMismatch
+    def ParticipantName(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # TypeMismatch
+    def Pid(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def TypeMismatchStart(builder): builder.StartObject(5)
+def TypeMismatchAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
+def TypeMismatchAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
+def TypeMismatchAddText(builder, text): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(text), 0)
+def TypeMismatchAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
+def TypeMismatchAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
+def TypeMismatchEnd(builder): return builder.EndObject()
 
 
 class ListTopics(object):

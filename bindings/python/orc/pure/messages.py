@@ -234,6 +234,17 @@ class GetSchema:
     offset: int = 0
 
 
+@dataclass(frozen=True)
+class TypeMismatch:
+    """Of a subscription, to the broker; and from the broker to the publisher."""
+
+    topic: str
+    subscription: Id
+    text: str  # the difference, as the subscriber sees it
+    participant_name: str = ""
+    pid: int = 0
+
+
 Body = Union[
     Hello,
     RegisterTopic,
@@ -255,6 +266,7 @@ Body = Union[
     Changes,
     SchemaPart,
     GetSchema,
+    TypeMismatch,
 ]
 
 

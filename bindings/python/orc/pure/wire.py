@@ -115,7 +115,7 @@ def _build(builder: Any, message: Any) -> int:
         value = getattr(message, field.name)
         if field.kind == "text" and (value or field.name in _REQUIRED):
             parts[field.name] = builder.CreateString(
-                shorten(value, MAX_ERROR_LENGTH if table == "Error" else MAX_TEXT_LENGTH)
+                shorten(value, MAX_ERROR_LENGTH if field.name == "text" else MAX_TEXT_LENGTH)
             )
         elif field.kind == "bytes" and value:
             parts[field.name] = builder.CreateByteVector(value)
@@ -194,7 +194,7 @@ class _Decoder:
             return self._id(read(), field.name in _ID_OPTIONAL)
         if field.kind == "text":
             required = field.name in _REQUIRED and not (field.name == "host" and kind in _HOST_OPTIONAL)
-            return self._text(read(), required, MAX_ERROR_LENGTH if kind == "Error" else MAX_TEXT_LENGTH)
+            return self._text(read(), required, MAX_ERROR_LENGTH if field.name == "text" else MAX_TEXT_LENGTH)
         if field.kind == "bytes":
             return self._bytes(table._tab, field.slot, getattr(table, field.pascal + "Length")())
         if field.kind == "texts":
