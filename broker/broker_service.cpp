@@ -20,10 +20,10 @@ constexpr int lines_per_period = 32;
 std::uint64_t random_epoch() { return wire::id::random().lo; }
 
 // Text of a stranger for other users: without control characters, and no longer than before.
-void make_printable(std::string& text) {
+void make_printable(std::string& text, std::size_t limit = wire::max_text) {
   text = detail::escaped(text, detail::backslashes::kept);
-  if (text.size() <= wire::max_text) return;
-  std::size_t size = wire::max_text;
+  if (text.size() <= limit) return;
+  std::size_t size = limit;
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // cuts between two characters
   text.resize(size);
 }
@@ -129,6 +129,14 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::rel
 // Takes as long as the part is, also with the hash, which is computed part by part.
 void broker_service::handle(routing from, std::uint64_t request, const wire::schema_part& what, time now) {
   finish(from, request, map_.add_schema(from, what, now));
+}
+
+void broker_service::handle(routing from, std::uint64_t request, wire::type_mismatch& what, time now) {
+  make_printable(what.text, wire::max_error_text);
+  auto reported = map_.report_mismatch(from, std::move(what), now);
+  if (!reported) return void(reply(from, request, std::move(reported).error()));
+  reply(from, request, wire::ack{});
+  if (auto& news = *reported) reply(news->to, 0, std::move(news->what));
 }
 
 void broker_service::handle(routing from, std::uint64_t request, wire::heartbeat& what, time now) {

@@ -104,6 +104,7 @@ class broker_service {
   void handle(routing from, std::uint64_t request, wire::watch& what, time now);
   void handle(routing from, std::uint64_t request, const wire::schema_part& what, time now);
   void handle(routing from, std::uint64_t request, const wire::get_schema& what, time now);
+  void handle(routing from, std::uint64_t request, wire::type_mismatch& what, time now);
   template <class NotARequest>
   void handle(routing from, std::uint64_t request, const NotARequest& what, time now);
 

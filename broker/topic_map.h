@@ -94,6 +94,15 @@ class topic_map {
     return types_.read(what);
   }
 
+  // A participant reports that a publication's type does not match the one that its subscription expects. Returns what
+  // to tell the publisher; nothing: that is not so any more, or the publisher was told often enough.
+  struct mismatch_news {
+    routing to;
+    wire::type_mismatch what;
+  };
+  using reported = detail::expected<std::optional<mismatch_news>, wire::error>;
+  [[nodiscard]] reported report_mismatch(routing from, wire::type_mismatch&& what, time now);
+
   // Removes a participant that is known to be dead, with everything that it registered and requested.
   void remove(const wire::id& participant, time now) noexcept;
   // Same for one of many: leaves its entries to clean_up().
@@ -169,6 +178,7 @@ class topic_map {
     bool keep_last = true;
     std::size_t text_bytes = 0;  // of the endpoints
     std::unique_ptr<counted<wire::publication_counters>> counters;
+    time mismatches_paid_until{};  // for the limit of reports: each one takes 1 / moves_per_second
   };
   struct subscription {
     participant* holder = nullptr;

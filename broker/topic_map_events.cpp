@@ -1,7 +1,8 @@
-// Which participants get an event when a topic moves, and when.
+// Which participants get an event when a topic moves, or its type does not match, and when.
 #include "topic_map.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace orc {
 namespace {
@@ -58,6 +59,25 @@ std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& bud
     if (!due.to.empty()) return due;
   }
   return std::nullopt;
+}
+
+topic_map::reported topic_map::report_mismatch(routing from, wire::type_mismatch&& what, time now) {
+  const participant* const self = find(from);
+  if (self == nullptr) return no_participant();
+  const auto which = self->subscriptions.find(what.subscription);
+  if (which == self->subscriptions.end() || which->second.at->first != what.topic) return std::nullopt;
+  topic& of = which->second.at->second;
+  const subscription& by = of.subscriptions.at(which->second.shown);
+  if (live(of) == nullptr) return std::nullopt;
+  publication& about = *of.publisher;
+  if (about.type == nullptr || by.type == nullptr || about.type == by.type || !about.holder->route) return std::nullopt;
+  const time paid = std::max(about.mismatches_paid_until, now - credit);
+  if (paid > now) return std::nullopt;
+  about.mismatches_paid_until = paid + per_move;
+  what.subscription = which->second.shown;
+  what.participant_name = self->hello.name;
+  what.pid = self->hello.pid;
+  return mismatch_news{*about.holder->route, std::move(what)};
 }
 
 std::optional<topic_map::time> topic_map::next_event_time() const noexcept {

@@ -257,3 +257,56 @@ TEST_CASE("topic map types: names of types are limited as well") {
   CHECK(taken == 4);  // of about 460 bytes each, in 2,000
   CHECK(f.map.subscription_count() == 4);
 }
+
+TEST_CASE("topic map types: a mismatch is passed on to the publisher, and no other claim") {
+  fixture f;
+  f.join("publisher", 1);
+  f.join("subscriber", 2);
+  f.join("stranger", 3);
+  f.registered("publisher", typed("t", 10, schema));
+  const type_description other{"Other", "", "json", ""};
+  REQUIRE(f.map.request_topic(at("subscriber"), request("t", 20, other)));
+  REQUIRE(f.map.request_topic(at("subscriber"), request("t", 21, state)));
+  REQUIRE(f.map.request_topic(at("subscriber"), request("t", 22, {})));
+  REQUIRE(f.map.request_topic(at("subscriber"), request("u", 23, other)));
+  const auto report = [&](const std::string& from, const std::string& topic, std::uint64_t subscription) {
+    return f.map.report_mismatch(at(from), {topic, identity(subscription), "differs", "a lie", 1}, f.now);
+  };
+  const auto told = report("subscriber", "t", 20);
+  REQUIRE(told);
+  REQUIRE(*told);
+  CHECK((*told)->to == at("publisher"));
+  CHECK((*told)->what.topic == "t");
+  CHECK((*told)->what.text == "differs");
+  CHECK((*told)->what.participant_name == "program2");
+  CHECK((*told)->what.pid == 1'002);
+  CHECK((*told)->what.subscription != identity(20));  // its own id is a credential
+  const auto is_dropped = [](const topic_map::reported& answer) { return answer && !*answer; };
+  CHECK(is_dropped(report("subscriber", "t", 21)));  // the same type
+  CHECK(is_dropped(report("subscriber", "t", 22)));  // takes any type
+  CHECK(is_dropped(report("subscriber", "u", 23)));  // nobody publishes
+  CHECK(is_dropped(report("subscriber", "u", 20)));  // of another topic
+  CHECK(is_dropped(report("stranger", "t", 20)));
+  CHECK(report("nobody", "t", 20).error().code == wire::error_code::unknown_participant);
+}
+
+TEST_CASE("topic map types: a publisher is told of so many mismatches a second at most") {
+  fixture f;
+  f.join("publisher", 1);
+  f.join("subscriber", 2);
+  f.registered("publisher", typed("t", 10, schema));
+  REQUIRE(f.map.request_topic(at("subscriber"), request("t", 20, {"Other", "", "json", ""})));
+  const auto passed_on = [&] {
+    int count = 0;
+    for (int n = 0; n < 100; ++n)
+      count +=
+          f.map.report_mismatch(at("subscriber"), {"t", identity(20), "differs", "", 0}, f.now)->has_value() ? 1 : 0;
+    return count;
+  };
+  CHECK(passed_on() == topic_map::moves_at_once);
+  CHECK(passed_on() == 0);
+  f.now += 100ms;
+  CHECK(passed_on() == 1);
+  f.now += 1h;
+  CHECK(passed_on() == topic_map::moves_at_once);
+}
