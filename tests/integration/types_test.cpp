@@ -158,6 +158,26 @@ TEST_CASE("types: a mismatch ends the waits when the subscriber is first", "[int
   }
 }
 
+TEST_CASE("types: the publisher's log has the mismatch too, once for each publication", "[integration]") {
+  broker_process address_broker;
+  const auto& pair = pairs().front();
+  const auto said = [&](const std::string& subscriber) {
+    return "topic arm/state: subscriber `" + subscriber + me +
+           "` expects another type; it says: " + replaced(pair.difference, "arm" + me);
+  };
+  logging arm(address_broker, "arm");
+  REQUIRE(arm.own.register_topic("arm/state", offering(pair.published)));
+  orc::participant viewer(address_broker.options("viewer"));
+  CHECK(viewer.request_topic("arm/state", wanting(pair.expected)).code() == errc::type_mismatch);
+  CHECK(wait_until([&] { return arm.warned(said("viewer")) == 1; }));
+  orc::participant recorder(address_broker.options("recorder"));
+  CHECK(recorder.request_topic("arm/state", wanting(pair.expected)).code() == errc::type_mismatch);
+  CHECK(wait_until([&] { return arm.warned(said("recorder")) == 1; }));
+  REQUIRE(arm.own.unregister_topic("arm/state"));
+  REQUIRE(arm.own.register_topic("arm/state", offering(pair.published)));
+  CHECK(wait_until([&] { return arm.warned(said("viewer")) == 2 && arm.warned(said("recorder")) == 2; }));
+}
+
 TEST_CASE("types: after a restart of the publisher its type is checked again", "[integration]") {
   broker_process address_broker;
   logging viewer(address_broker);

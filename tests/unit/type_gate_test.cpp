@@ -51,6 +51,22 @@ struct fixture {
 
 }  // namespace
 
+TEST_CASE("type gate: the publisher should learn of a mismatch, once for each verdict, and not when it ended",
+          "[unit]") {
+  fixture f;
+  auto shown = f.check(struct_type("float32"));
+  REQUIRE(f.gate.report());
+  CHECK("topic arm/state: " + *f.gate.report() == sentence);
+  f.gate.forget_report();
+  f.gate.look_at(shown, f.checks);  // the broker repeats itself
+  CHECK_FALSE(f.gate.report());
+  shown.publication = wire::id::random();  // the publisher restarted in the same process
+  f.gate.look_at(shown, f.checks);
+  CHECK(f.gate.report());
+  f.gate.look_at(fixture::publication(struct_type("float64")), f.checks);
+  CHECK_FALSE(f.gate.report());
+}
+
 TEST_CASE("type gate: an untyped end, an equal hash and type_check::off need no schema", "[unit]") {
   const auto other = struct_type("float32");
   const auto may_link = [](fixture&& f, const type_description& published) {

@@ -1,4 +1,5 @@
 // Types in the session with a broker: schemas that it lacks, schemas that it has, and what becomes of the links.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -336,4 +337,48 @@ TEST_CASE("typed session: a broker whose schemas have other hashes makes no link
   f.now += 100ms;
   CHECK(f.talk([&] { return f.heard<wire::get_schema>() == 2; }));
   CHECK_FALSE(s->connected());
+}
+
+TEST_CASE("typed session: the broker learns of a mismatch, for the publisher", "[unit]") {
+  fixture f;
+  f.known = there;
+  f.published = fixture::publication_of(there);
+  const auto s = f.subscribe(here);
+  f.join();
+  REQUIRE(f.talk([&] { return f.heard<wire::type_mismatch>() == 1; }));
+  CHECK(f.broker.all<wire::type_mismatch>()[0] ==
+        wire::type_mismatch{"t", s->request().subscription, mismatch_of_structs("arm (4711)"), "", 0});
+  f.published = fixture::publication_of(there, 4712);  // restarts
+  f.push(f.published);
+  f.settle();
+  CHECK(f.heard<wire::type_mismatch>() == 1);
+  f.now += subscription::between_news;
+  CHECK(f.talk([&] { return f.heard<wire::type_mismatch>() == 2; }));
+}
+
+TEST_CASE("typed session: a publisher's log has what its subscribers report, and a hostile one cannot fill it",
+          "[unit]") {
+  fixture f;
+  const auto p = f.publish(here);
+  f.join();
+  wire::type_mismatch report{"p", wire::id::random(), "field `q` is float32 at\x1b[2J `arm`, float64 here", "view\ner",
+                             7};
+  f.broker.say(0, report);
+  const std::string said =
+      "topic p: subscriber `view\\ner (7)` expects another type; it says: field `q` is float32 at\\x1b[2J `arm`, "
+      "float64 "
+      "here\n";
+  CHECK(f.talk([&] { return f.log.find(said) != std::string::npos; }));
+  f.log.clear();
+  report.topic = "not/ours";
+  f.broker.say(0, report);
+  report.topic = "p";
+  for (int n = 0; n < 100; ++n) f.broker.say(0, report);
+  f.settle();
+  CHECK(std::count(f.log.begin(), f.log.end(), '\n') == schema_exchange::reports_at_once - 1);
+  f.log.clear();
+  f.now += 1s;
+  f.broker.say(0, report);
+  f.settle();
+  CHECK(f.log == said);
 }

@@ -129,6 +129,8 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
     return schemas_.on_part(message.request, std::move(*part), now);
   if (const auto* const state = std::get_if<wire::topic_state>(&message.content))
     return on_state(message.request, *state, now, topics);
+  if (const auto* const report = std::get_if<wire::type_mismatch>(&message.content))
+    return schemas_.on_mismatch(*report, now, topics);
   if (std::holds_alternative<wire::probe>(message.content)) {
     send(message.request, wire::alive{});
     return;

@@ -1,7 +1,11 @@
 #include "core/schema_exchange.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
+
+#include "base/printable.h"
 
 namespace orc::detail {
 
@@ -25,9 +29,22 @@ void schema_exchange::on_error(std::uint64_t request, const wire::error& why, mo
   if (const auto refused = uploads_.on_error(request, why, now); !refused.empty()) log_(log_level::warning, refused);
 }
 
+void schema_exchange::on_mismatch(const wire::type_mismatch& report, monotonic::time_point now,
+                                  const topic_lists& topics) {
+  const bool is_ours = std::any_of(topics.publications.begin(), topics.publications.end(),
+                                   [&](const auto& each) { return each->topic() == report.topic && each->type(); });
+  const auto paid = std::max(reports_paid_until_, now - std::chrono::seconds(reports_at_once - 1));
+  if (!is_ours || paid > now) return;
+  reports_paid_until_ = paid + std::chrono::seconds(1);
+  log_(log_level::warning, "topic " + report.topic + ": subscriber `" + escaped(report.participant_name) + " (" +
+                               std::to_string(report.pid) +
+                               ")` expects another type; it says: " + escaped(report.text, backslashes::kept));
+}
+
 void schema_exchange::compare(monotonic::time_point now, const topic_lists& topics) {
   bool may_compare = now >= next_comparison_;
   has_more_ = false;
+  has_reports_ = false;
   for (const auto& each : topics.subscriptions) {
     const auto* const type = each->awaited_type();
     const auto* const published = type != nullptr ? fetches_.want(*type, now) : nullptr;
@@ -40,6 +57,7 @@ void schema_exchange::compare(monotonic::time_point now, const topic_lists& topi
       has_more_ = true;
     }
     if (const auto news = each->take_news(now)) log_(news->level, news->text);
+    if (each->type_report(now)) has_reports_ = true;
   }
   fetches_.forget_unwanted();
 }
@@ -53,10 +71,18 @@ void schema_exchange::step(monotonic::time_point now, const topic_lists& topics,
   };
   uploads_.step(now, is_used, to_broker);
   fetches_.step(now, to_broker);
+  for (const auto& each : topics.subscriptions) {
+    auto report = each->type_report(now);
+    if (!report) continue;
+    if (!to_broker(*std::move(report))) return;
+    each->reported(now);
+  }
+  has_reports_ = false;
 }
 
 monotonic::time_point schema_exchange::next() const noexcept {
   const auto next = std::min(uploads_.next(), fetches_.next());
+  if (has_reports_) return {};
   return has_more_ ? std::min(next, next_comparison_) : next;
 }
 

@@ -1,5 +1,5 @@
 // Types in the session with a broker: sends the schemas that the broker lacks, gets those of other participants'
-// publications, and passes them to the subscriptions that wait for them.
+// publications, and passes them to the subscriptions that wait for them. Reports mismatches to both ends.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,11 @@ class schema_exchange {
   void on_ack(std::uint64_t request, monotonic::time_point now);
   void on_error(std::uint64_t request, const wire::error& why, monotonic::time_point now);
 
+  // A subscriber reports that a publication of ours has a type that it does not expect. Any program can say so: the log
+  // gets reports_at_once, and then one per second.
+  static constexpr int reports_at_once = 10;
+  void on_mismatch(const wire::type_mismatch& report, monotonic::time_point now, const topic_lists& topics);
+
   // Compares a subscription's type with a schema that has come, and notes which schemas are needed. Reports mismatches
   // to the log. A publisher can make comparisons as long as it likes, and as many. So there is one per call, and none
   // for `rest` times as long as the last one took.
@@ -54,6 +59,8 @@ class schema_exchange {
   type_checks checks_;
   monotonic::time_point next_comparison_;
   bool has_more_ = false;  // to compare
+  bool has_reports_ = false;
+  monotonic::time_point reports_paid_until_;
 };
 
 }  // namespace orc::detail

@@ -232,6 +232,16 @@ std::optional<type_gate::news> subscription::take_news(monotonic::time_point now
   return news;
 }
 
+std::optional<wire::type_mismatch> subscription::type_report(monotonic::time_point now) const {
+  if (!gate_.report() || now < next_report_) return std::nullopt;
+  return wire::type_mismatch{topic_, id_, *gate_.report(), {}, 0};
+}
+
+void subscription::reported(monotonic::time_point now) noexcept {
+  gate_.forget_report();
+  next_report_ = now + between_news;
+}
+
 void subscription::step(monotonic::time_point now) {
   std::shared_ptr<upkeep> work;
   {

@@ -63,6 +63,10 @@ class subscription {
   // Returns what the user should learn about types, at most once per between_news. Only the newest is kept meanwhile: a
   // publisher that changes its type all the time must not fill the log.
   [[nodiscard]] std::optional<type_gate::news> take_news(monotonic::time_point now);
+  // Returns what the publisher should learn about types, at most once per between_news; call reported() when it is
+  // sent.
+  [[nodiscard]] std::optional<wire::type_mismatch> type_report(monotonic::time_point now) const;
+  void reported(monotonic::time_point now) noexcept;
   // Looks for a link, and takes samples out of it when the user does not.
   void step(monotonic::time_point now);
   // Without a broker: why it cannot receive.
@@ -97,6 +101,7 @@ class subscription {
   const std::shared_ptr<doorbell> housekeeping_bell_;
   type_gate gate_;  // without the lock, because only the housekeeping uses it and a comparison can take long
   monotonic::time_point next_news_;
+  monotonic::time_point next_report_;
 
   mutable std::mutex mutex_;  // guards the rest
   bool closed_ = false;

@@ -58,11 +58,13 @@ void type_gate::decide(const result& outcome) {
     news_.emplace(news{log_level::warning, sentence});
     reported_ = std::move(sentence);
   }
+  report_.emplace(outcome.error().message());
   mismatch_ = std::move(mismatch);
   verdict_ = verdict::mismatch;
 }
 
 void type_gate::pass() {
+  report_.reset();
   if (!reported_.empty()) {
     news_.emplace(
         news{log_level::info, "topic " + topic_ + ": the type of publisher `" + escaped(publisher_) + "` matches now"});

@@ -44,6 +44,9 @@ class type_gate {
   };
   // Returns what the user should learn, once: a mismatch, and its end.
   [[nodiscard]] std::optional<news> take_news();
+  // Returns what the publisher should learn: the mismatch in words, once for each verdict.
+  [[nodiscard]] const std::optional<std::string>& report() const noexcept { return report_; }
+  void forget_report() noexcept { report_.reset(); }
 
  private:
   enum class verdict { none, unknown, match, mismatch };
@@ -60,6 +63,7 @@ class type_gate {
   error mismatch_;
   std::string reported_;  // the last mismatch that take_news() has or will return; empty: its end was
   std::optional<news> news_;
+  std::optional<std::string> report_;
 };
 
 }  // namespace orc::detail
