@@ -2,10 +2,11 @@
 # (SYSTEM includes: our warnings do not apply to them):
 #   PkgConfig::ZMQ       libzmq; cppzmq's zmq.hpp is header-only and comes with it
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
-#   orc_isal             ISA-L, Reed-Solomon codes for multicast; liborc's own business
+#   orc_isal             ISA-L: Reed-Solomon codes for multicast, checksums of recordings
 #   CLI11::CLI11         command lines
 #   nlohmann_json::nlohmann_json  JSON, in the decoder of types, the tools and the benchmarks only
 #   protobuf::libprotobuf         Protobuf, in the decoder of types only
+#   PkgConfig::ZSTD, PkgConfig::LZ4  compression of recordings only
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
 # Catch2 belongs to the tests and is found there.
 find_package(Threads REQUIRED)
@@ -56,4 +57,6 @@ endif()
 if(ORC_BUILD_TOOLS OR ORC_BUILD_TESTS OR ORC_BUILD_BENCHMARKS OR ORC_FUZZ)
   find_package(nlohmann_json 3.10 REQUIRED)
   find_package(Protobuf 3.12 REQUIRED)
+  pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd>=1.4)
+  pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET GLOBAL liblz4>=1.9)
 endif()

@@ -29,6 +29,7 @@ source tools/dev.d/test.sh
 # what test_main calls and this test does not try
 ensure_setup() { :; }
 ensure_lcm_venv() { :; }
+ensure_mcap_node() { :; }
 build_preset() { :; }
 python_package() { :; }
 python_test() {

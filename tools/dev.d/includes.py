@@ -20,6 +20,7 @@ schema = "liborc/src/schema"
 transport = "liborc/src/transport"
 core = "liborc/src/core"
 types = "liborc/ext/types/include"
+recording = "liborc/ext/recording/include"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -33,12 +34,25 @@ layers: Dict[str, Tuple[str, ...]] = {
     core: (public, base, wire, transport),
     types: (public,),
     "liborc/ext/types": (public, types),
+    recording: (public,),
+    "liborc/ext/recording": (public, recording),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
     "liborc/examples": (public,),
-    "tools": (public, types, base, wire, "broker", "tools/command_line", "tools/support"),
+    "tools": (
+        public,
+        types,
+        recording,
+        base,
+        wire,
+        "broker",
+        "tools/command_line",
+        "tools/support",
+        "tools/view",
+    ),
     "tools/command_line": (),
-    "benchmarks": (public, types, base, wire, "broker", "tools/command_line", "tools/support"),
+    "tools/view": (public, base),
+    "benchmarks": (public, types, recording, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
@@ -54,10 +68,19 @@ exceptions: Dict[Tuple[str, str], str] = {
     ("tools/orc/group_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "orc doctor tests what liborc opens",
     ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "the same",
     ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
+    **{
+        (f"tools/orc/record_lcm_listener.{end}", f"{transport}/multicast/{name}.h"): "captures all channels at once"
+        for end, name in (
+            ("h", "reassembly"),
+            ("cpp", "datagram_batch"),
+            ("cpp", "lcm_datagram"),
+            ("cpp", "multicast_socket"),
+        )
+    },
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, types, "")
+include_paths = ("liborc/src", public, types, recording, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -40,27 +40,12 @@ check_includes() {
   "$(python_of_system)" tools/dev.d/includes.py "$ORC_ROOT"
 }
 
-# One clang-tidy per translation unit that the release build compiles, remembered by a hash of everything of ours that
-# it could see: any header change checks all again, which keeps it correct without a dependency scan.
-tidy_one() {
-  local source=$1 stamp
-  stamp=$tidy_cache/$( (cat "$tidy_inputs" "$source" && echo "$source") | sha256sum | cut -c1-40)
-  [[ ! -e $stamp ]] || return 0
-  local log status=0
-  log=$("$tidy_tool" -p "$tidy_cache" --quiet --extra-arg=-Wno-unknown-warning-option "$source" 2>/dev/null) || status=$?
-  if [[ $status -eq 0 ]]; then
-    touch "$stamp"
-  else
-    echo "$log"
-    echo "clang-tidy: $source"
-  fi
-  return "$status"
-}
-
+# The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash of
+# everything of ours that it could see: any header change checks all again, which keeps it correct without a scan.
 check_tidy() {
+  local tidy_tool compiler tidy_cache=$ORC_ROOT/build/lint
   tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1
-  tidy_cache=$ORC_ROOT/build/lint
-  tidy_inputs=$tidy_cache/inputs
+  compiler=$(command -v "clang++-$(clang_version)" || command -v clang++) || return 1
   mkdir -p "$tidy_cache"
   # generated headers must exist; nothing else needs to be built
   configure release || return 1
@@ -69,16 +54,13 @@ check_tidy() {
   fi
   {
     "$tidy_tool" --version
-    cat .clang-tidy build/release/compile_commands.json
+    cat .clang-tidy tools/dev.d/tidy.py build/release/compile_commands.json
     files_named '*.h' '*.fbs' | xargs -r cat
-  } >"$tidy_inputs"
+  } >"$tidy_cache/inputs"
   # GCC's precompiled headers mean nothing to clang
   sed 's| -Winvalid-pch -include [^ "]*cmake_pch.hxx||' build/release/compile_commands.json >"$tidy_cache/compile_commands.json"
-  export -f tidy_one
-  export tidy_tool tidy_cache tidy_inputs
-  # only files of ours that are in this build: fuzz targets and the install test's consumer have their own
-  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/release/compile_commands.json | sed "s|^$ORC_ROOT/||" | sort -u |
-    grep -Fxf <(lint_sources) | xargs -r -P "$(jobs)" -I{} bash -c "tidy_one {}"
+  # the install test's consumer has a build of its own
+  lint_sources | "$(python_of_system)" tools/dev.d/tidy.py "$tidy_cache" "$tidy_tool" "$compiler" "$(jobs)"
 }
 
 # What CONTRIBUTING says about the directories, against the tree

@@ -3,11 +3,14 @@
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
   libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev nlohmann-json3-dev libisal-dev libsystemd-dev python3-dev
-  libprotobuf-dev libprotoc-dev protobuf-compiler liblcm-dev liblcm-bin"
+  libprotobuf-dev libprotoc-dev protobuf-compiler libzstd-dev liblz4-dev liblcm-dev liblcm-bin"
 # tests: network namespaces, python twins of the wire format, LCM programs
 readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 python3-zmq python3-numpy python3-venv"
 # tests/interop talks to the LCM of the distribution and to this one of PyPI
 readonly lcm_version=1.5.3
+# what reads and writes recordings there, to compare with
+readonly mcap_packages="mcap==1.6.0 lz4==4.4.5 zstandard==0.25.0 rosbags==0.11.9"
+readonly mcap_node_version=2.2.2
 
 setup_help() {
   cat <<'TEXT'
@@ -16,7 +19,8 @@ usage: tools/dev setup [--lint] [--fuzz] [--model] [--docs] [--plot]
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
 sudo. Says before what it installs and how large that is. Does nothing, and asks for nothing, when all are there. With
 --lint, --fuzz, --model or --docs also what those verbs need; with --plot what benchmarks/plot needs.
-Also makes build/lcm-venv with lcm of PyPI, a peer in the tests; without access to PyPI these tests are skipped.
+Also makes build/lcm-venv with lcm, mcap and rosbags of PyPI, and build/mcap-node with @mcap/core where npm is: peers in
+the tests. Without access to PyPI or npm these tests are skipped.
 TEXT
 }
 
@@ -37,7 +41,7 @@ clang_version() {
 packages_lint() {
   local v
   v=$(clang_version)
-  echo "clang-format-$v clang-tidy-$v shellcheck"
+  echo "clang-format-$v clang-tidy-$v clang-$v shellcheck"
 }
 
 packages_fuzz() {
@@ -128,18 +132,36 @@ ensure_setup() {
   install_packages $wanted
 }
 
-# A virtual environment with the lcm of PyPI, for tests/interop alone, so it goes with the build trees. Its scripts know
-# where it is: a moved clone needs a new one.
+# A virtual environment with the lcm and mcap of PyPI, for tests/interop alone, so it goes with the build trees. Its
+# scripts know where it is: a moved clone needs a new one.
 ensure_lcm_venv() {
   local venv=$ORC_ROOT/build/lcm-venv
-  local is="lcm $lcm_version in $venv"
+  local is="lcm $lcm_version, $mcap_packages in $venv"
   [[ ! -e $venv/is || $(<"$venv/is") != "$is" ]] || return 0
-  say "installing lcm $lcm_version from PyPI in build/lcm-venv"
-  if new_venv "$venv" --retries 1 --timeout 10 --only-binary :all: "lcm==$lcm_version"; then
+  say "installing lcm $lcm_version and $mcap_packages from PyPI in build/lcm-venv"
+  # shellcheck disable=SC2086 # a list of words
+  if new_venv "$venv" --retries 1 --timeout 10 --only-binary :all: "lcm==$lcm_version" $mcap_packages; then
     echo "$is" >"$venv/is"
   else
     rm -rf "$venv"
     say "no lcm $lcm_version from PyPI: the tests that talk to it will be skipped"
+  fi
+}
+
+# @mcap/core of npm, for the same tests. npm is asked for nowhere else, so it is not installed for this.
+ensure_mcap_node() {
+  local folder=$ORC_ROOT/build/mcap-node
+  local is="@mcap/core $mcap_node_version"
+  command -v node >/dev/null && command -v npm >/dev/null || return 0
+  [[ ! -e $folder/is || $(<"$folder/is") != "$is" ]] || return 0
+  say "installing @mcap/core $mcap_node_version from npm in build/mcap-node"
+  mkdir -p "$folder"
+  if npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts --fetch-retries 1 \
+    "@mcap/core@$mcap_node_version" >&2; then
+    echo "$is" >"$folder/is"
+  else
+    rm -rf "$folder"
+    say "no @mcap/core $mcap_node_version from npm: the tests with it will be skipped"
   fi
 }
 
@@ -158,5 +180,6 @@ setup_main() {
   done
   ensure_setup "${extras[@]}"
   ensure_lcm_venv
+  ensure_mcap_node
   say "everything needed is installed"
 }

@@ -42,6 +42,7 @@ test_main() {
   [[ ${#chosen[@]} -gt 0 ]] || chosen=(release)
   ensure_setup
   ensure_lcm_venv
+  ensure_mcap_node
 
   local passed=0 failed=0 skipped=0 remarks=$ORC_ROOT/build/test-remarks p f s
   rm -f "$remarks"
