@@ -1,5 +1,7 @@
 """Cases of the encodings whose schemas are binary: protobuf and flatbuffer."""
 
+import base64
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -259,3 +261,120 @@ def flatbuffer_cases():
         dict(base, name="robot.C"),
         "table `robot.C` is not defined",
     )
+
+
+# What the compilers of Debian 12 cannot write yet: protobuf editions (descriptor.proto), 64-bit offsets
+# (reflection.fbs).
+
+
+def record(number, content):
+    """A field of a protobuf message, shorter than 128 bytes: bytes, or an integer."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(value):
+    head = b""
+    while value > 0x7F:
+        head += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return head + bytes([value])
+
+
+EDITION_2023 = record(12, b"editions") + record(14, 1000)
+IN_FILE, IN_MESSAGE, IN_FIELD = ((8, 50), (7, 12), (8, 21))  # the numbers of `options`, and of `features` in it
+LEGACY_REQUIRED = record(1, 3)
+LENGTH_PREFIXED, DELIMITED = record(5, 1), record(5, 2)
+
+
+def features(place, content):
+    options, number = place
+    return record(options, record(number, content))
+
+
+def edition_2023(field=b"", message=b"", file=b""):
+    """message State { message V { int32 x = 1; } V v = 1; }, with further records of its descriptors."""
+    inner = record(1, b"V") + record(2, record(1, b"x") + record(3, 1) + record(4, 1) + record(5, 5))
+    v = record(1, b"v") + record(3, 1) + record(4, 1) + record(5, 11) + record(6, b".robot.State.V") + field
+    state = record(1, b"State") + record(2, v) + record(3, inner) + message
+    text = record(1, b"t.proto") + record(2, b"robot") + record(4, state) + EDITION_2023 + file
+    return described("robot.State", "protobuf", "protobuf", record(1, text))
+
+
+def edition_cases():
+    plain = edition_2023()
+    delimited = edition_2023(field=features(IN_FIELD, DELIMITED))
+    texts = ("group robot.State.V", "robot.State.V")
+    differs("protobuf: a delimited field against a length-prefixed one", delimited, plain, "field `v`", *texts)
+    in_file = edition_2023(file=features(IN_FILE, DELIMITED))
+    differs("protobuf: fields of a delimited file", in_file, plain, "field `v`", *texts)
+    in_message = edition_2023(message=features(IN_MESSAGE, DELIMITED))
+    differs("protobuf: fields of a delimited message", in_message, plain, "field `v`", *texts)
+    undone = edition_2023(file=features(IN_FILE, DELIMITED), field=features(IN_FIELD, LENGTH_PREFIXED))
+    same("protobuf: a length-prefixed field of a delimited file", undone, plain)
+    required = edition_2023(field=features(IN_FIELD, LEGACY_REQUIRED))
+    differs(
+        "protobuf: legacy_required against optional",
+        required,
+        plain,
+        "field `v`",
+        "required robot.State.V",
+        "optional robot.State.V",
+    )
+
+
+def extension_cases():
+    def extended(kind, body="extend State {{ optional {} e = 100; }}"):
+        text = "message State {{ optional int32 a = 1; extensions 100 to 199; {} }}\n{}"
+        inside = body.startswith("in ")
+        parts = (body[3:], "") if inside else ("", body)
+        return protobuf(text.format(*(part.format(kind) for part in parts)), syntax="proto2")
+
+    texts = ("sint32", "int32")
+    differs("protobuf: an extension with another type", extended("sint32"), extended("int32"), "field `e`", *texts)
+    nested = extended("sint32", "in extend State {{ optional {} e = 100; }}")
+    differs("protobuf: an extension inside a message", nested, extended("int32"), "field `e`", *texts)
+    same("protobuf: an extension of one end", extended("int32"), extended("", ""))
+    repeated = extended("int32", "extend State {{ repeated {} e = 100; }}")
+    differs("protobuf: a repeated extension", repeated, extended("int32"), "field `e`", "repeated int32", "int32")
+
+
+def with_offset64(of, field):
+    """Sets offset64 of a field that is required: a new table of offsets says that both are the same byte."""
+    data = bytearray(base64.b64decode(of["schema_base64"]))
+
+    def number(form, at):
+        return struct.unpack_from(form, data, at)[0]
+
+    def target(at):
+        return at + number("<I", at)
+
+    def place(table, index):
+        offsets = table - number("<i", table)
+        return table + number("<H", offsets + 4 + 2 * index)
+
+    def tables(table, index):
+        vector = target(place(table, index))
+        return [target(vector + 4 + 4 * i) for i in range(number("<I", vector))]
+
+    def name(table):
+        text = target(place(table, 0))
+        return bytes(data[text + 4 : text + 4 + number("<I", text)]).decode()
+
+    root = target(0)
+    table = next(each for owner in tables(root, 0) for each in tables(owner, 1) if name(each) == field)
+    offsets = table - number("<i", table)
+    entries = list(struct.unpack_from(f"<{number('<H', offsets) // 2 - 2}H", data, offsets + 4))
+    entries += [0] * (13 - len(entries)) + [entries[7]]
+    data += bytes(-len(data) % 4)
+    struct.pack_into("<i", data, table, table - len(data))
+    data += struct.pack(f"<{2 + len(entries)}H", 4 + 2 * len(entries), number("<H", offsets + 2), *entries)
+    type_table = target(place(table, 1))
+    return dict(of, schema_base64=base64.b64encode(data).decode()), type_table
+
+
+def offset64_cases():
+    near = flatbuffer("table State { a:double; s:string (required); }")
+    far, at = with_offset64(near, "s")
+    bad_there("flatbuffer: offset64", far, near, f"byte {at}: an unknown type")

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from binary_type_checks import flatbuffer_cases, protobuf_cases
+from binary_type_checks import edition_cases, extension_cases, flatbuffer_cases, offset64_cases, protobuf_cases
 from text_type_checks import lcm_cases, other_cases, ros2_cases, struct_cases
 from type_check_cases import cases
 
@@ -21,6 +21,9 @@ def main():
     flatbuffer_cases()
     ros2_cases()
     other_cases()
+    edition_cases()
+    extension_cases()
+    offset64_cases()
     Path(sys.argv[1]).write_text(json.dumps(cases, indent=1) + "\n", encoding="utf-8")
     print(f"{len(cases)} cases")
 

@@ -98,7 +98,42 @@ TEST_CASE("protobuf schema: what a descriptor must have is demanded") {
   CHECK_THAT(why_bad(protobuf(file(message(many)))), contains("more than 65536 messages, fields and values"));
 }
 
-TEST_CASE("protobuf schema: damaged bytes do no harm") { damage(published_in("protobuf: equal")); }
+TEST_CASE("protobuf schema: maps of a delimited file are not delimited") {
+  const auto type = [](const std::string& of_file) {
+    const auto part = [](const std::string& name, int number, const std::string& kind) {
+      return record(2, record(1, name) + number_record(3, number) + number_record(4, 1) + kind);
+    };
+    const auto is_v = number_record(5, 11) + record(6, ".robot.V");
+    const auto is_entry = number_record(5, 11) + record(6, ".robot.State.MEntry");
+    const auto entry = record(
+        3, record(1, "MEntry") + part("key", 1, number_record(5, 5)) + part("value", 2, is_v) + record(7, "8\1"));
+    const auto map = record(2, record(1, "m") + number_record(3, 1) + number_record(4, 3) + is_entry);
+    return protobuf(
+        file(record(4, record(1, "V")) + message(map + entry + part("v", 2, is_v)) + record(12, "editions") + of_file));
+  };
+  const auto delimited = type(record(8, std::string("\x92\3\2") + number_record(5, 2)));
+  CHECK(type_text(type("")) == "robot.State (protobuf)\n  map<int32, robot.V> m = 1\n  robot.V v = 2\n\nrobot.V\n");
+  CHECK(type_text(delimited) ==
+        "robot.State (protobuf)\n  map<int32, robot.V> m = 1\n  group robot.V v = 2\n\nrobot.V\n");
+}
+
+TEST_CASE("protobuf schema: an extension has a number of its own, and a type") {
+  const auto type = [](int number, const std::string& kind) {
+    const auto extension = record(7, record(1, "e") + record(2, ".robot.State") + number_record(3, number) + kind);
+    return protobuf(file(extension + message(record(2, record(1, "a") + number_record(3, 1) + number_record(5, 1)))));
+  };
+  CHECK(type_text(type(9, number_record(5, 5))) == "robot.State (protobuf)\n  double a = 1\n  int32 e = 9\n");
+  CHECK_THAT(why_bad(type(1, number_record(5, 5))), contains("`robot.State` has two fields with number 1"));
+  CHECK_THAT(why_bad(type(9, number_record(5, 11) + record(6, ".x"))),
+             contains("type `.x` of field `robot.State.e` is not defined"));
+}
+
+TEST_CASE("protobuf schema: damaged bytes do no harm") {
+  for (const char* const name : {"protobuf: equal", "protobuf: a delimited field against a length-prefixed one",
+                                 "protobuf: an extension inside a message"}) {
+    damage(published_in(name));
+  }
+}
 
 TEST_CASE("flatbuffer schema: the text lists tables, structs, unions and enums") {
   CHECK(type_text(published_in("flatbuffer: equal")) ==

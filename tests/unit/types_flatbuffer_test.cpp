@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/alloc_counter.h"
+#include "support/type_check_cases.h"
 #include "support/type_decoder.h"
 
 using namespace orc;
@@ -189,6 +190,7 @@ TEST_CASE("types flatbuffer: damaged samples and schemas are errors, never more"
   CHECK_THAT(why_not_decoded(*type, byte_list(3)), contains("flatbuffer sample, byte 0"));
   CHECK_THAT(why_no_decoder({"robot.All", "flatbuffer", "flatbuffer", "xxxxxxxxxxxxxxxx"}),
              contains("`BFBS` is expected"));
+  CHECK_THAT(why_no_decoder(published_in("flatbuffer: offset64")), contains("an unknown type"));
   CHECK_THAT(why_no_decoder({"robot.Nil", "flatbuffer", "flatbuffer", other.type.schema}),
              contains("table `robot.Nil` is not defined"));
 }

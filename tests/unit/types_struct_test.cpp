@@ -182,6 +182,20 @@ TEST_CASE("types struct: numbers that JSON does not have are texts") {
   CHECK(json_of(*type, sample_of(*type, json)) == json);
 }
 
+TEST_CASE("types struct: the largest and the smallest numbers come back from their shortest digits") {
+  const auto type = decoder_of(all_kinds_type());
+  const auto check = [&](const std::string& path, const std::string& digits) {
+    CHECK(json_at(*type, sample_of(*type, "{\"" + path + "\":" + digits + "}"), path) == digits);
+  };
+  for (const std::string sign : {"", "-"}) {
+    check("f32", sign + "3.4028235e+38");
+    check("f32", sign + "1e-45");
+    check("f32", sign + "0.0");
+    check("f64", sign + "1.7976931348623157e+308");
+    check("f64", sign + "5e-324");
+  }
+}
+
 TEST_CASE("types struct: options fold, indent, and show units") {
   const auto type = decoder_of(with_fields(R"({"name":"x","type":"uint8","offset":0,"shape":[8],"unit":"m"})"));
   const byte_list sample = sample_of(*type, R"({"x":[1,2,3,4,5,6,7,8]})");
@@ -214,6 +228,7 @@ TEST_CASE("types struct: JSON that does not fit is refused with its path") {
   CHECK_THAT(why_no_sample(*type, R"({"u8":-1})"), contains("`u8` is -1; the range is 0 to 255"));
   CHECK_THAT(why_no_sample(*type, R"({"u8":1.5})"), contains("it must be an integer"));
   CHECK_THAT(why_no_sample(*type, R"({"f32":1e39})"), contains("`f32` is out of the range of float32"));
+  CHECK_THAT(why_no_sample(*type, R"({"f32":3.4028236e+38})"), contains("`f32` is out of the range of float32"));
   CHECK_THAT(why_no_sample(*type, R"({"flag":"yes"})"), contains("`flag` is a text; it must be true or false"));
   CHECK_THAT(why_no_sample(*type, R"({"label":"123456789"})"), contains("`label` has 9 bytes; there is room for 8"));
   CHECK_THAT(why_no_sample(*type, R"({"matrix":[[1,2,3],[4,5]]})"),

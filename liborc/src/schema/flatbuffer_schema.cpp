@@ -28,7 +28,8 @@ enum field_id : std::size_t {
   field_required,
   field_attributes = 9,
   field_documentation,
-  field_optional
+  field_optional,
+  field_offset64 = 13
 };
 enum object_id : std::size_t {
   object_name,
@@ -167,7 +168,10 @@ class flatbuffer_parser {
     made.deprecated = from.number<std::uint8_t>(field_deprecated) != 0;
     made.required = from.number<std::uint8_t>(field_required) != 0;
     made.optional = from.number<std::uint8_t>(field_optional) != 0;
-    made.type = type_of(from.table(field_type), from);
+    const auto type = from.table(field_type);
+    made.type = type_of(type, from);
+    // Its offset has 8 bytes: another type, which this version does not know, like a vector64.
+    if (from.number<std::uint8_t>(field_offset64) != 0) fail_at(type, "an unknown type");
     made.comment = documentation(from, field_documentation);
     const auto attributes = from.vector(field_attributes);
     for (std::size_t i = 0; i < attributes.size() && !failed(); ++i) {

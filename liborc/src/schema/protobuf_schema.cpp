@@ -12,23 +12,39 @@ namespace {
 
 // Numbers of fields in descriptor.proto.
 enum file_set_field : std::uint32_t { set_file = 1 };
-enum file_field : std::uint32_t { file_name = 1, file_package = 2, file_message = 4, file_enum = 5 };
+enum file_field : std::uint32_t {
+  file_name = 1,
+  file_package = 2,
+  file_message = 4,
+  file_enum = 5,
+  file_extension = 7,
+  file_options = 8,
+  file_syntax = 12
+};
 enum message_field : std::uint32_t {
   message_name = 1,
   message_field_list = 2,
   message_nested = 3,
   message_enum = 4,
+  message_extension = 6,
   message_options = 7,
   message_oneof = 8
 };
 enum options_field : std::uint32_t { options_map_entry = 7 };
+// `features` in the options of each.
+enum features_field : std::uint32_t { features_of_message = 12, features_of_field = 21, features_of_file = 50 };
+enum feature : std::uint32_t { feature_presence = 1, feature_message_encoding = 5 };
+enum presence : std::uint64_t { presence_required = 3 };
+enum message_encoding : std::uint64_t { encoding_delimited = 2 };
 enum field_field : std::uint32_t {
   field_name = 1,
+  field_extendee = 2,
   field_number = 3,
   field_label = 4,
   field_type = 5,
   field_type_name = 6,
   field_default = 7,
+  field_options = 8,
   field_oneof = 9,
   field_proto3_optional = 17
 };
@@ -37,6 +53,14 @@ enum value_field : std::uint32_t { value_name = 1, value_number = 2 };
 
 constexpr std::int32_t max_number = 536'870'911;
 
+// The features of editions that decide what bytes mean. A definition has those of the one around it, unless it has its
+// own.
+struct features {
+  bool is_edition = false;  // of the file; else it can have none
+  bool required = false;
+  bool delimited = false;
+};
+
 // Reads depth first. Records of an unexpected wire type are treated as absent.
 class protobuf_parser {
  public:
@@ -44,6 +68,7 @@ class protobuf_parser {
     each(bytes, 0, [&](const protobuf_record& record, std::size_t at) {
       if (record.number == set_file && record.is_content) file(record.content, at);
     });
+    if (!failed()) extend();
     if (!failed()) resolve();
     if (!failed()) find_root(root);
     if (failed()) return bad_schema(why_);
@@ -87,16 +112,32 @@ class protobuf_parser {
     // The package may stand behind the messages.
     std::string package;
     std::string name;
-    each(bytes, at, [&](const protobuf_record& record, std::size_t) {
-      if (record.number == file_package && record.is_content) package = record.content;
-      if (record.number == file_name && record.is_content) name = record.content;
+    features all;
+    each(bytes, at, [&](const protobuf_record& record, std::size_t place) {
+      if (!record.is_content) return;
+      if (record.number == file_package) package = record.content;
+      if (record.number == file_name) name = record.content;
+      if (record.number == file_syntax) all.is_edition = record.content == "editions";
+      if (record.number == file_options) read_features(record.content, place, features_of_file, all);
     });
     if (package.size() > max_schema_name_bytes) fail_at(at, "a package has at most 255 bytes");
     if (failed() || !files_.insert(name).second) return;
     each(bytes, at, [&](const protobuf_record& record, std::size_t place) {
       if (!record.is_content) return;
-      if (record.number == file_message) message(record.content, place, package, 1);
+      if (record.number == file_message) message(record.content, place, package, all, 1);
       if (record.number == file_enum) enumeration(record.content, place, package);
+      if (record.number == file_extension) extension(record.content, place, all);
+    });
+  }
+
+  // Changes `to` where the options of a definition say so.
+  void read_features(std::string_view options, std::size_t at, std::uint32_t number, features& to) {
+    each(options, at, [&](const protobuf_record& record, std::size_t place) {
+      if (record.number != number || !record.is_content) return;
+      each(record.content, place, [&](const protobuf_record& one, std::size_t) {
+        if (one.number == feature_presence) to.required = one.value == presence_required;
+        if (one.number == feature_message_encoding) to.delimited = one.value == encoding_delimited;
+      });
     });
   }
 
@@ -112,36 +153,68 @@ class protobuf_parser {
     return full;
   }
 
-  void message(std::string_view bytes, std::size_t at, const std::string& scope, std::size_t level) {
+  void message(std::string_view bytes, std::size_t at, const std::string& scope, features all, std::size_t level) {
     count_one(at);
     if (level > max_struct_levels) return fail_at(at, "messages are defined more than 32 levels deep");
     protobuf_message made;
     made.name = find_name(bytes, at, scope);
+    each(bytes, at, [&](const protobuf_record& record, std::size_t place) {
+      if (record.number != message_options || !record.is_content) return;
+      made.is_map_entry = is_map_entry(record.content, place);
+      read_features(record.content, place, features_of_message, all);
+    });
     if (failed()) return;
     each(bytes, at, [&](const protobuf_record& record, std::size_t place) {
       if (!record.is_content) return;
       switch (record.number) {
-        case message_field_list: made.fields.push_back(field(record.content, place)); break;
-        case message_nested: message(record.content, place, made.name, level + 1); break;
+        case message_field_list: made.fields.push_back(field(record.content, place, all)); break;
+        case message_nested: message(record.content, place, made.name, all, level + 1); break;
         case message_enum: enumeration(record.content, place, made.name); break;
-        case message_options: made.is_map_entry = is_map_entry(record.content, place); break;
+        case message_extension: extension(record.content, place, all); break;
         case message_oneof: made.oneofs.push_back(oneof(record.content, place)); break;
         default: break;
       }
     });
-    auto& fields = made.fields;
-    std::sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (i > 0 && fields[i].number == fields[i - 1].number) {
-        fail_at(at, quoted(made.name) + " has two fields with number " + std::to_string(fields[i].number));
-      }
-      if (fields[i].oneof && *fields[i].oneof >= made.oneofs.size()) fail_at(at, "a field is in an unknown oneof");
+    sort_fields(made, at);
+    for (const auto& field : made.fields) {
+      if (field.oneof && *field.oneof >= made.oneofs.size()) fail_at(at, "a field is in an unknown oneof");
     }
     if (failed()) return;
     if (!messages_.emplace("." + made.name, made_.messages.size()).second) {
       fail_at(at, quoted(made.name) + " is defined twice");
     }
     made_.messages.push_back(std::move(made));
+  }
+
+  void sort_fields(protobuf_message& of, std::size_t at) {
+    auto& fields = of.fields;
+    std::sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+    const auto twice = std::adjacent_find(fields.begin(), fields.end(),
+                                          [](const auto& a, const auto& b) { return a.number == b.number; });
+    if (twice == fields.end()) return;
+    fail_at(at, quoted(of.name) + " has two fields with number " + std::to_string(twice->number));
+  }
+
+  // Its message may stand behind it, or in another file.
+  void extension(std::string_view bytes, std::size_t at, const features& all) {
+    std::string of;
+    each(bytes, at, [&](const protobuf_record& record, std::size_t) {
+      if (record.number == field_extendee) of = record.content.substr(0, max_schema_name_bytes + 2);
+    });
+    auto made = field(bytes, at, all);
+    made.oneof.reset();
+    extensions_[of].push_back({std::move(made), at});
+  }
+
+  // Adds the extensions to the fields of their messages. Those of messages that are not there do not matter.
+  void extend() {
+    for (auto& [name, extensions] : extensions_) {
+      const auto found = messages_.find(name);
+      if (found == messages_.end()) continue;
+      auto& message = made_.messages[found->second];
+      for (auto& each : extensions) message.fields.push_back(std::move(each.field));
+      sort_fields(message, extensions.front().at);
+    }
   }
 
   bool is_map_entry(std::string_view bytes, std::size_t at) {
@@ -161,7 +234,7 @@ class protobuf_parser {
     return name;
   }
 
-  protobuf_field field(std::string_view bytes, std::size_t at) {
+  protobuf_field field(std::string_view bytes, std::size_t at, features own) {
     protobuf_field made;
     count_one(at);
     each(bytes, at, [&](const protobuf_record& record, std::size_t place) {
@@ -180,11 +253,18 @@ class protobuf_parser {
         case field_default:
           if (record.is_content) made.default_value = std::string(record.content);
           break;
+        case field_options:
+          if (record.is_content) read_features(record.content, place, features_of_field, own);
+          break;
         case field_oneof: made.oneof = record.value; break;
         case field_proto3_optional: made.has_presence = record.value != 0; break;
         default: break;
       }
     });
+    if (own.is_edition && own.required && made.label == protobuf_label::optional) {
+      made.label = protobuf_label::required;
+    }
+    made.is_delimited = own.is_edition && own.delimited;
     if (made.name.empty()) fail_at(at, "a field has no name");
     if (made.number < 1 || made.number > max_number) fail_at(at, "a field has no number from 1 to 536870911");
     return made;
@@ -228,6 +308,8 @@ class protobuf_parser {
     if (field.kind == protobuf_kind::message || field.kind == protobuf_kind::group) {
       known = found_message != messages_.end();
       if (known) field.type = found_message->second;
+      const bool is_map = message.is_map_entry || (known && made_.messages[field.type].is_map_entry);
+      if (field.is_delimited && !is_map) field.kind = protobuf_kind::group;  // the same bytes
     } else if (field.kind == protobuf_kind::enumeration) {
       known = found_enum != enumerations_.end();
       if (known) field.type = found_enum->second;
@@ -244,9 +326,15 @@ class protobuf_parser {
     made_.root = found->second;
   }
 
+  struct placed_extension {
+    protobuf_field field;
+    std::size_t at = 0;
+  };
+
   protobuf_types made_;
   std::set<std::string> files_;
-  std::map<std::string, std::size_t> messages_;  // by name with a dot in front
+  std::map<std::string, std::vector<placed_extension>> extensions_;  // by the message, with a dot in front
+  std::map<std::string, std::size_t> messages_;                      // by name with a dot in front
   std::map<std::string, std::size_t> enumerations_;
   std::size_t counted_ = 0;
   std::string why_;

@@ -49,11 +49,12 @@ struct protobuf_field {
   bool has_presence = false;                      // proto3: declared as optional
   std::optional<std::string> default_value = {};  // proto2: as descriptor.proto writes it
   std::optional<std::size_t> oneof = {};
+  bool is_delimited = false;  // editions: a message is written as a group; not one of a map
 };
 
 struct protobuf_message {
   std::string name = {};                    // with its package: "robot.State"
-  std::vector<protobuf_field> fields = {};  // by number
+  std::vector<protobuf_field> fields = {};  // by number, with extensions
   std::vector<std::string> oneofs = {};
   bool is_map_entry = false;
 };

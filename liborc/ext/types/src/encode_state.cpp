@@ -156,7 +156,10 @@ bool encode_number(const json& from, field_kind kind, const enumeration* names, 
     store(number, swapped, to);
     return true;
   }
-  if (std::isfinite(number) && std::abs(number) > static_cast<double>(std::numeric_limits<float>::max())) {
+  // The middle between the largest float32 and the next number that it would have. Numbers below it are rounded to the
+  // largest, such as 3.4028235e+38, which are its shortest digits.
+  constexpr double beyond_float32 = 0x1.ffffffp127;
+  if (std::isfinite(number) && std::abs(number) >= beyond_float32) {
     return state.fail("is out of the range of float32");
   }
   store(static_cast<float>(number), swapped, to);

@@ -180,6 +180,7 @@ class _Reader:
 
     def field(self, table: bfbs.Table) -> Field:
         self.count_one()
+        type = table.table(1)
         made = Field(
             name=self.name(table),
             id=table.u16(2),
@@ -189,8 +190,10 @@ class _Reader:
             deprecated=table.flag(6),
             required=table.flag(7),
             optional=table.flag(11),
-            type=self.type(table.table(1), table),
+            type=self.type(type, table),
         )
+        if type is not None and table.flag(13):
+            _fail(type, "an unknown type")  # its offset has 8 bytes: another type, like a vector64
         self.documentation(table, 10)
         self.attributes(table)
         return made
