@@ -10,9 +10,10 @@ namespace {
 
 wire::error refused(wire::error_code code, std::string text) { return {code, std::move(text)}; }
 
-std::string describe_process(const wire::hello& who) {
-  return (who.name.empty() ? "a participant" : who.name) + " (pid " + std::to_string(who.pid) + " on host " + who.host +
-         ")";
+// The identity of a host is long, and says nothing to those who are on it.
+std::string describe_process(const wire::hello& who, const std::string& asking_host) {
+  return (who.name.empty() ? "a participant" : who.name) + " (pid " + std::to_string(who.pid) +
+         (who.host == asking_host ? "" : " on host " + who.host) + ")";
 }
 
 constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
@@ -46,7 +47,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   const publication* const before = at == topics_.end() ? nullptr : live(at->second);
   if (before != nullptr && before->holder != self) {
     const auto& holder = before->holder->hello;
-    return held{holder.participant, holder, refusal(at)};
+    return held{holder.participant, holder, refusal(at, self->hello.host)};
   }
   if (at == topics_.end()) {
     if (auto space = room_for_topic(*self); !space) return space.error();
@@ -295,8 +296,9 @@ void topic_map::drop_subscription(participant& of, requested_table::iterator whi
   unlinked(at);
 }
 
-std::string topic_map::refusal(topic_table::const_iterator at) {
-  return "topic \"" + at->first + "\" is published by " + describe_process(at->second.publisher->holder->hello);
+std::string topic_map::refusal(topic_table::const_iterator at, const std::string& asking_host) {
+  return "topic \"" + at->first + "\" is published by " +
+         describe_process(at->second.publisher->holder->hello, asking_host);
 }
 
 }  // namespace orc

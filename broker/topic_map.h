@@ -95,7 +95,11 @@ class topic_map {
   }
 
   // A participant reports that a publication's type does not match the one that its subscription expects. Returns what
-  // to tell the publisher; nothing: that is not so any more, or the publisher was told often enough.
+  // to tell the publisher; nothing: that is not so any more, or there were too many reports. A participant may send
+  // reports_at_once, and then as many per second. A publisher gets told_at_once, and then as many per second, so one
+  // participant cannot use up what the others may send.
+  static constexpr int reports_at_once = 10;
+  static constexpr int told_at_once = 100;
   struct mismatch_news {
     routing to;
     wire::type_mismatch what;
@@ -178,7 +182,6 @@ class topic_map {
     bool keep_last = true;
     std::size_t text_bytes = 0;  // of the endpoints
     std::unique_ptr<counted<wire::publication_counters>> counters;
-    time mismatches_paid_until{};  // for the limit of reports: each one takes 1 / moves_per_second
   };
   struct subscription {
     participant* holder = nullptr;
@@ -222,6 +225,8 @@ class topic_map {
     requested_table subscriptions;
     std::uint64_t last_subscription = 0;
     std::size_t owned_topics = 0;
+    time reported_until{};  // for the limit of mismatches that it reports
+    time told_until{};      // for the limit of those that it is told of
     bool leaving = false;
     std::unique_ptr<participant> next;  // the next one that leaves
   };
@@ -256,7 +261,7 @@ class topic_map {
   static wire::topic_state state_of(topic_table::const_iterator at);
   static wire::topic_state full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
                                       time now);
-  static std::string refusal(topic_table::const_iterator at);
+  static std::string refusal(topic_table::const_iterator at, const std::string& asking_host);
 
   const duration lease_;
   const topic_map_limits limits_;

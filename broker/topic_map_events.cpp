@@ -10,6 +10,15 @@ namespace {
 constexpr auto per_move = std::chrono::milliseconds(1'000) / topic_map::moves_per_second;
 constexpr auto credit = per_move * (topic_map::moves_at_once - 1);
 
+// Until when a limit of so many at once, and then as many per second, is used up after one more; nothing: it is
+// already.
+std::optional<topic_map::time> one_more(topic_map::time paid_until, int at_once, topic_map::time now) noexcept {
+  const auto each = topic_map::time::duration(std::chrono::seconds(1)) / at_once;
+  const auto paid = std::max(paid_until, now - each * (at_once - 1));
+  if (paid > now) return std::nullopt;
+  return paid + each;
+}
+
 }  // namespace
 
 void topic_map::notify(topic_table::iterator at, time now) noexcept {
@@ -62,18 +71,21 @@ std::optional<topic_map::event> topic_map::next_event(time now, std::size_t& bud
 }
 
 topic_map::reported topic_map::report_mismatch(routing from, wire::type_mismatch&& what, time now) {
-  const participant* const self = find(from);
+  participant* const self = find(from);
   if (self == nullptr) return no_participant();
+  const auto reports_until = one_more(self->reported_until, reports_at_once, now);
+  if (!reports_until) return std::nullopt;
   const auto which = self->subscriptions.find(what.subscription);
   if (which == self->subscriptions.end() || which->second.at->first != what.topic) return std::nullopt;
   topic& of = which->second.at->second;
   const subscription& by = of.subscriptions.at(which->second.shown);
   if (live(of) == nullptr) return std::nullopt;
-  publication& about = *of.publisher;
+  const publication& about = *of.publisher;
   if (about.type == nullptr || by.type == nullptr || about.type == by.type || !about.holder->route) return std::nullopt;
-  const time paid = std::max(about.mismatches_paid_until, now - credit);
-  if (paid > now) return std::nullopt;
-  about.mismatches_paid_until = paid + per_move;
+  const auto told_until = one_more(about.holder->told_until, told_at_once, now);
+  if (!told_until) return std::nullopt;
+  self->reported_until = *reports_until;
+  about.holder->told_until = *told_until;
   what.subscription = which->second.shown;
   what.participant_name = self->hello.name;
   what.pid = self->hello.pid;

@@ -81,6 +81,8 @@ std::string object::json(const publication_counters& c) {
       .add("bytes", c.bytes)
       .add("dropped", c.dropped)
       .add("readers", c.readers)
+      .add("last_sent_ns", c.last_sent_ns)
+      .add("jitter_ns", c.jitter_ns)
       .text();
 }
 

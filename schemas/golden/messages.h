@@ -28,7 +28,9 @@ inline type_reference type(std::uint32_t schema_size = 1'234) {
 
 inline id secret() { return {0x2122232425262728, 0x3132333435363738}; }
 
-inline publication_counters published() { return {identity(2), 1'000'000'000, 5'000, 600'000, 7, 2}; }
+inline publication_counters published() {
+  return {identity(2), 1'000'000'000, 5'000, 600'000, 7, 2, 999'000'000, 12'500};
+}
 
 inline subscription_counters subscribed() {
   return {

@@ -290,23 +290,33 @@ TEST_CASE("topic map types: a mismatch is passed on to the publisher, and no oth
   CHECK(report("nobody", "t", 20).error().code == wire::error_code::unknown_participant);
 }
 
-TEST_CASE("topic map types: a publisher is told of so many mismatches a second at most") {
+TEST_CASE("topic map types: a subscriber reports so many mismatches a second at most, and hides nobody else's") {
   fixture f;
+  constexpr std::uint64_t others = topic_map::told_at_once / topic_map::reports_at_once;
   f.join("publisher", 1);
-  f.join("subscriber", 2);
   f.registered("publisher", typed("t", 10, schema));
-  REQUIRE(f.map.request_topic(at("subscriber"), request("t", 20, {"Other", "", "json", ""})));
-  const auto passed_on = [&] {
+  f.registered("publisher", typed("u", 11, schema));
+  const auto name = [](std::uint64_t n) { return "subscriber" + std::to_string(n); };
+  for (std::uint64_t n = 0; n <= others; ++n) {
+    f.join(name(n), 100 + n);
+    REQUIRE(f.map.request_topic(at(name(n)), request("t", 200 + n, {"Other", "", "json", ""})));
+    REQUIRE(f.map.request_topic(at(name(n)), request("u", 300 + n, {"Other", "", "json", ""})));
+  }
+  const auto passed_on = [&](std::uint64_t who) {
     int count = 0;
-    for (int n = 0; n < 100; ++n)
-      count +=
-          f.map.report_mismatch(at("subscriber"), {"t", identity(20), "differs", "", 0}, f.now)->has_value() ? 1 : 0;
+    for (int n = 0; n < 100; ++n) {
+      const bool first = n % 2 == 0;
+      const wire::type_mismatch what{first ? "t" : "u", identity((first ? 200U : 300U) + who), "differs", "", 0};
+      count += f.map.report_mismatch(at(name(who)), wire::type_mismatch(what), f.now)->has_value() ? 1 : 0;
+    }
     return count;
   };
-  CHECK(passed_on() == topic_map::moves_at_once);
-  CHECK(passed_on() == 0);
+  CHECK(passed_on(0) == topic_map::reports_at_once);
+  CHECK(passed_on(0) == 0);
+  for (std::uint64_t n = 1; n < others; ++n) CHECK(passed_on(n) == topic_map::reports_at_once);
+  CHECK(passed_on(others) == 0);  // the publisher was told of so many in all, whichever topics they are about
   f.now += 100ms;
-  CHECK(passed_on() == 1);
+  CHECK(passed_on(0) == 1);
   f.now += 1h;
-  CHECK(passed_on() == topic_map::moves_at_once);
+  CHECK(passed_on(0) == topic_map::reports_at_once);
 }

@@ -43,6 +43,15 @@ TEST_CASE("wire golden: what programs from before typed topics say of a type is 
   CHECK_FALSE(topic.publication->type);
 }
 
+TEST_CASE("wire golden: counters of programs that do not report the time of samples are complete without") {
+  const auto older = wire::decode(as_span(test::golden_bytes("before_timing/heartbeat")));
+  REQUIRE(older);
+  auto expected = wire::golden::published();
+  expected.last_sent_ns = 0;
+  expected.jitter_ns = -1;
+  CHECK(std::get<wire::heartbeat>(older->content).publications == std::vector{expected});
+}
+
 TEST_CASE("wire golden: any alignment is decoded") {
   for (const auto& [name, message] : wire::golden::messages()) {
     const auto bytes = wire::encode(message);

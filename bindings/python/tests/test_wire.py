@@ -67,6 +67,13 @@ def test_what_programs_from_before_typed_topics_say_of_a_type_is_ignored() -> No
     assert (state.publication.type, state.publication.keep_last) == (None, False)
 
 
+def test_counters_of_programs_that_do_not_report_the_time_of_samples() -> None:
+    beat = wire.decode((GOLDEN / "before_timing" / "heartbeat.bin").read_bytes()).body
+    assert isinstance(beat, messages.Heartbeat)
+    (counters,) = beat.publications
+    assert (counters.sent, counters.last_sent_ns, counters.jitter_ns) == (5_000, 0, -1)
+
+
 def test_every_kind_has_a_golden_vector() -> None:
     assert {entry["kind"] for entry in MANIFEST} == {kind.__name__ for kind in wire._BODIES}
 
@@ -162,7 +169,7 @@ def test_a_real_broker_accepts_what_is_encoded(
     unknown = tool.ask(messages.GetSchema(described.hash + 1))
     assert isinstance(unknown, messages.Error) and unknown.code == 8
     assert isinstance(tool.ask(messages.RequestTopic("a", subscription, 5, described)), messages.TopicState)
-    counters = messages.PublicationCounters(publication, 1, 2, 3, 4, 5)
+    counters = messages.PublicationCounters(publication, 1, 2, 3, 4, 5, 6, 7)
     heard = messages.SubscriptionCounters(subscription, 1, 2, 3, 4, 5, -1, 3, "täuschend " * 40)
     assert isinstance(tool.ask(messages.Heartbeat([counters] * 64, [heard] * 64)), messages.Ack)
     told = tool.ask(messages.DescribeTopic("a"))

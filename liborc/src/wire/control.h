@@ -110,6 +110,8 @@ struct publication_counters {
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
   std::uint32_t readers = 0;
+  std::uint64_t last_sent_ns = 0;
+  std::int64_t jitter_ns = -1;
   bool operator==(const publication_counters&) const = default;
 };
 struct subscription_counters {

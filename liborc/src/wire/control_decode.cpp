@@ -188,6 +188,8 @@ class reader {
     to.bytes = from.bytes();
     to.dropped = from.dropped();
     to.readers = from.readers();
+    to.last_sent_ns = from.last_sent_ns();
+    to.jitter_ns = from.jitter_ns();
   }
 
   void read(const fb::SubscriptionCounters& from, subscription_counters& to) {

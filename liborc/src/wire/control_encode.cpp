@@ -151,7 +151,7 @@ class writer {
   Offset<fb::PublicationCounters> put(const publication_counters& from) {
     const auto publication = put(from.publication);
     return fb::CreatePublicationCounters(out_, &publication, from.sampled_ns, from.sent, from.bytes, from.dropped,
-                                         from.readers);
+                                         from.readers, from.last_sent_ns, from.jitter_ns);
   }
 
   Offset<fb::SubscriptionCounters> put(const subscription_counters& from) {

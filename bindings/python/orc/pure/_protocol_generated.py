@@ -582,13 +582,29 @@ class PublicationCounters(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def PublicationCountersStart(builder): builder.StartObject(6)
+    # PublicationCounters
+    def LastSentNs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # PublicationCounters
+    def JitterNs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Int64Flags, o + self._tab.Pos)
+        return -1
+
+def PublicationCountersStart(builder): builder.StartObject(8)
 def PublicationCountersAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def PublicationCountersAddSampledNs(builder, sampledNs): builder.PrependUint64Slot(1, sampledNs, 0)
 def PublicationCountersAddSent(builder, sent): builder.PrependUint64Slot(2, sent, 0)
 def PublicationCountersAddBytes(builder, bytes): builder.PrependUint64Slot(3, bytes, 0)
 def PublicationCountersAddDropped(builder, dropped): builder.PrependUint64Slot(4, dropped, 0)
 def PublicationCountersAddReaders(builder, readers): builder.PrependUint32Slot(5, readers, 0)
+def PublicationCountersAddLastSentNs(builder, lastSentNs): builder.PrependUint64Slot(6, lastSentNs, 0)
+def PublicationCountersAddJitterNs(builder, jitterNs): builder.PrependInt64Slot(7, jitterNs, -1)
 def PublicationCountersEnd(builder): return builder.EndObject()
 
 
