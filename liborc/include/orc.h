@@ -4,6 +4,7 @@
 #pragma once
 
 #include "orc/broker.h"
+#include "orc/clock.h"
 #include "orc/directory.h"
 #include "orc/log.h"
 #include "orc/message.h"

@@ -113,6 +113,22 @@ TEMPLATE_TEST_CASE("delivery: stamps and ages are those of the sending", "[confo
   }
 }
 
+TEMPLATE_TEST_CASE("delivery: a sample has the stamp that its sender gives it", "[conformance]", ORC_TEST_TRANSPORTS) {
+  linked<TestType> l;
+  if (!TestType::carries_stamps) return skip("the format has no stamps");
+  for (const std::size_t size : {std::size_t{8}, std::size_t{100'000}}) {
+    const std::int64_t stamp = 1'700'000'000'000'000'000 + static_cast<std::int64_t>(size);
+    const bytes sample = patterned(size);
+    REQUIRE(l.publisher.send(sample.data(), sample.size(), stamp));
+    const auto got = l.subscriber.recv(patience_ms);
+    CHECK(holds(got, sample));
+    CHECK(got.stamp_ns() == stamp);
+  }
+  CHECK(l.publisher.send("x", 1, 0).code() == orc::errc::bad_argument);
+  CHECK(l.publisher.send("x", 1, -1).code() == orc::errc::bad_argument);
+  CHECK(l.subscriber.recv(0).status() == orc::errc::nothing_new);
+}
+
 TEMPLATE_TEST_CASE("delivery: copy_to copies what fits", "[conformance]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const bytes sent = patterned(64);

@@ -1,4 +1,5 @@
 // Typed topics of classes that lcm-gen, flatc and protoc generate (tests/types), and of a class with traits of its own.
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -236,6 +237,28 @@ TEST_CASE("typed: bytes that are no FlatBuffers table are not read", "[conforman
   bytes wrong = image;
   wrong[3] = 0x7F;  // the root is far beyond the end
   CHECK(l.status_of(wrong) == orc::errc::type_mismatch);
+}
+
+TEST_CASE("typed: a FlatBuffers sample of 2 GiB is refused, not read", "[conformance]") {
+  auto builder = filled_fb_scan();
+  const std::span<const std::uint8_t> whole(builder.GetBufferPointer(), builder.GetSize());
+  orc::flatbuffers_view<fb_scan> view;
+  CHECK(view.open(std::as_bytes(whole)) == orc::errc::ok);
+  // The sizes are a lie: whoever read so far would leave the buffer.
+  const std::span<const std::byte> huge(std::as_bytes(whole).data(), FLATBUFFERS_MAX_BUFFER_SIZE);
+  CHECK(view.open(huge) == orc::errc::type_mismatch);
+  CHECK(view.open(std::span(huge.data() + 1, huge.size())) == orc::errc::type_mismatch);
+  CHECK(view.open_copy(huge) == orc::errc::type_mismatch);
+}
+
+TEST_CASE("typed: a FlatBuffers table that is read in a copy stays as it was", "[conformance]") {
+  auto builder = filled_fb_scan();
+  bytes image(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  orc::flatbuffers_view<fb_scan> view;
+  REQUIRE(view.open_copy(std::as_bytes(std::span(image))) == orc::errc::ok);
+  std::fill(image.begin(), image.end(), static_cast<bytes::value_type>(0xFF));
+  CHECK(view.get()->ranges()->size() == 180);
+  CHECK(view.get()->name()->str() == "front");
 }
 
 TEST_CASE("typed: a FlatBuffers table is described by its binary schema", "[conformance]") {

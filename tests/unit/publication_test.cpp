@@ -55,6 +55,33 @@ TEST_CASE("publication: every sample goes over each link, numbered from 1", "[un
   CHECK(f.tested->counters().bytes == 24);
 }
 
+TEST_CASE("publication: reports when it sent its newest sample, and the jitter", "[unit]") {
+  fixture f;
+  f.ipc->can.lends = true;
+  f.open();
+  const auto now_ns = [] { return static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()); };
+  CHECK(f.tested->counters().last_sent_ns == 0);
+  CHECK(f.tested->counters().jitter_ns == -1);
+  f.inproc->links.front()->readers = 0;
+  const bool as_it_is = GENERATE(false, true);  // the two ways of a sample
+  f.ipc->links.front()->takes_small = as_it_is;
+  const std::uint64_t before = now_ns();
+  f.send();
+  const std::uint64_t after = now_ns();
+  const auto once = f.tested->counters();
+  constexpr std::uint64_t clocks_apart = 1'000'000;  // the two clocks are not read at once
+  CHECK(once.last_sent_ns >= before - clocks_apart);
+  CHECK(once.last_sent_ns <= after + clocks_apart);
+  CHECK(once.last_sent_ns <= once.sampled_ns);
+  CHECK(once.jitter_ns == -1);
+  f.send();
+  CHECK(f.tested->counters().jitter_ns == -1);
+  f.send();
+  CHECK(f.tested->counters().jitter_ns >= 0);
+  CHECK(f.tested->counters().jitter_ns == -1);
+  CHECK(f.tested->counters().sent == 3);
+}
+
 TEST_CASE("publication: a link that opens later offers the last sample to its readers", "[unit]") {
   fixture f;
   f.send(2);  // before there is any link

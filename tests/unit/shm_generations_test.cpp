@@ -203,3 +203,36 @@ TEST_CASE("A1: memory is taken for few of those that join at a time", "[unit]") 
   CHECK(memory.current()->taken() >= 4);
   CHECK(memory.current()->taken() <= 12);
 }
+
+TEST_CASE("A1: a history of large samples exists before it fills, within its bytes", "[unit]") {
+  for (const std::size_t size : {std::size_t{100'000}, std::size_t{3'000'000}}) {
+    INFO("samples of " << size << " bytes");
+    shm::generations memory(0, 1, {});
+    REQUIRE(memory.make_room({.size = size}));
+    REQUIRE(prepare(memory, {.size = size, .pins = 4, .depth = 64, .joining = 1}) == progress::ready);
+    CHECK(memory.current()->taken() * size >= std::min(64 * size, std::size_t{12'000'000}));
+    CHECK(memory.current()->taken() * size <= 16'800'000 + 6 * size);
+  }
+}
+
+TEST_CASE("A1: a history of large samples exists ahead of its sender, who made the segment", "[unit]") {
+  shm::generations memory(0, 1, {});
+  constexpr std::size_t size = 1'000'000;
+  REQUIRE(memory.make_room({.size = size, .pins = 4, .depth = 60}));
+  const auto work_off = [&] {
+    memory.tidy();
+    if (const auto work = memory.work())
+      while (!work->done()) work->step();
+    memory.tidy();
+  };
+  std::uint64_t sequence = 0;
+  for (const std::uint32_t used : {1U, 20U, 40U}) {
+    while (sequence < used) put(*memory.current(), ++sequence, size);
+    work_off();
+    CHECK(memory.current()->taken() >= used + 8);
+    CHECK(memory.current()->taken() <= used + 20);
+  }
+  const std::uint32_t before = memory.current()->taken();
+  work_off();
+  CHECK(memory.current()->taken() == before);
+}

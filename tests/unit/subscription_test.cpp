@@ -246,6 +246,7 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK(f.tested.link().transport == orc::transport::ipc);
   f.tested.close();
   CHECK(f.tested.wait_connected(-1).code() == errc::closed);
+  CHECK(f.tested.check_type().code() == errc::closed);
 }
 
 TEST_CASE("subscription: a sender of another type is no reason to give up before the time", "[unit]") {
@@ -260,6 +261,7 @@ TEST_CASE("subscription: a sender of another type is no reason to give up before
   f.step(0s);
   CHECK(f.tested.wait_connected(0).error().message() == "another type");
   CHECK(f.tested.wait_connected(1).code() == errc::type_mismatch);
+  CHECK(f.tested.check_type());
   orc::result linked = errc::timed_out;
   waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit_ms); });
   REQUIRE(user.await_sleep());

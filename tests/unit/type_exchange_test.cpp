@@ -417,6 +417,24 @@ TEST_CASE("types over multicast: long descriptions come soon to several subscrip
   CHECK(all[0].now - began <= std::chrono::seconds(2));
 }
 
+TEST_CASE("types over multicast: a verdict ends with its publication, and the sender counts as an LCM program",
+          "[unit]") {
+  for (const char* const kind : {"int64", "uint64", "unknown"}) {  // differs, matches, waits for its description
+    listener l;
+    const publication p(10, numbers(kind));
+    p.announce(l);
+    if (kind != std::string("unknown")) p.send_all(l);
+    l.pass(std::chrono::seconds(6));
+    l.receiver.remind(l.now, false);
+    p.send_sample(l, 1);
+    CHECK(!l.takes());  // it may be a publication, whose announcement comes
+    l.pass(std::chrono::milliseconds(2600));
+    p.send_sample(l, 2);
+    CHECK(l.takes());
+    CHECK(!l.receiver.type_problem());
+  }
+}
+
 TEST_CASE("types over multicast: a sender without an announcement waits for one, then counts as an LCM program",
           "[unit]") {
   listener l;

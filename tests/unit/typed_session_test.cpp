@@ -375,9 +375,17 @@ TEST_CASE("typed session: a publisher's log has what its subscribers report, and
   report.topic = "p";
   for (int n = 0; n < 100; ++n) f.broker.say(0, report);
   f.settle();
-  CHECK(std::count(f.log.begin(), f.log.end(), '\n') == schema_exchange::reports_at_once - 1);
+  CHECK(std::count(f.log.begin(), f.log.end(), '\n') == report_limit::at_once - 1);
   f.log.clear();
-  f.now += 1s;
+  report.pid = 8;
+  f.broker.say(0, report);
+  CHECK(f.talk([&] { return f.log.find("view\\ner (8)") != std::string::npos; }));  // one does not hide the others
+  f.log.clear();
+  report.pid = 7;
+  for (auto passed = 0s; passed < report_limit::per_report; passed += 1s) {  // not at once: the broker would be lost
+    f.now += 1s;
+    f.settle();
+  }
   f.broker.say(0, report);
   f.settle();
   CHECK(f.log == said);

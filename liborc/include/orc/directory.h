@@ -59,6 +59,13 @@ struct publication_counters {
   std::uint64_t bytes = 0;             // of these samples
   std::uint64_t dropped = 0;           // samples that a newer one replaced before a reader took them
   std::uint32_t readers = 0;           // links up
+  // The publisher's monotonic clock when it sent its newest sample. Its age is sampled_ns - last_sent_ns + age.
+  // Nothing: it sent none, or its library is older than this counter.
+  std::optional<std::int64_t> last_sent_ns = {};
+  // Standard deviation of the intervals between the samples since the report before. While there are fewer than two
+  // intervals, they count for the next report. Nothing: fewer than two, the publisher's clock was set meanwhile, or its
+  // library is older than this counter.
+  std::optional<std::int64_t> jitter_ns = {};
 
   // Whether all fields are equal.
   bool operator==(const publication_counters&) const = default;
@@ -100,6 +107,7 @@ struct subscription_counters {
   std::optional<std::int64_t> sample_age_ns = {};  // of the newest sample when it arrived
   std::optional<orc::transport> transport = {};    // of the link in use
   std::string reason = {};                         // why this transport: link_info::reason
+  std::int64_t sampled_ns = 0;                     // the subscriber's monotonic clock when it reported
 
   // Whether all fields are equal.
   bool operator==(const subscription_counters&) const = default;

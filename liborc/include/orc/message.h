@@ -73,9 +73,10 @@ class ORC_API sample_buffer {
 //
 // The bytes stay valid and unchanged as long as the message lives, also after the topic was released. Over shm they are
 // in the publisher's memory, aligned to 32 bytes. The publisher does not reuse that memory until the message is
-// destroyed, so a subscription can hold at most request_options::max_messages of them. Over other transports the bytes
-// are not aligned in general, because libzmq hands out frames at odd offsets: read them with memcpy or copy_to. One
-// message belongs to one thread at a time.
+// destroyed, so a subscription can hold at most request_options::max_messages of them. But a publisher that lies can
+// still write there: where publishers over shm are not trusted, copy the bytes before you check and use them. Over
+// other transports the bytes are not aligned in general, because libzmq hands out frames at odd offsets: read them with
+// memcpy or copy_to. One message belongs to one thread at a time.
 class [[nodiscard]] message {
  public:
   // No sample. For ORC itself: subscriber::recv makes messages.

@@ -86,7 +86,8 @@ struct participant_options {
   // do not have them: udpm://[ff15::76:67]:7667?ttl=1&interface=eth0. Empty: $ORC_MULTICAST, else $LCM_DEFAULT_URL,
   // else udpm://239.255.76.67:7667?ttl=0, which does not leave this host.
   std::string multicast = {};
-  // Receives log messages (orc/log.h). Empty: they are dropped.
+  // Receives log messages (orc/log.h). Empty: they are dropped, but why a process is not traced (ORC_TRACE) goes to
+  // stderr.
   log_callback log = {};
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "orc/message.h"
@@ -43,6 +44,11 @@ class ORC_API publisher {
   //   1 GiB over ipc and tcp, and 90 to 255 MiB over multicast (liborc/doc/contract.md); the message states it.
   // - no_memory; closed, forked and not_registered as above.
   [[nodiscard]] result send(const void* data, std::size_t size) noexcept;
+  // The same with a stamp other than the time of this call, in ns since the Unix epoch: of a recording that plays, or
+  // of another network where the sample was sent. It becomes message::stamp_ns(), so a subscriber with max_age_ms drops
+  // a sample whose stamp is too old. Over multicast it is lost: LCM's format has no stamps.
+  // - bad_argument: also a stamp below 1.
+  [[nodiscard]] result send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept;
 
   // Sends a received message on, without copying its bytes where the transport allows it (inproc: always). The message
   // is empty afterwards, unless the result is not_registered.

@@ -80,6 +80,11 @@ class ORC_API subscriber {
   // -1), closed, forked or not_requested on failure. On an open multicast channel, any sender of which may have another
   // type, it returns type_mismatch only after timeout_ms, in place of timed_out.
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  // Returns type_mismatch while the broker names a publication with another type; the message says how it differs.
+  // Returns ok otherwise: senders on an open multicast channel do not count. Never waits. A caller that waits in slices
+  // uses it to tell a mismatch that ends the wait from one that does not. Returns closed, forked or not_requested on
+  // failure.
+  [[nodiscard]] result check_type() const noexcept;
   // Returns the link as it is now. Never waits; may allocate. Not connected after fork() and for a false handle.
   [[nodiscard]] link_info link() const;
 

@@ -1,17 +1,33 @@
-// The public classes. Each call checks for fork() and then calls the core.
+// The public classes. Each call checks for fork() and then calls the core, or the tape while there is one.
 #include <new>
 #include <utility>
 
+#include "base/clock.h"
 #include "core/participant.h"
+#include "core/publication.h"
+#include "core/subscription.h"
+#include "core/tape.h"
 #include "orc.h"
 
 namespace orc {
 
+namespace {
+
+using detail::tape;
+
+[[nodiscard]] std::unique_ptr<detail::participant> make_participant(participant_options options) {
+  tape::start(options.log);
+  if (const auto refused = tape::refusal()) return std::make_unique<detail::participant>(result(*refused));
+  if (tape* const t = tape::current()) return t->make_participant(std::move(options));
+  return std::make_unique<detail::participant>(std::move(options));
+}
+
+}  // namespace
+
 // ---- participant ----
 
 participant::participant() : participant(participant_options{}) {}
-participant::participant(participant_options options)
-    : participant_(std::make_unique<detail::participant>(std::move(options))) {}
+participant::participant(participant_options options) : participant_(make_participant(std::move(options))) {}
 participant::participant(participant&&) noexcept = default;
 
 participant& participant::operator=(participant&& other) noexcept {
@@ -23,16 +39,22 @@ participant& participant::operator=(participant&& other) noexcept {
 participant::~participant() {
   // After fork() its sockets, threads and locks belong to the parent.
   if (participant_ && participant_->forked()) (void)participant_.release();
+  if (!participant_) return;
+  if (tape* const t = tape::current()) t->end(std::move(participant_));
 }
 
 result participant::register_topic(std::string_view topic, const topic_options& options) try {
-  return participant_ ? participant_->register_topic(topic, options) : errc::closed;
+  if (!participant_) return errc::closed;
+  if (tape* const t = tape::current()) return t->register_topic(*participant_, topic, options);
+  return participant_->register_topic(topic, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 
 result participant::request_topic(std::string_view topic, const request_options& options) try {
-  return participant_ ? participant_->request_topic(topic, options) : errc::closed;
+  if (!participant_) return errc::closed;
+  if (tape* const t = tape::current()) return t->request_topic(*participant_, topic, options);
+  return participant_->request_topic(topic, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
@@ -68,17 +90,23 @@ errc participant::usable() const noexcept {
 }
 
 result participant::unregister_topic(std::string_view topic) try {
-  return participant_ ? participant_->unregister_topic(topic) : errc::closed;
+  if (!participant_) return errc::closed;
+  if (tape* const t = tape::current()) return t->unregister_topic(*participant_, topic);
+  return participant_->unregister_topic(topic);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 result participant::release_topic(std::string_view topic) try {
-  return participant_ ? participant_->release_topic(topic) : errc::closed;
+  if (!participant_) return errc::closed;
+  if (tape* const t = tape::current()) return t->release_topic(*participant_, topic);
+  return participant_->release_topic(topic);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 std::string participant::broker_endpoint() const {
-  return participant_ ? participant_->broker_endpoint() : std::string();
+  if (!participant_) return {};
+  if (tape* const t = tape::current()) return t->broker_endpoint(*participant_);
+  return participant_->broker_endpoint();
 }
 
 // ---- publisher ----
@@ -93,18 +121,46 @@ publisher& publisher::operator=(const publisher&) noexcept = default;
 publisher& publisher::operator=(publisher&&) noexcept = default;
 
 result publisher::send(const void* data, std::size_t size) noexcept {
-  return publication_ ? publication_->send(data, size) : errc::not_registered;
+  if (!publication_) return errc::not_registered;
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->send(*publication_, data, size, 0);
+  return publication_->send(data, size);
+}
+result publisher::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
+  if (!publication_) return errc::not_registered;
+  if (stamp_ns < 1) return errc::bad_argument;
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->send(*publication_, data, size, stamp_ns);
+  return publication_->send(data, size, stamp_ns);
 }
 result publisher::send(message&& msg) noexcept {
-  return publication_ ? publication_->send(std::move(msg)) : errc::not_registered;
+  if (!publication_) return errc::not_registered;
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->send(*publication_, std::move(msg));
+  return publication_->send(std::move(msg));
 }
-loan publisher::loan(std::size_t size) noexcept { return publication_ ? publication_->lend(size) : orc::loan(); }
+loan publisher::loan(std::size_t size) noexcept {
+  if (!publication_) return orc::loan();
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->lend(*publication_, size);
+  return publication_->lend(size);
+}
 result publisher::send(orc::loan&& filled) noexcept {
-  return publication_ ? publication_->send(std::move(filled)) : errc::not_registered;
+  if (!publication_) return errc::not_registered;
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->send(*publication_, std::move(filled));
+  return publication_->send(std::move(filled));
 }
-std::size_t publisher::readers() const noexcept { return publication_ ? publication_->readers() : 0; }
+std::size_t publisher::readers() const noexcept {
+  if (!publication_) return 0;
+  if (tape* const t = tape::current()) return t->readers(*publication_);
+  return publication_->readers();
+}
 result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
-  return publication_ ? publication_->wait_readers(count, timeout_ms) : errc::not_registered;
+  if (!publication_) return errc::not_registered;
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->wait_readers(*publication_, count, timeout_ms);
+  return publication_->wait_readers(count, timeout_ms);
 }
 
 // ---- subscriber ----
@@ -119,16 +175,49 @@ subscriber& subscriber::operator=(const subscriber&) noexcept = default;
 subscriber& subscriber::operator=(subscriber&&) noexcept = default;
 
 message subscriber::recv(int timeout_ms) noexcept {
-  return subscription_ ? subscription_->recv(timeout_ms) : message(errc::not_requested);
+  if (!subscription_) return message(errc::not_requested);
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->recv(*subscription_, timeout_ms, detail::pick::newest);
+  return subscription_->recv(timeout_ms);
 }
 message subscriber::recv_next(int timeout_ms) noexcept {
-  return subscription_ ? subscription_->recv(timeout_ms, detail::pick::next) : message(errc::not_requested);
+  if (!subscription_) return message(errc::not_requested);
+  if (tape* const t = tape::current()) [[unlikely]]
+    return t->recv(*subscription_, timeout_ms, detail::pick::next);
+  return subscription_->recv(timeout_ms, detail::pick::next);
 }
-int subscriber::fd() noexcept { return subscription_ ? subscription_->fd() : -1; }
-bool subscriber::connected() const noexcept { return subscription_ && subscription_->connected(); }
+int subscriber::fd() noexcept {
+  if (!subscription_) return -1;
+  if (tape* const t = tape::current()) return t->fd(*subscription_);
+  return subscription_->fd();
+}
+bool subscriber::connected() const noexcept {
+  if (!subscription_) return false;
+  if (tape* const t = tape::current()) return t->connected(*subscription_);
+  return subscription_->connected();
+}
 result subscriber::wait_connected(int timeout_ms) noexcept {
-  return subscription_ ? subscription_->wait_connected(timeout_ms) : errc::not_requested;
+  if (!subscription_) return errc::not_requested;
+  if (tape* const t = tape::current()) return t->wait_connected(*subscription_, timeout_ms);
+  return subscription_->wait_connected(timeout_ms);
 }
-link_info subscriber::link() const { return subscription_ ? subscription_->link() : link_info{}; }
+result subscriber::check_type() const noexcept {
+  if (!subscription_) return errc::not_requested;
+  if (tape* const t = tape::current()) return t->check_type(*subscription_);
+  return subscription_->check_type();
+}
+link_info subscriber::link() const {
+  if (!subscription_) return {};
+  if (tape* const t = tape::current()) return t->link(*subscription_);
+  return subscription_->link();
+}
+
+// ---- clock ----
+
+std::int64_t monotonic_ns() noexcept {
+  tape::start();
+  tape* const t = tape::current();
+  return t != nullptr ? t->monotonic_ns() : detail::monotonic::now().time_since_epoch().count();
+}
 
 }  // namespace orc

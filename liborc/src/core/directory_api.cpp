@@ -4,6 +4,7 @@
 
 #include "core/directory.h"
 #include "core/directory_watcher.h"
+#include "core/tape.h"
 #include "orc/directory.h"
 
 namespace orc {
@@ -19,7 +20,10 @@ void end(std::unique_ptr<Core>& core) noexcept {
 
 template <typename Core, typename Call>
 result call(const std::unique_ptr<Core>& core, Call&& wanted) try {
-  return core ? wanted(*core) : errc::closed;
+  if (!core) return errc::closed;
+  if (detail::tape* const tape = detail::tape::current(); tape != nullptr && !tape->unseen("orc::directory"))
+    return {errc::refused, "this program is replayed: a trace has no answers of the broker's directory"};
+  return wanted(*core);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }

@@ -7,12 +7,17 @@ namespace orc::detail {
 namespace {
 
 [[nodiscard]] publication_counters state_of(const wire::publication_counters& from, std::uint32_t ago_ms) {
-  return {static_cast<std::int64_t>(from.sampled_ns),
-          std::chrono::milliseconds(ago_ms),
-          from.sent,
-          from.bytes,
-          from.dropped,
-          from.readers};
+  publication_counters to{static_cast<std::int64_t>(from.sampled_ns),
+                          std::chrono::milliseconds(ago_ms),
+                          from.sent,
+                          from.bytes,
+                          from.dropped,
+                          from.readers,
+                          {},
+                          {}};
+  if (from.last_sent_ns != 0) to.last_sent_ns = static_cast<std::int64_t>(from.last_sent_ns);
+  if (from.jitter_ns >= 0) to.jitter_ns = from.jitter_ns;
+  return to;
 }
 
 [[nodiscard]] subscription_counters state_of(wire::subscription_counters from, std::uint32_t ago_ms) {
@@ -24,7 +29,8 @@ namespace {
                            from.stale,
                            {},
                            {},
-                           std::move(from.reason)};
+                           std::move(from.reason),
+                           static_cast<std::int64_t>(from.sampled_ns)};
   if (from.age_ns >= 0) to.sample_age_ns = from.age_ns;
   if (from.transport != wire::transport::none) to.transport = static_cast<transport>(from.transport);
   return to;

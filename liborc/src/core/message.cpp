@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "core/tape.h"
 
 namespace orc {
 
@@ -39,6 +40,9 @@ std::size_t message::copy_to(void* to, std::size_t capacity) const noexcept {
   return count;
 }
 
-std::int64_t message::age_ns() const noexcept { return detail::age_of(stamp_ns_); }
+std::int64_t message::age_ns() const noexcept {
+  detail::tape* const tape = detail::tape::current();
+  return tape == nullptr ? detail::age_of(stamp_ns_) : tape->age_ns(stamp_ns_);
+}
 
 }  // namespace orc

@@ -101,6 +101,8 @@ participant::participant(participant_options given) : generation_(fork_generatio
   started_ = housekeeping_->started();
 }
 
+participant::participant(result started) noexcept : generation_(fork_generation()), started_(std::move(started)) {}
+
 participant::~participant() {
   housekeeping_.reset();  // first: it says goodbye and drops the topics
   std::vector<std::shared_ptr<publication>> leaving;
@@ -275,6 +277,41 @@ result participant::release_topic(std::string_view topic) {
   if (!s) return errc::not_requested;
   forget(*entry, s);
   return {};
+}
+
+std::shared_ptr<publication> participant::restore_publication(std::string_view topic, const topic_options& options) {
+  topic_table::entry& entry = topics_.find_or_make(topic);
+  const std::lock_guard lock(setup_mutex_);
+  auto p = entry.as_publication();
+  if (!p) {
+    p = std::make_shared<publication>(std::string(topic), options, std::make_shared<const transport_list>());
+    entry.set_sender(p);
+  }
+  return p;
+}
+
+std::shared_ptr<subscription> participant::restore_subscription(std::string_view topic,
+                                                                const request_options& options) {
+  topic_table::entry& entry = topics_.find_or_make(topic);
+  const std::lock_guard lock(setup_mutex_);
+  auto s = entry.as_subscription();
+  if (!s) {
+    s = std::make_shared<subscription>(std::string(topic), options, transport_set(),
+                                       std::make_shared<const transport_list>(), std::make_shared<doorbell>(),
+                                       std::string(), false, false);
+    entry.set_receiver(s);
+  }
+  return s;
+}
+
+void participant::drop_publication(std::string_view topic) noexcept {
+  topic_table::entry* const entry = topics_.find(topic);
+  if (const auto p = entry != nullptr ? entry->set_sender(nullptr) : nullptr) p->close();
+}
+
+void participant::drop_subscription(std::string_view topic) noexcept {
+  topic_table::entry* const entry = topics_.find(topic);
+  if (const auto s = entry != nullptr ? entry->set_receiver(nullptr) : nullptr) s->close();
 }
 
 std::shared_ptr<publication> participant::publication_of(std::string_view topic) const noexcept {

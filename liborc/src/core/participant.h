@@ -8,6 +8,7 @@
 
 #include "core/housekeeping.h"
 #include "core/process.h"
+#include "core/tape.h"
 #include "core/topic_table.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -18,6 +19,8 @@ namespace orc::detail {
 class participant {
  public:
   explicit participant(participant_options options);
+  // For a replay: `started` is what the constructor found then. Without housekeeping, so its topics get no links.
+  explicit participant(result started) noexcept;
   ~participant();
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;
@@ -30,6 +33,16 @@ class participant {
   [[nodiscard]] std::shared_ptr<publication> publication_of(std::string_view topic) const noexcept;
   [[nodiscard]] std::shared_ptr<subscription> subscription_of(std::string_view topic) const noexcept;
   [[nodiscard]] std::string broker_endpoint() const;
+  [[nodiscard]] const result& started() const noexcept { return started_; }
+  [[nodiscard]] tape_number& number() const noexcept { return number_; }
+
+  // For a replay: the tables' changes by the four calls above, without their checks.
+  [[nodiscard]] std::shared_ptr<publication> restore_publication(std::string_view topic, const topic_options& options);
+  [[nodiscard]] std::shared_ptr<subscription> restore_subscription(std::string_view topic,
+                                                                   const request_options& options);
+  void drop_publication(std::string_view topic) noexcept;
+  void drop_subscription(std::string_view topic) noexcept;
+
   // True: a process made it and then forked this one.
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
 
@@ -50,6 +63,7 @@ class participant {
   std::unique_ptr<housekeeping> housekeeping_;
   std::mutex setup_mutex_;  // one set-up call at a time changes the table
   topic_table topics_;
+  mutable tape_number number_{0};
 };
 
 }  // namespace orc::detail

@@ -56,14 +56,14 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.priority == none.priority || again.priority == options_.priority);
 }
 
-result publication::send(const void* data, std::size_t size) noexcept {
+result publication::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
-  if (size <= copied_under_lock && lends_.load(std::memory_order_relaxed)) return send_small(data, size);
+  if (size <= copied_under_lock && lends_.load(std::memory_order_relaxed)) return send_small(data, size, stamp_ns);
   sample_buffer buffer = memory_for(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
-  return publish(std::move(buffer));
+  return publish(std::move(buffer), stamp_ns);
 }
 
 result publication::send(message&& msg) noexcept {
@@ -87,28 +87,32 @@ orc::loan publication::lend(std::size_t size) noexcept {
 
 // Copies the sample while it has the lock, so that it needs the lock once: without a buffer when only one link has
 // readers, and takes it.
-result publication::send_small(const void* data, std::size_t size) noexcept {
+result publication::send_small(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   std::unique_lock lock(mutex_);
   if (closed_) return errc::closed;
   publisher_link* const only = only_busy(links_);
-  if (only != nullptr && only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, realtime_ns()})) {
-    keeper_ = only;
-    if (last_.buffer) last_ = {};
-    count(size);
-    return {};
+  if (only != nullptr) {
+    const std::int64_t now_ns = realtime_ns();
+    if (only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, stamp_ns != 0 ? stamp_ns : now_ns})) {
+      keeper_ = only;
+      if (last_.buffer) last_ = {};
+      count(size, now_ns);
+      return {};
+    }
   }
   sample replaced;
   sample_buffer buffer = small_memory(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
-  result done = commit(std::move(buffer), replaced);
+  result done = commit(std::move(buffer), stamp_ns, replaced);
   lock.unlock();  // before `replaced` is freed
   return done;
 }
 
-void publication::count(std::size_t size) noexcept {
+void publication::count(std::size_t size, std::int64_t sent_ns) noexcept {
   sent_.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   bytes_.store(bytes_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  intervals_.add(sent_ns);
 }
 
 sample* publication::last() noexcept {
@@ -136,24 +140,25 @@ sample_buffer publication::memory_for(std::size_t size) noexcept {
   return allocate_frame(size);
 }
 
-result publication::publish(sample_buffer&& buffer) noexcept {
+result publication::publish(sample_buffer&& buffer, std::int64_t stamp_ns) noexcept {
   if (generation_ != fork_generation()) return errc::forked;
   sample replaced;  // freed after the unlock
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
-  return commit(std::move(buffer), replaced);
+  return commit(std::move(buffer), stamp_ns, replaced);
 }
 
-result publication::commit(sample_buffer&& buffer, sample& replaced) noexcept {
+result publication::commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced) noexcept {
   const std::size_t size = buffer.size();
   if (size > largest_) return too_large(size);
   const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
-  sample fresh{std::move(buffer), sequence, realtime_ns()};
+  const std::int64_t now_ns = realtime_ns();
+  sample fresh{std::move(buffer), sequence, stamp_ns != 0 ? stamp_ns : now_ns};
   if (is_unique(fresh.buffer)) write_header(fresh.buffer, {fresh.sequence, fresh.stamp_ns});
   for (const auto& link : links_) link->commit(fresh);
+  count(size, now_ns);
   replaced = std::exchange(last_, std::move(fresh));
   keeper_ = nullptr;
-  count(size);
   return {};
 }
 
@@ -333,14 +338,18 @@ wire::register_topic publication::registration() const {
   return registration;
 }
 
-wire::publication_counters publication::counters() const noexcept {
+wire::publication_counters publication::counters() noexcept {
   const std::lock_guard lock(mutex_);
+  const std::int64_t now_ns = monotonic::now().time_since_epoch().count();
+  const interval_meter::report timing = intervals_.take(now_ns, realtime_ns());
   return {.publication = id_,
-          .sampled_ns = static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()),
+          .sampled_ns = static_cast<std::uint64_t>(now_ns),
           .sent = sent_.load(std::memory_order_relaxed),
           .bytes = bytes_.load(std::memory_order_relaxed),
           .dropped = sum(links_, &publisher_link::dropped),
-          .readers = static_cast<std::uint32_t>(sum(links_, &publisher_link::readers))};
+          .readers = static_cast<std::uint32_t>(sum(links_, &publisher_link::readers)),
+          .last_sent_ns = static_cast<std::uint64_t>(timing.newest_ns),
+          .jitter_ns = timing.jitter_ns};
 }
 
 void publication::service() noexcept {

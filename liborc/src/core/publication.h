@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/doorbell.h"
 #include "core/announcement.h"
+#include "core/interval_meter.h"
 #include "core/placement.h"
+#include "core/tape.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -26,7 +28,8 @@ class publication {
   publication(std::string topic, topic_options options, std::shared_ptr<const transport_list> transports);
 
   // ---- users, any thread ----
-  [[nodiscard]] result send(const void* data, std::size_t size) noexcept;
+  // stamp_ns 0: now.
+  [[nodiscard]] result send(const void* data, std::size_t size, std::int64_t stamp_ns = 0) noexcept;
   [[nodiscard]] result send(message&& msg) noexcept;
   [[nodiscard]] result send(loan&& filled) noexcept;
   [[nodiscard]] orc::loan lend(std::size_t size) noexcept;
@@ -39,6 +42,7 @@ class publication {
   // Nothing: untyped.
   [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  [[nodiscard]] tape_number& number() noexcept { return number_; }
   // Returns whether a later declaration has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const topic_options& again) const noexcept;
   // End the publication, in this order. end(): calls return errc::closed. farewell(): gives the last sample to readers
@@ -65,7 +69,7 @@ class publication {
   [[nodiscard]] bool was_put_off() const noexcept { return !put_off_why_.empty(); }
   [[nodiscard]] monotonic::time_point next_attempt() const noexcept { return next_attempt_; }
   [[nodiscard]] wire::register_topic registration() const;
-  [[nodiscard]] wire::publication_counters counters() const noexcept;
+  [[nodiscard]] wire::publication_counters counters() noexcept;
   // Serves joins and repairs. Call it when one of the descriptors is readable, and about once a second.
   void service() noexcept;
   // When service() may be called again, unless a second has passed; the epoch: at any time.
@@ -75,9 +79,9 @@ class publication {
  private:
   [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_scope& scope) const;
-  [[nodiscard]] result send_small(const void* data, std::size_t size) noexcept;
+  [[nodiscard]] result send_small(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
-  [[nodiscard]] result publish(sample_buffer&& buffer) noexcept;
+  [[nodiscard]] result publish(sample_buffer&& buffer, std::int64_t stamp_ns = 0) noexcept;
   struct served {
     bool behind = false;         // a reader is behind
     monotonic::duration rest{};  // how long the links should be left alone
@@ -87,9 +91,9 @@ class publication {
   // These need mutex_.
   [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer small_memory(std::size_t size) noexcept;
-  [[nodiscard]] result commit(sample_buffer&& buffer, sample& replaced) noexcept;
+  [[nodiscard]] result commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced) noexcept;
   [[nodiscard]] sample* last() noexcept;
-  void count(std::size_t size) noexcept;
+  void count(std::size_t size, std::int64_t sent_ns) noexcept;
   [[nodiscard]] result too_large(std::size_t size) const noexcept;
 
   const std::string topic_;
@@ -99,6 +103,7 @@ class publication {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
+  tape_number number_{0};
   // Housekeeping thread only:
   bool opened_ = false;
   std::vector<std::string> addresses_;
@@ -115,6 +120,7 @@ class publication {
   std::atomic<bool> lends_{false};  // a link may lend memory (capabilities::lends); for a look without the lock
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
+  interval_meter intervals_;
   publisher_link* keeper_ = nullptr;  // the link that keeps the last sample instead of last_
   std::atomic<bool> closed_{false};
 

@@ -1,7 +1,6 @@
 #include "core/schema_exchange.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -31,14 +30,15 @@ void schema_exchange::on_error(std::uint64_t request, const wire::error& why, mo
 
 void schema_exchange::on_mismatch(const wire::type_mismatch& report, monotonic::time_point now,
                                   const topic_lists& topics) {
+  std::string subscriber = escaped(report.participant_name) + " (" + std::to_string(report.pid) + ")";
+  // First what costs the same however many publications there are.
+  if (!reports_.allows(subscriber, now)) return;
   const bool is_ours = std::any_of(topics.publications.begin(), topics.publications.end(),
                                    [&](const auto& each) { return each->topic() == report.topic && each->type(); });
-  const auto paid = std::max(reports_paid_until_, now - std::chrono::seconds(reports_at_once - 1));
-  if (!is_ours || paid > now) return;
-  reports_paid_until_ = paid + std::chrono::seconds(1);
-  log_(log_level::warning, "topic " + report.topic + ": subscriber `" + escaped(report.participant_name) + " (" +
-                               std::to_string(report.pid) +
-                               ")` expects another type; it says: " + escaped(report.text, backslashes::kept));
+  if (!is_ours) return;
+  log_(log_level::warning, "topic " + report.topic + ": subscriber `" + subscriber +
+                               "` expects another type; it says: " + escaped(report.text, backslashes::kept));
+  reports_.charge(std::move(subscriber), now);
 }
 
 void schema_exchange::compare(monotonic::time_point now, const topic_lists& topics) {

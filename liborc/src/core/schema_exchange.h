@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "core/report_limit.h"
 #include "core/schema_fetches.h"
 #include "core/schema_uploads.h"
 #include "core/topic_lists.h"
@@ -38,9 +39,8 @@ class schema_exchange {
   void on_ack(std::uint64_t request, monotonic::time_point now);
   void on_error(std::uint64_t request, const wire::error& why, monotonic::time_point now);
 
-  // A subscriber reports that a publication of ours has a type that it does not expect. Any program can say so: the log
-  // gets reports_at_once, and then one per second.
-  static constexpr int reports_at_once = 10;
+  // A subscriber reports that a publication of ours has a type that it does not expect. The log gets what report_limit
+  // allows; the rest is dropped.
   void on_mismatch(const wire::type_mismatch& report, monotonic::time_point now, const topic_lists& topics);
 
   // Compares a subscription's type with a schema that has come, and notes which schemas are needed. Reports mismatches
@@ -60,7 +60,7 @@ class schema_exchange {
   monotonic::time_point next_comparison_;
   bool has_more_ = false;  // to compare
   bool has_reports_ = false;
-  monotonic::time_point reports_paid_until_;
+  report_limit reports_;
 };
 
 }  // namespace orc::detail

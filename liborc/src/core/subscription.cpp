@@ -167,6 +167,15 @@ result subscription::wait_connected(int timeout_ms) noexcept {
   }
 }
 
+result subscription::check_type() const noexcept {
+  if (generation_ != fork_generation()) return errc::forked;
+  const std::lock_guard lock(mutex_);
+  if (closed_) return errc::closed;
+  const obstacle* const why_not = source_.kept_away_by();
+  if (why_not != nullptr && why_not->mismatch) return *why_not->mismatch;
+  return {};
+}
+
 result subscription::wait_checked(const deadline& until) noexcept {
   for (;;) {
     const std::uint32_t ticket = waiting_.bell()->ticket();

@@ -12,6 +12,7 @@
 #include "core/drain_policy.h"
 #include "core/inbox.h"
 #include "core/link_follower.h"
+#include "core/tape.h"
 #include "core/type_gate.h"
 #include "core/wait_point.h"
 #include "orc/message.h"
@@ -34,6 +35,7 @@ class subscription {
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] bool connected() const noexcept;
   [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  [[nodiscard]] result check_type() const noexcept;
   // Waits until it is known whether the types match, if there is a publication. Returns type_mismatch, or ok, also at
   // the deadline.
   [[nodiscard]] result wait_checked(const deadline& until) noexcept;
@@ -43,6 +45,7 @@ class subscription {
   // That it expects; nothing: any.
   [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
+  [[nodiscard]] tape_number& number() noexcept { return number_; }
   // Returns whether a later request has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const request_options& again) const noexcept;
   // Ends it: waiting calls return errc::closed, and the link closes.
@@ -98,6 +101,7 @@ class subscription {
   const request_options options_;  // without the type
   const unsigned generation_;
   orc::detail::announcement announcement_;
+  tape_number number_{0};
   const std::shared_ptr<doorbell> housekeeping_bell_;
   type_gate gate_;  // without the lock, because only the housekeeping uses it and a comparison can take long
   monotonic::time_point next_news_;

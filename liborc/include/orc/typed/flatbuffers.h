@@ -59,29 +59,46 @@ concept flatbuffers_table = std::is_base_of_v<flatbuffers::Table, T> && !std::is
 
 // Verifies the bytes once, and reads the table where they are, when they are aligned for it: 8 bytes, unless a struct
 // in the schema has a force_align above that. Otherwise reads it in a copy. Samples over shm are aligned to 32 bytes.
+//
+// Over shm the bytes are in memory that the publisher can still write. One that changes them during or after the check
+// can crash the reader. Where publishers over shm are not trusted, receive bytes, and read a copy:
+//
+//   node.request_topic("state", {.type = orc::type_traits<robot::State>::describe()});
+//   orc::message sample = node.subscriber("state").recv(100);
+//   orc::flatbuffers_view<robot::State> state;
+//   if (sample && state.open_copy(sample.bytes()) == orc::errc::ok) state.get()->q()->Get(0);
 template <flatbuffers_table T>
 class flatbuffers_view {
  public:
-  // Returns ok; type_mismatch when the bytes are no valid T, nest tables more than 64 deep, or have more tables than
-  // one per four bytes, or than 1,000,000; no_memory. A table to which several others refer counts each time. So the
-  // time of a sample of n bytes is at most that of n/4 tables, but each of them can have the same vector of n/4
-  // strings. Where publishers are not trusted and such vectors are in the schema, receive bytes, and look at their size
-  // first.
+  // Returns ok; type_mismatch when the bytes are no valid T, are 2 GiB or more, nest tables more than 64 deep, or have
+  // more tables than one per four bytes, or than 1,000,000; no_memory. A table to which several others refer counts
+  // each time. So the time of a sample of n bytes is at most that of n/4 tables, but each of them can have the same
+  // vector of n/4 strings. Where publishers are not trusted and such vectors are in the schema, receive bytes, and look
+  // at their size first.
   [[nodiscard]] errc open(std::span<const std::byte> bytes) noexcept {
+    if (!detail::is_aligned(bytes.data(), type_traits<T>::alignment())) return open_copy(bytes);
     in_place_ = bytes.data();
-    if (!detail::is_aligned(bytes.data(), type_traits<T>::alignment())) {
-      in_place_ = nullptr;
-      if (copy_.assign(bytes) == nullptr) return errc::no_memory;
-    }
-    const auto most_tables =
-        static_cast<flatbuffers::uoffset_t>(std::min<std::size_t>(1'000'000, bytes.size() / 4 + 1));
-    flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(data()), bytes.size(), 64, most_tables);
-    return verifier.VerifyBuffer<T>(nullptr) ? errc::ok : errc::type_mismatch;
+    return verify(bytes.size());
   }
-  // The table, after open() returned ok.
+  // As open(), but always reads a copy, so the publisher cannot change what get() returns.
+  [[nodiscard]] errc open_copy(std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() >= max_size) return errc::type_mismatch;
+    in_place_ = nullptr;
+    return copy_.assign(bytes) == nullptr ? errc::no_memory : verify(bytes.size());
+  }
+  // The table, after open() or open_copy() returned ok.
   [[nodiscard]] const T* get() const noexcept { return flatbuffers::GetRoot<T>(data()); }
 
  private:
+  // The Verifier aborts the program for buffers of this size.
+  static constexpr std::size_t max_size = FLATBUFFERS_MAX_BUFFER_SIZE;
+
+  [[nodiscard]] errc verify(std::size_t size) const noexcept {
+    if (size >= max_size) return errc::type_mismatch;
+    const auto most_tables = static_cast<flatbuffers::uoffset_t>(std::min<std::size_t>(1'000'000, size / 4 + 1));
+    flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(data()), size, 64, most_tables);
+    return verifier.VerifyBuffer<T>(nullptr) ? errc::ok : errc::type_mismatch;
+  }
   [[nodiscard]] const std::byte* data() const noexcept { return in_place_ != nullptr ? in_place_ : copy_.data(); }
 
   const std::byte* in_place_ = nullptr;

@@ -51,8 +51,10 @@ concept lcm_class = std::default_initializable<T> && requires(const T& from, T& 
 
 // Traits of an lcm-gen class. As with LCM, the vectors of a value that is sent have the sizes that its count fields
 // say. A received sample is decoded into a T; its decoder takes memory for the counts that it reads before it looks at
-// how long the sample is, at most 2^31 elements per vector. A type that contains itself is decoded to any depth, so a
-// sample can overflow the stack: receive such types as bytes where publishers are not trusted.
+// how long the sample is, at most 2^31 elements per vector, so a short sample can take many GiB. A type that contains
+// itself is decoded to any depth, so a sample can overflow the stack. Over multicast without a broker any host of the
+// group can send one. Where publishers are not trusted, receive types with vectors as bytes, and check the counts
+// before you decode.
 template <lcm_class T>
 struct type_traits<T> {
   // Made at the first call. Throws std::bad_alloc.

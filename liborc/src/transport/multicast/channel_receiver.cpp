@@ -260,9 +260,12 @@ void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
   filter_.expire(now);
   for (sender& each : senders_) {
     if (!each.publication) continue;
-    if (is_open() && now - each.alive() > silence) {  // a later announcement begins anew
+    if (is_open() && now - each.alive() > silence) {
+      // A later announcement begins anew. Without one it is an LCM program, from announces_within on.
       each.publication = {};
-      each.type.transfer.reset();
+      each.type = {};
+      each.registered = false;
+      each.since = now;
     }
     each.wants_report = each.publication && (each.wants_report || all || now - each.told > touch_interval);
   }

@@ -19,7 +19,7 @@ struct sender {
 
   source from;
   source takes_reports;
-  monotonic::time_point since;          // of its first datagram; no later one changes it
+  monotonic::time_point since;          // of its first datagram, or the end of its publication
   wire::id publication;                 // of an ORC publication, announced from that address; else it is an LCM program
   std::optional<std::uint64_t> newest;  // sequence of the newest complete sample (of an LCM program: its number)
   std::uint64_t announced = 0;          // sequence of the newest sample that the publication reported

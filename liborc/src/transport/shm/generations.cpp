@@ -18,6 +18,8 @@ constexpr std::uint32_t pins_in_advance = 32;
 constexpr std::uint32_t max_planned_for = 4;
 // Locked pins for later subscribers: for one of them, because they take memory.
 constexpr std::uint32_t locked_in_advance = 10;
+// Of a history of large samples, bytes that exist before they are used.
+constexpr std::uint64_t history_in_advance = std::uint64_t{16} << 20;
 
 // Bytes copied in one visit, with the lock held.
 constexpr std::uint64_t bytes_per_visit = 64 * 1024;
@@ -94,8 +96,9 @@ std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
   return made ? *std::move(made) : nullptr;
 }
 
-// Slots to take before subscribers join, so that send does not wait for the kernel. With lock: all that can be in use
-// at a time. Otherwise, for large samples only: those used so far, and two for each of a few joining subscribers.
+// Slots to take before they are used, so that send does not wait for the kernel. With lock: all that can be in use at a
+// time. Otherwise, for large samples only: those used so far, the next ones of a history, and two for each of a few
+// joining subscribers.
 std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d) const noexcept {
   const shape& form = of.form();
   if (options_.lock) {
@@ -105,7 +108,9 @@ std::uint32_t generations::slots_to_take(const slot_writer& of, const demand& d)
   }
   if (form.stride < large_slot) return 0;
   const std::uint32_t used = std::max(of.used(), current_ ? current_->used() : 0);
-  return std::min(form.slots, used + 2 * std::min(d.joining, max_planned_for) + 2);
+  const auto ahead =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(form.history() - 1, used + history_in_advance / form.stride));
+  return std::min(form.slots, std::max(used, ahead) + 2 * std::min(d.joining, max_planned_for) + 2);
 }
 
 // ---- for the sender ----
@@ -258,6 +263,13 @@ void generations::give_up() noexcept {
   retire(std::exchange(next_, nullptr));
 }
 
+// A history that fills: its sender made the segment, or used what was taken.
+void generations::take_ahead() {
+  if (!current_ || next_ || options_.lock || current_->form().history() == 1) return;
+  if (const std::uint32_t slots = slots_to_take(*current_, {}); current_->taken() < slots)
+    start_taking(current_, slots);
+}
+
 // ---- work ----
 
 void generations::start(std::uint64_t begin, std::uint64_t end, task what, sliced_work::slice each) {
@@ -305,12 +317,12 @@ bool generations::finish() noexcept {
 void generations::tidy(monotonic::time_point now) noexcept try {
   if (work_) {
     if (!work_->done()) return;
-    (void)finish();
+    if (!finish()) return;  // no memory: not again at once
   }
   if (kept_since_ != monotonic::time_point{} && now - kept_since_ >= kept_for) give_up();
   const auto unused =
       std::find_if(retired_.begin(), retired_.end(), [](const auto& each) { return each.use_count() == 1; });
-  if (unused == retired_.end()) return;
+  if (unused == retired_.end()) return take_ahead();
   const auto segment = *unused;
   const std::uint64_t end = segment->end_of(std::max(segment->used(), segment->taken())) / page_size * page_size;
   start(0, end, {}, [segment, end](std::uint64_t at, std::uint64_t size) {

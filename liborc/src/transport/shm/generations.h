@@ -72,7 +72,7 @@ class generations {
   // Returns, once, the segment that was current before a call of this class changed that. Its readers do not know yet.
   // [M2] [M3]
   [[nodiscard]] std::shared_ptr<slot_writer> take_left() noexcept { return std::exchange(left_, nullptr); }
-  // Gives back segments that have no user here any more.
+  // Gives back segments that have no user here any more, and takes the next slots of a history of large samples.
   void tidy(monotonic::time_point now = monotonic::now()) noexcept;
   [[nodiscard]] std::shared_ptr<sliced_work> work() const noexcept { return work_; }
 
@@ -92,6 +92,7 @@ class generations {
   [[nodiscard]] std::shared_ptr<slot_writer> make(slot_writer::needs n);
   [[nodiscard]] std::uint32_t slots_to_take(const slot_writer& of, const demand& d) const noexcept;
   void start(std::uint64_t begin, std::uint64_t end, task what, sliced_work::slice each);
+  void take_ahead();
   void start_taking(const std::shared_ptr<slot_writer>& in, std::uint32_t slots);
   void start_copy(const std::shared_ptr<slot_writer>& to, std::uint32_t slot, sample from);
   [[nodiscard]] bool finish() noexcept;
