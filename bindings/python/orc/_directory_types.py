@@ -58,6 +58,13 @@ class PublicationCounters:
     """Samples that a newer one replaced before a reader took them."""
     readers: int
     """Links up."""
+    last_sent_ns: Optional[int]
+    """The publisher's monotonic clock when it sent its newest sample. Its age is sampled_ns - last_sent_ns + age_ms.
+    None: it sent none, or its library is older than this counter."""
+    jitter_ns: Optional[int]
+    """Standard deviation of the intervals between the samples since the report before. While there are fewer than two
+    intervals, they count for the next report. None: fewer than two, the publisher's clock was set meanwhile, or its
+    library is older than this counter."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,8 @@ class SubscriptionCounters:
     """Of the link in use."""
     reason: str
     """Why this transport."""
+    sampled_ns: int
+    """The subscriber's monotonic clock when it reported."""
 
 
 @dataclass(frozen=True)

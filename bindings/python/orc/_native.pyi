@@ -13,6 +13,8 @@ from orc._types import LinkInfo
 
 version: str
 
+def monotonic_ns() -> int: ...
+
 # Before Python 3.12, numpy's stubs do not say that an array is a buffer.
 _Sample = Union[Buffer, NDArray[Any]]
 
@@ -66,6 +68,8 @@ class Publisher(Generic[T]):
 class Subscriber(Generic[T_co]):
     def __init__(self, same: Subscriber[Any]) -> None: ...
     def _is(self, other: Subscriber[Any]) -> bool: ...
+    @property
+    def _codec(self) -> Optional[Typed[Any]]: ...
     @property
     def topic(self) -> str: ...
     @property

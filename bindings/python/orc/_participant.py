@@ -12,7 +12,7 @@ from orc._log import log_to_logging
 from orc._native import Message
 from orc._program import program_name
 from orc._type_description import TypeDescription
-from orc._typed import Typed, typed
+from orc._typed import Typed, makes_same, typed
 from orc._typed.loan import TypedLoan
 from orc._typed.variables import T, T_co, V
 from orc._types import link_text
@@ -67,6 +67,7 @@ class Subscriber(_native.Subscriber[T_co]):
 
     # Waiting is no base class, because a class over the extension's types has one base only.
     recv = Waiting.recv
+    _arrivals: Dict[Any, Any]
     __aiter__ = Waiting.__aiter__
     __anext__ = Waiting.__anext__
     on_message = Waiting.on_message
@@ -118,9 +119,9 @@ class Participant(_native.Participant):
             multicast=multicast,
             log=log_to_logging if log is None else log,
         )
-        # One object per request, so that all asyncio tasks that wait for it share its descriptor.
-        self._subscribers: weakref.WeakValueDictionary[str, Subscriber[Any]] = weakref.WeakValueDictionary()
-        self._codecs: Dict[str, Typed[Any]] = {}  # of the topics that are registered with a type
+        # One object per request and class of values.
+        self._subscribers: Dict[str, weakref.WeakSet[Subscriber[Any]]] = {}
+        self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
 
     @overload
@@ -186,7 +187,7 @@ class Participant(_native.Participant):
             self._remember(topic, codec)
             raise
         self._remember(topic, codec)
-        return self._publisher(made)
+        return Publisher(made, codec) if codec is not None else self._publisher(made)
 
     @overload  # type: ignore[override]
     def request_topic(
@@ -273,7 +274,7 @@ class Participant(_native.Participant):
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:
             if codec is not None:
-                self._codecs[topic] = codec
+                self._codecs.setdefault(topic, codec)
 
     def _publisher(self, made: _native.Publisher[Any]) -> Publisher[Any]:
         with self._lock:
@@ -281,10 +282,16 @@ class Participant(_native.Participant):
 
     def _known(self, made: _native.Subscriber[Any]) -> Subscriber[Any]:
         with self._lock:
-            known = self._subscribers.get(made.topic)
-            if known is None or not known._is(made):  # `known` is of a subscription that was released
-                known = self._subscribers[made.topic] = Subscriber(made)
-            return known
+            # `_is`: others are of a subscription that was released
+            same = [each for each in self._subscribers.get(made.topic, ()) if each._is(made)]
+            for each in same:
+                if makes_same(each._codec, made._codec):
+                    return each
+            added: Subscriber[Any] = Subscriber(made)
+            # All asyncio tasks that wait for it share its descriptor.
+            added._arrivals = same[0]._arrivals if same else {}
+            self._subscribers.setdefault(made.topic, weakref.WeakSet()).add(added)
+            return added
 
     def __repr__(self) -> str:
         try:

@@ -51,13 +51,14 @@ nb::tuple tuple_of(const type_description& of) {
   return nb::make_tuple(of.name, of.schema_encoding, of.message_encoding,
                         nb::bytes(of.schema.data(), of.schema.size()));
 }
+nb::object cast_ns(std::int64_t ns) { return nb::cast(ns); }
 nb::tuple tuple_of(const publication_counters& of) {
-  return nb::make_tuple(of.sampled_ns, of.age.count(), of.sent, of.bytes, of.dropped, of.readers);
+  return nb::make_tuple(of.sampled_ns, of.age.count(), of.sent, of.bytes, of.dropped, of.readers,
+                        optional(of.last_sent_ns, cast_ns), optional(of.jitter_ns, cast_ns));
 }
 nb::tuple tuple_of(const subscription_counters& of) {
   return nb::make_tuple(of.age.count(), of.received, of.bytes, of.missed, of.malformed, of.stale,
-                        optional(of.sample_age_ns, [](std::int64_t ns) { return nb::cast(ns); }),
-                        optional(of.transport, name_of), of.reason);
+                        optional(of.sample_age_ns, cast_ns), optional(of.transport, name_of), of.reason, of.sampled_ns);
 }
 nb::tuple tuple_of(const publication_state& of) {
   const auto tuple = [](const auto& part) { return tuple_of(part); };

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -38,28 +38,26 @@ inline void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// How long a call of the user may still wait, in slices.
+// How long a call of the user may still wait, in slices. By ORC's clock: a replay then makes as many slices. The first
+// look at the clock comes after the first slice, so that a thread's first call of liborc is the user's.
 class patience {
  public:
   explicit patience(int timeout_ms) noexcept : left_ms_(timeout_ms) {}
   // Next slice in ms. Passes bad timeouts on: liborc reports them.
-  [[nodiscard]] int slice() noexcept {
-    if (left_ms_ != -1 && left_ms_ <= slice_ms) return left_ms_;
-    if (left_ms_ != -1 && !ends_) ends_ = clock::now() + std::chrono::milliseconds(left_ms_);
-    return slice_ms;
-  }
+  [[nodiscard]] int slice() const noexcept { return left_ms_ != -1 && left_ms_ <= slice_ms ? left_ms_ : slice_ms; }
   // After a slice without a result: false when the time is over.
   [[nodiscard]] bool goes_on() noexcept {
     if (left_ms_ == -1) return true;
-    if (!ends_) return false;
-    left_ms_ = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(*ends_ - clock::now()).count());
+    if (!ends_ && left_ms_ <= slice_ms) return false;
+    const std::int64_t now = orc::monotonic_ns();
+    if (!ends_) ends_ = now + (left_ms_ - slice_ms) * std::int64_t{1'000'000};
+    left_ms_ = static_cast<int>((*ends_ - now + 999'999) / 1'000'000);
     return left_ms_ > 0;
   }
 
  private:
-  using clock = std::chrono::steady_clock;
   int left_ms_;
-  std::optional<clock::time_point> ends_;
+  std::optional<std::int64_t> ends_;  // ns
 };
 
 }  // namespace orc::python

@@ -38,6 +38,9 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);  // atexit closed everything that is left
   m.doc() = "liborc (liborc/include/orc/*.h) for the package orc.";
   m.attr("version") = orc::version();
+  m.def("monotonic_ns", &orc::monotonic_ns,
+        "Same as time.monotonic_ns(), but traced (ORC_TRACE): a replay returns the same values again. "
+        "liborc/doc/guide/replay.md.");
   orc::python::interpreter::watch_end();
   orc::python::bind_session(m);
   orc::python::bind_message(m);

@@ -49,6 +49,11 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
   return self.publisher(topic);
 }
 
+subscriber_handle handle_of(participant& self, const std::string& topic) {
+  const auto same = self.owner->find(topic);
+  return {self.owner, same, topic, same->codec};
+}
+
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
                                 int spin_us, nb::handle max_age_ms, nb::handle type, const std::string& type_check,
@@ -63,18 +68,21 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .max_age_ms = to_int(max_age_ms, "max_age_ms"),
                                 .type = to_type(type),
                                 .type_check = to_type_check(type_check)};
-  const auto since = std::chrono::steady_clock::now();
+  const std::int64_t since = within_ms > 0 ? orc::monotonic_ns() : 0;
   const result outcome =
       self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
   if (!outcome && outcome.code() != errc::no_broker && outcome.code() != errc::type_mismatch) check(outcome);
-  subscriber_handle made{self.owner, self.owner->find(topic), topic};
-  if (!codec.is_none()) made.same->codec = std::move(codec);
+  subscriber_handle made = handle_of(self, topic);
+  if (!codec.is_none()) {
+    if (made.codec.is_none()) made.same->codec = codec;
+    made.codec = std::move(codec);
+  }
   if (conflate == 1) made.same->newest_only();
   const std::string stays = "the request stays: Participant.subscriber('" + topic + "') is its handle";
   check(outcome, stays);
   if (within_ms == 0) return made;
-  const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
-  const auto left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent.count());
+  const std::int64_t spent_ms = within_ms > 0 ? (orc::monotonic_ns() - since) / 1'000'000 : 0;
+  const std::int64_t left = within_ms == -1 ? -1 : std::max<std::int64_t>(0, within_ms - spent_ms);
   if (made.wait_connected(static_cast<int>(left))) return made;
   const link_info link = without_gil([&]() noexcept { return made.same->end.link(); });
   fail(errc::timed_out,
@@ -83,7 +91,8 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
 
 nb::object receive_by_name(participant& self, std::string_view topic, nb::handle timeout_ms, subscription::way how) {
   const int timeout = to_int(timeout_ms, "timeout_ms");
-  return self.owner->find(topic)->receive(timeout, how);
+  const subscriber_handle found = handle_of(self, std::string(topic));
+  return found.same->receive(timeout, how, found.codec);
 }
 
 void send_by_name(participant& self, std::string_view topic, nb::handle data) {
@@ -163,10 +172,7 @@ void bind_participant(nb::module_& m) {
       .def("publisher", &participant::publisher, nb::arg("topic"),
            "Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked.")
       .def(
-          "subscriber",
-          [](participant& self, std::string_view topic) {
-            return subscriber_handle{self.owner, self.owner->find(topic), std::string(topic)};
-          },
+          "subscriber", [](participant& self, std::string_view topic) { return handle_of(self, std::string(topic)); },
           nb::arg("topic"), "Returns the handle of a requested topic. Raises NotRequested, Closed, Forked.")
       .def(
           "unregister_topic",

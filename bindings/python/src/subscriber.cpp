@@ -36,12 +36,20 @@ bool subscriber_handle::wait_connected(int timeout_ms) {
   patience left(timeout_ms);
   for (;;) {
     const int slice = left.slice();
-    const result outcome = without_gil([&]() noexcept { return same->end.wait_connected(slice); });
+    result verdict;
+    const result outcome = without_gil([&]() noexcept {
+      result found = same->end.wait_connected(slice);
+      if (found.code() == errc::type_mismatch) verdict = same->end.check_type();
+      return found;
+    });
     if (outcome) return true;
-    if (outcome.code() == errc::type_mismatch) check(outcome);
-    if (outcome.code() != errc::timed_out) fail_to_wait(outcome.code());
+    // A sender of another type on an open multicast channel ends a slice, but not the wait.
+    if (verdict.code() == errc::type_mismatch) check(outcome);
+    if (outcome.code() != errc::timed_out && outcome.code() != errc::type_mismatch) fail_to_wait(outcome.code());
     raise_signals();
-    if (!left.goes_on()) return false;
+    if (left.goes_on()) continue;
+    if (outcome.code() == errc::type_mismatch) check(outcome);
+    return false;
   }
 }
 
@@ -56,10 +64,11 @@ void bind_subscriber(nb::module_& m) {
           "_is", [](const subscriber_handle& self, const subscriber_handle& other) { return self.same == other.same; },
           nb::arg("other"), "Whether both are the same subscription.")
       .def_ro("topic", &subscriber_handle::topic, "The topic's name.")
+      .def_ro("_codec", &subscriber_handle::codec, "orc._typed.codec.Typed, or None.")
       .def(
           "recv_msg",
           [](subscriber_handle& self, nb::handle timeout_ms) {
-            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv);
+            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv, self.codec);
           },
           nb::arg("timeout_ms"),
           "Returns the newest sample that was not returned yet (conflate=0: the next one), or None. Waits for it at "
@@ -68,7 +77,7 @@ void bind_subscriber(nb::module_& m) {
       .def(
           "recv_next",
           [](subscriber_handle& self, nb::handle timeout_ms) {
-            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next);
+            return self.same->receive(to_int(timeout_ms, "timeout_ms"), &orc::subscriber::recv_next, self.codec);
           },
           nb::arg("timeout_ms"),
           "Returns the sample after the last one returned, in order. If that one is gone, returns the oldest later "

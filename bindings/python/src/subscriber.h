@@ -17,6 +17,7 @@ struct subscriber_handle {
   session_ref owner;
   std::shared_ptr<subscription> same;
   std::string topic;
+  nanobind::object codec;  // orc._typed.codec.Typed, or None
 
   [[nodiscard]] bool wait_connected(int timeout_ms);
 };

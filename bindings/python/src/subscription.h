@@ -17,18 +17,19 @@ class subscription {
 
   // Returns a sample, or None when there is none; raises for anything else. Waits in slices, and checks for signals
   // between and after them. When a handler raises (KeyboardInterrupt), the sample stays here for the next call.
-  [[nodiscard]] nanobind::object receive(int timeout_ms, way how);
+  // `codec`: orc._typed.codec.Typed, makes the value of the message; None: it is bytes.
+  [[nodiscard]] nanobind::object receive(int timeout_ms, way how, const nanobind::object& codec);
 
   // conflate=1 is certain: a sample that was left here gives way to a newer one.
   void newest_only() noexcept { newest_only_ = true; }
 
   orc::subscriber end;
-  // orc._typed.codec.Typed: makes the values of the messages. None: they are bytes.
+  // Of the first request that named one: for those that name none.
   nanobind::object codec = nanobind::none();
 
  private:
-  [[nodiscard]] nanobind::object hand_over(message&& sample, const message& skipped);
-  [[nodiscard]] nanobind::object take_left(way how);
+  [[nodiscard]] nanobind::object hand_over(message&& sample, const message& skipped, const nanobind::object& codec);
+  [[nodiscard]] nanobind::object take_left(way how, const nanobind::object& codec);
 
   message left_;
   std::uint64_t handed_over_ = 0;

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from typing import Any, Tuple
+from typing import Any, Callable, Tuple
 
 import pytest
 
@@ -44,11 +44,17 @@ def program(name: str) -> str:
     return found
 
 
-def _module(directory: pathlib.Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+def _look_in(directory: pathlib.Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the package of this name is that of the directory, not that of an earlier test."""
     monkeypatch.syspath_prepend(str(directory))
-    for each in [each for each in sys.modules if each == name or each.startswith(name + ".")]:
+    package = name.partition(".")[0]
+    for each in [each for each in sys.modules if each == package or each.startswith(package + ".")]:
         monkeypatch.delitem(sys.modules, each)
     importlib.invalidate_caches()
+
+
+def _module(directory: pathlib.Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    _look_in(directory, name, monkeypatch)
     return importlib.import_module(name)
 
 
@@ -59,20 +65,37 @@ def lcm_module(directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch, text: s
 
 
 def proto_module(directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    file = directory / "typed_scan.proto"
+    file.write_text(PROTO)
+    return proto_modules(directory, monkeypatch, file)
+
+
+def proto_modules(directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch, *files: pathlib.Path) -> Any:
+    """Returns the module of the first file, which imports those of the others. All are in one directory."""
     pytest.importorskip("google.protobuf")
-    (directory / "typed_scan.proto").write_text(PROTO)
-    command = [program("protoc"), "--python_out=.", "typed_scan.proto"]
-    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    command = [program("protoc"), f"--python_out={directory}", f"-I{files[0].parent}", *map(str, files)]
+    subprocess.run(command, check=True, capture_output=True)
     try:
-        return _module(directory, "typed_scan_pb2", monkeypatch)
+        found = [_module(directory, each.stem + "_pb2", monkeypatch) for each in reversed(files)]
     except Exception as error:  # the package refuses what another version of protoc made
         pytest.skip(f"the package protobuf does not go with protoc: {error}")
+    return found[-1]
 
 
 def flatbuffer_module(directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Tuple[Any, pathlib.Path]:
+    file = directory / "typed_scan.fbs"
+    file.write_text(FBS)
+    classes, bfbs = flatbuffer_classes(directory, monkeypatch, file)
+    return classes("typed_fb.Scan"), bfbs
+
+
+def flatbuffer_classes(
+    directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch, file: pathlib.Path
+) -> Tuple[Callable[[str], Any], pathlib.Path]:
+    """Returns what imports a module by its full name, and the path of the binary schema."""
     pytest.importorskip("flatbuffers")
-    (directory / "typed_scan.fbs").write_text(FBS)
     for options in (["--python"], ["--binary", "--schema"]):
-        command = [program("flatc"), *options, "-o", ".", "typed_scan.fbs"]
-        subprocess.run(command, cwd=directory, check=True, capture_output=True)
-    return _module(directory, "typed_fb.Scan", monkeypatch), directory / "typed_scan.bfbs"
+        command = [program("flatc"), *options, "-o", str(directory), str(file)]
+        subprocess.run(command, check=True, capture_output=True)
+    _look_in(directory, "typed_fb", monkeypatch)
+    return importlib.import_module, directory / f"{file.stem}.bfbs"

@@ -66,6 +66,27 @@ def test_topics_and_their_state(backend: ModuleType, broker: BrokerProcess, dire
         )
 
 
+def test_the_age_and_the_jitter_of_a_topic(backend: ModuleType, broker: BrokerProcess, directory: Any) -> None:
+    """A topic with intervals of 5 ms and more has a jitter; a second later its newest sample is a second old."""
+
+    def counters() -> Any:
+        found = directory.describe("t").publication.counters
+        return found if found is not None and found.sent == 3 else None
+
+    with backend.Participant() as participant:
+        publisher = participant.register_topic("t")
+        for pause_s in (0.005, 0.05, 0):
+            publisher.send_msg(b"1")
+            time.sleep(pause_s)
+        assert wait_until(lambda: (found := counters()) is not None and found.jitter_ns is not None)
+        first = counters()
+        assert 0 <= first.sampled_ns - first.last_sent_ns < 60_000_000_000
+        assert wait_until(lambda: counters().sampled_ns > first.sampled_ns)
+        second = counters()
+        assert second.last_sent_ns == first.last_sent_ns
+        assert second.jitter_ns is None
+
+
 def orc_type(backend: ModuleType) -> Any:
     return backend.TypeDescription("Pose", "text", "text", b"double x;")
 

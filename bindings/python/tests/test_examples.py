@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 import signal
 import struct
 import subprocess
@@ -47,10 +48,13 @@ def line(process: subprocess.Popen[str]) -> str:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_help(name: str) -> None:
+    if name == "recording_arrays.py":
+        pytest.importorskip("mcap")
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), "--help"], env=environment(), capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0 and "--broker" in done.stdout, done.stderr
+    expected = "--plot" if name == "recording_arrays.py" else "--broker"
+    assert done.returncode == 0 and expected in done.stdout, done.stderr
 
 
 def test_force_controller_answers_the_robot(broker: BrokerProcess) -> None:
@@ -131,6 +135,46 @@ def test_monitor_tells_rates_and_silence(broker: BrokerProcess) -> None:
             counted = "" if state_line.startswith("state: 0.0 Hz") else state_line
         assert "oldest" in counted
         interrupted(monitor)
+
+
+def test_recording_becomes_arrays(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer_of = pytest.importorskip("mcap.writer").Writer
+    import orc
+
+    arm = np.dtype(
+        [("q", "<f8", (7,)), ("mode", "u1"), ("label", "S8"), ("tool", [("force", "<f4", (3,))])], align=True
+    )
+    schema_bytes = orc.struct("robot.Arm", arm).description.schema
+    sent = np.zeros(20, arm)
+    sent["q"] = np.arange(140.0).reshape(20, 7)
+    sent["mode"] = np.arange(20)
+    sent["tool"]["force"] = -0.5
+    with open(tmp_path / "run.mcap", "wb") as file:
+        writer = writer_of(file)
+        writer.start()
+        schema = writer.register_schema("robot.Arm", "struct", schema_bytes)
+        channel = writer.register_channel("arm", "struct", schema)
+        for i, sample in enumerate(sent):
+            writer.add_message(channel, 10**9 + 10_000_000 * i, sample.tobytes(), 10**9)
+        writer.finish()
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    times, samples = __import__("recording_arrays").read(str(tmp_path / "run.mcap"), "arm")
+    assert list(np.diff(times)) == 19 * [10_000_000]
+    assert samples.dtype.itemsize == arm.itemsize
+    for name in ("q", "mode", "label", "tool"):
+        assert np.array_equal(samples[name], sent[name]), name
+    with example("recording_arrays.py", str(tmp_path / "run.mcap"), "arm") as process:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert out.splitlines() == [
+        "arm: 20 samples in 0.190 s",
+        "q: float64[20, 7], 0.0 to 139.0",
+        "mode: uint8[20], 0 to 19",
+        "tool.force: float32[20, 3], -0.5 to -0.5",
+    ]
+    with example("recording_arrays.py", str(tmp_path / "run.mcap"), "leg") as process:
+        process.communicate(timeout=60)
+        assert process.returncode == 1
 
 
 def test_no_program_is_longer_than_a_page() -> None:

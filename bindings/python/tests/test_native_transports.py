@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+
+from support import wait_until
 
 
 @pytest.mark.parametrize("transport", ["inproc", "ipc", "tcp", "shm"])
@@ -69,3 +72,26 @@ def test_the_type_is_shown(native: Any, broker: Any, bin_dir: Any) -> None:
         assert "geometry.Pose" in shown.stdout
         with pytest.raises(TypeError):
             participant.register_topic("u", type=native.TypeDescription(name=5))
+
+
+def test_a_sender_of_another_type_does_not_end_the_wait_on_open_multicast(native: Any, run_dir: Any) -> None:
+    """It ended after 50 ms, with the first slice. Another sender may have the type, at any time until the timeout."""
+    options = {"multicast": "udpm://239.255.76.83:17684?ttl=0&interface=lo", "transports": "multicast"}
+    here, there = (native.TypeDescription(name, "", "json") for name in ("a.Config", "b.Config"))
+    with native.Participant("none", **options) as other, native.Participant("none", **options) as receiving:
+        publisher = other.register_topic("t", type=there)
+        subscriber = receiving.request_topic("t", type=here)
+
+        def heard() -> bool:
+            publisher.send_msg(b"{}")
+            return "b.Config" in subscriber.link.reason
+
+        wait_until(heard)
+        began = time.monotonic()
+        with pytest.raises(native.TypeMismatch, match="b.Config"):
+            subscriber.wait_connected(400)
+        assert time.monotonic() - began >= 0.4
+        with native.Participant("none", **options) as right:
+            matching = right.register_topic("t", type=here)
+            wait_until(lambda: matching.send_msg(b"{}") or subscriber.recv_msg(20))
+            assert subscriber.wait_connected(20_000)

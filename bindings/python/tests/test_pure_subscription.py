@@ -16,7 +16,7 @@ pytest.importorskip("flatbuffers")
 import zmq
 
 import orc.pure as orc
-from orc.pure import identity, link
+from orc.pure import identity, link, messages
 from support import BrokerProcess, wait_until
 
 
@@ -112,3 +112,18 @@ def test_a_finalizer_closes_while_the_bell_is_quietened(broker: BrokerProcess, m
             patch.setattr(os, "read", read)
             subscriber.recv_msg(0)
         assert select.select([descriptor], [], [], 20)[0]
+
+
+def test_a_mismatch_ends_with_its_publication_also_in_an_answer(broker: BrokerProcess) -> None:
+    """The event that the publisher left is lost when the broker is away: the answer after it says the same."""
+    here, there = (orc.TypeDescription(name, "", "json") for name in ("a.Config", "b.Config"))
+    with orc.Participant() as publishing, orc.Participant() as participant:
+        publishing.register_topic("t", type=there)
+        with pytest.raises(orc.TypeMismatch):
+            participant.request_topic("t", type=here, connected_within_ms=20_000)
+        subscriber = participant.subscriber("t")
+        subscription = subscriber._subscription
+        gone = messages.TopicState("t", None, [], 0)
+        subscription._reactor.post(lambda: subscription.apply(gone, pushed=False))
+        wait_until(lambda: subscriber.link.reason == "no publisher")
+        assert not subscriber.wait_connected(0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import enum
 import gc
 import pathlib
+import re
 from types import ModuleType
 from typing import Annotated, Any, Callable, Iterator, List, Tuple
 
@@ -52,6 +54,7 @@ def ends(backend: ModuleType, broker: Any) -> Iterator[Callable[..., Any]]:
         made.append(backend.Participant(name=name, **options))
         return made[-1]
 
+    end.made = made  # type: ignore[attr-defined]
     yield end
     for each in made:
         each.close()
@@ -93,6 +96,73 @@ def test_a_dtype(ends: Callable[..., Any], backend: ModuleType) -> None:
     publisher.send_msg(b"abc")  # send_msg sends any bytes
     with pytest.raises(backend.BadSample, match="a sample of 3 bytes is no robot.State, which has 64 bytes"):
         subscriber.recv_msg(20_000).value()
+
+
+@dataclasses.dataclass
+class Renamed:
+    """The same fields, in another class."""
+
+    __orc_name__ = "robot.State"
+    q: Annotated[NDArray[np.float64], 7]
+    tau: np.float32
+    mode: Annotated[Mode, np.uint8]
+
+
+def test_a_handle_keeps_the_class_of_its_values(ends: Callable[..., Any]) -> None:
+    """A repeated request changed the class of the handles that were there, or was not heeded."""
+    sending, receiving = ends(), ends("viewer")
+    publisher = sending.register_topic("arm/state", transports="ipc", type=State)
+    subscriber = receiving.request_topic("arm/state", type=State, connected_within_ms=20_000)
+    other_publisher = sending.register_topic("arm/state", type=Renamed)
+    other = receiving.request_topic("arm/state", type=Renamed)
+    values = (np.zeros(7), np.float32(0), Mode.idle)
+
+    def got(by: Any) -> Any:
+        return type(by.recv_msg(20_000).value())
+
+    publisher.send(State(*values))
+    assert got(subscriber) is State
+    other_publisher.send(Renamed(*values))
+    assert got(other) is Renamed
+    sending.publisher("arm/state").send(State(*values))  # the first
+    assert got(receiving.subscriber("arm/state")) is State
+    publisher.send(State(*values))
+    assert type(receiving.recv_msg("arm/state", 20_000).value()) is State
+    assert receiving.request_topic("arm/state", type=State) is subscriber
+    assert receiving.request_topic("arm/state") is subscriber is receiving.subscriber("arm/state")
+    assert receiving.request_topic("arm/state", type=Renamed) is other
+
+
+def test_tasks_of_two_handles_share_the_descriptor(ends: Callable[..., Any]) -> None:
+    publisher, subscriber = linked(ends, State)
+    other = ends.made[-1].request_topic("arm/state", type=Renamed)  # type: ignore[attr-defined]
+
+    async def exchange() -> List[Any]:
+        tasks = [asyncio.ensure_future(each.recv()) for each in (subscriber, other)]
+        while not all(task.done() for task in tasks):
+            publisher.send(State(np.zeros(7), np.float32(0), Mode.idle))
+            await asyncio.wait(tasks, timeout=0.02, return_when=asyncio.FIRST_COMPLETED)
+        return [type(task.result().value()) for task in tasks]
+
+    assert asyncio.run(asyncio.wait_for(exchange(), 20)) == [State, Renamed]
+
+
+def test_a_loan_with_lists_of_numbers(ends: Callable[..., Any]) -> None:
+    """They were views of the memory, so the block always ended in BufferError."""
+
+    @dataclasses.dataclass
+    class Lists:
+        a: Annotated[List[np.float32], 3]
+        b: Annotated[List[np.int16], (2, 2)]
+
+    publisher, subscriber = linked(ends, Lists)
+    with publisher.loan() as lists:
+        assert lists.a == [0, 0, 0] and lists.b == [[0, 0], [0, 0]]
+        lists.a[1] = np.float32(2.5)
+        lists.b = [[1, 2], [3, 4]]
+    got = subscriber.recv_msg(20_000).value()
+    assert got.a == [0, 2.5, 0] and got.b == [[1, 2], [3, 4]]
+    assert isinstance(got.a, list) and isinstance(got.a[1], np.float32)
 
 
 def test_a_loan_is_a_view(ends: Callable[..., Any], backend: ModuleType) -> None:
@@ -187,10 +257,11 @@ def test_handles_by_name_know_the_type(ends: Callable[..., Any]) -> None:
     assert other.subscriber("arm/state").recv_msg(20_000).value().q[0] == 1
 
 
-MISMATCH = (
-    r"topic arm/state: type mismatch between robot.State at publisher `arm \(\d+\)` and robot.State here: "
+DIFFERENCE = (
+    r"type mismatch between robot.State at publisher `arm \(\d+\)` and robot.State here: "
     r"field `q` is float32\[7\] at publisher `arm \(\d+\)`, float64\[7\] here"
 )
+MISMATCH = "topic arm/state: " + DIFFERENCE
 
 
 def test_a_mismatch_when_the_publisher_is_first(ends: Callable[..., Any], backend: ModuleType) -> None:
@@ -202,6 +273,15 @@ def test_a_mismatch_when_the_publisher_is_first(ends: Callable[..., Any], backen
     with pytest.raises(backend.TypeMismatch, match=MISMATCH):
         state.wait_connected(20_000)
     assert not state.connected and "field `q` is float32[7]" in state.link.reason
+
+
+def test_the_publisher_learns_of_a_mismatch(ends: Callable[..., Any], backend: ModuleType) -> None:
+    logged: List[str] = []
+    ends(log=lambda level, text: logged.append(f"{level}: {text}")).register_topic("arm/state", type=Narrow)
+    with pytest.raises(backend.TypeMismatch, match=MISMATCH):
+        ends("viewer").request_topic("arm/state", type=State, connected_within_ms=20_000)
+    pattern = r"warning: topic arm/state: subscriber `viewer \(\d+\)` expects another type; it says: " + DIFFERENCE
+    wait_until(lambda: any(re.match(pattern, line) for line in logged))
 
 
 def test_a_mismatch_when_the_publisher_comes_later(ends: Callable[..., Any], backend: ModuleType) -> None:

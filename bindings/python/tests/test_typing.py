@@ -147,8 +147,9 @@ WRONG = {
 }
 
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
-# from Python 3.12 on. Of what is generic, the stubs say Generic.
+# from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
+    "monotonic_ns",
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",

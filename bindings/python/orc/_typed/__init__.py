@@ -5,8 +5,8 @@ numpy, and the packages of LCM, Protobuf and FlatBuffers, are used only when a p
 
 from __future__ import annotations
 
-from .codec import Typed
+from .codec import Typed, makes_same
 from .fields import Field
 from .resolve import flatbuffer, json, struct, typed
 
-__all__ = ["Field", "Typed", "flatbuffer", "json", "struct", "typed"]
+__all__ = ["Field", "Typed", "flatbuffer", "json", "makes_same", "struct", "typed"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Optional, TypeVar
 
 from .._errors import BadArgument, BadSample
 from .._type_description import TypeDescription
@@ -15,6 +15,8 @@ class Typed(Generic[T]):
 
     `orc.struct`, `orc.json` and `orc.flatbuffer` make one; `type=` makes one of a class.
     """
+
+    values: Any = None  #: The class, or the dtype, of the values.
 
     def __init__(self, description: TypeDescription) -> None:
         self.description = description
@@ -51,6 +53,13 @@ class Typed(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+
+def makes_same(one: Optional[Typed[Any]], other: Optional[Typed[Any]]) -> bool:
+    """Whether two types of one topic, which have the same description, have the same values."""
+    if one is None or other is None:
+        return one is other
+    return type(one) is type(other) and bool(one.values == other.values)
 
 
 class Bytes(Typed[bytes]):

@@ -46,6 +46,7 @@ class DataClass(Layout[T]):
 
     def __init__(self, kind: Any) -> None:
         self._structure = _structure_of(kind, 1)
+        self.values = kind
         name = vars(kind).get("__orc_name__", kind.__name__)
         super().__init__(str(name), self._structure.dtype, self._structure.notes)
 
@@ -116,11 +117,18 @@ def _instances(records: Any, nested: _Structure) -> List[Any]:
 
 
 def _plain(part: Any, member: _Member) -> Any:
-    """Returns one number, text or enumerator. A number that is no enumerator stays a number."""
+    """Returns numbers, texts or enumerators that do not share the memory, in lists when there are several.
+
+    A number that is no enumerator stays a number.
+    """
     value = part.tolist()
     if isinstance(member.kind, type) and issubclass(member.kind, enum.IntEnum):
         return _enumerator(value, member.kind)
-    return part[()] if isinstance(member.kind, type) and issubclass(member.kind, numpy.generic) else value
+    return _scalars(part) if isinstance(member.kind, type) and issubclass(member.kind, numpy.generic) else value
+
+
+def _scalars(part: Any) -> Any:
+    return [_scalars(part[index]) for index in range(len(part))] if numpy.ndim(part) else numpy.copy(part)[()]
 
 
 def _enumerator(value: Any, kind: Any) -> Any:

@@ -24,6 +24,7 @@ class FlatBuffer(Typed[T]):
         if name.rpartition(".")[2] != table.__name__:
             raise BadArgument(f"the root type of the schema is {name}, not {table.__name__}: add root_type, or pass it")
         self._table: Any = table
+        self.values = table
         super().__init__(TypeDescription(name, "flatbuffer", "flatbuffer", data))
 
     def encode(self, value: Any) -> Any:

@@ -16,7 +16,7 @@ _MASK = (1 << 64) - 1
 
 class Lcm(Typed[T]):
     def __init__(self, kind: Any) -> None:
-        self._kind = kind
+        self._kind = self.values = kind
         fingerprint = struct.unpack(">Q", kind._get_packed_fingerprint())[0]
         text = _text(kind, fingerprint) or f"fingerprint 0x{fingerprint:016x}\n"
         super().__init__(TypeDescription(_name(kind), "lcm", "lcm", text.encode()))

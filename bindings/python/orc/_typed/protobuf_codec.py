@@ -11,7 +11,7 @@ from .codec import T, Typed
 
 class Protobuf(Typed[T]):
     def __init__(self, kind: Any) -> None:
-        self._kind = kind
+        self._kind = self.values = kind
         of = kind.DESCRIPTOR
         super().__init__(TypeDescription(of.full_name, "protobuf", "protobuf", _file_descriptor_set(of.file)))
 

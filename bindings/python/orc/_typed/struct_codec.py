@@ -58,6 +58,10 @@ class Layout(Typed[T]):
 class Record(Layout["numpy.void"]):
     """A numpy dtype. A value is a record: value["q"]."""
 
+    @property
+    def values(self) -> Any:
+        return self.dtype
+
     def decode(self, message: Any) -> "numpy.void":
         record: "numpy.void" = self.array(message).reshape(1)[0]
         return record

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Optional, Protocol, Tuple
+from typing import Optional, Protocol
 
 from .._type_description import TypeDescription
 from . import messages
 from .announcement import Announcement
 from .described_type import DescribedType
+from .identity import Id
+from .type_gate import TypeGate
 
 
 class Declared(Protocol):
@@ -25,13 +27,11 @@ class DeclaredPublication(Declared, Protocol):
 
 
 class DeclaredSubscription(Declared, Protocol):
+    id: Id
+    gate: TypeGate
+
     def counters(self) -> messages.SubscriptionCounters: ...
 
     def apply(self, state: messages.TopicState, pushed: bool) -> None: ...
 
-    @property
-    def awaited_type(self) -> Optional[messages.Type]: ...
-
     def check_type(self, published: TypeDescription) -> None: ...
-
-    def take_news(self) -> Optional[Tuple[str, str]]: ...

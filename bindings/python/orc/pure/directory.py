@@ -13,7 +13,7 @@ from .. import _errors as errors
 from .._directory_types import Change
 from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
 from .._watching import Watching, patterns
-from . import messages, options
+from . import messages, options, wire
 from .broker_client import BrokerClient
 from .directory_states import participant_state, topic_state
 from .identity import Id
@@ -97,7 +97,7 @@ class Directory:
             while len(schema) < which.schema_size:
                 question = messages.GetSchema(which.hash, len(schema))
                 part = self._ask(question, messages.SchemaPart)
-                fits = 0 < len(part.bytes) <= which.schema_size - len(schema)
+                fits = len(part.bytes) == min(which.schema_size - len(schema), wire.MAX_SCHEMA_PART)
                 if (part.hash, part.offset) != (question.hash, question.offset) or not fits:
                     raise errors.Refused(f"the broker at {self._opened().endpoint} sent a part of another schema")
                 schema += part.bytes

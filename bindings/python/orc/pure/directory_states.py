@@ -44,7 +44,14 @@ def publication_state(of: messages.Publication) -> states.PublicationState:
         None
         if counted is None
         else states.PublicationCounters(
-            counted.sampled_ns, of.received_ago_ms, counted.sent, counted.bytes, counted.dropped, counted.readers
+            counted.sampled_ns,
+            of.received_ago_ms,
+            counted.sent,
+            counted.bytes,
+            counted.dropped,
+            counted.readers,
+            counted.last_sent_ns or None,
+            None if counted.jitter_ns < 0 else counted.jitter_ns,
         ),
     )
 
@@ -63,5 +70,6 @@ def subscription_state(of: messages.Subscription) -> states.SubscriptionState:
         counted.age_ns if counted.age_ns >= 0 else None,
         _TRANSPORTS[counted.transport] if counted.transport else None,
         counted.reason,
+        counted.sampled_ns,
     )
     return states.SubscriptionState(str(of.subscription), _holder_of(of), of.max_age_ms, _type_of(of.type), counters)

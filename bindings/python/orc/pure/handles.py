@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Optional, Union, overload
 
 from .. import _errors as errors
+from .._typed import Typed
 from .._typed.loan import TypedLoan
 from .._typed.variables import T, T_co
 from .._types import LinkInfo, link_text
@@ -25,9 +26,10 @@ _MAX_SAMPLE_BYTES = (1 << 30) - 16
 class Publisher(Generic[T]):
     """The sending end of a topic. Any thread may make any call. Calls raise Closed after unregister_topic or close."""
 
-    def __init__(self, owner: Owner, publication: Publication) -> None:
+    def __init__(self, owner: Owner, publication: Publication, codec: Optional[Typed[Any]]) -> None:
         self._owner = owner
         self._publication = publication
+        self._codec = codec
 
     @property
     def topic(self) -> str:
@@ -49,8 +51,7 @@ class Publisher(Generic[T]):
 
         Also raises BadSample (no value of that type).
         """
-        codec = self._publication.codec
-        self.send_msg(value if codec is None else codec.encode(value))
+        self.send_msg(value if self._codec is None else self._codec.encode(value))
 
     @overload
     def loan(self, size: int) -> Loan: ...
@@ -64,10 +65,9 @@ class Publisher(Generic[T]):
         """
         if size is not None:
             return self._bytes_loan(size)
-        codec = self._publication.codec
-        if codec is None:
+        if self._codec is None:
             raise errors.BadArgument(f"topic {self.topic} has no type: say how many bytes, loan(size)")
-        return TypedLoan(codec, self._bytes_loan(codec.memory_size()))
+        return TypedLoan(self._codec, self._bytes_loan(self._codec.memory_size()))
 
     def _bytes_loan(self, size: int) -> Loan:
         _check_size(options.number("size", size, 0, 2**63 - 1))
@@ -116,9 +116,11 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
     subscriber`.
     """
 
-    def __init__(self, owner: Owner, subscription: Subscription) -> None:
+    def __init__(self, owner: Owner, subscription: Subscription, codec: Optional[Typed[Any]]) -> None:
         self._owner = owner
         self._subscription = subscription
+        self._codec = codec
+        self._arrivals = subscription.arrivals
 
     @property
     def topic(self) -> str:
@@ -132,7 +134,7 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
         """
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
         self._usable()
-        return self._subscription.receive(timeout_ms)
+        return self._subscription.receive(timeout_ms, self._codec)
 
     def recv_next(self, timeout_ms: int) -> Optional[Message[T_co]]:
         """Same as recv_msg: over ipc and tcp, with conflate=1, only the newest sample is there."""

@@ -74,6 +74,8 @@ class PublicationCounters:
     bytes: int
     dropped: int
     readers: int
+    last_sent_ns: int = 0
+    jitter_ns: int = -1
 
 
 @dataclass(frozen=True)

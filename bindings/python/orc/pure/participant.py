@@ -10,7 +10,7 @@ from .. import _errors as errors
 from .._log import log_to_logging
 from .._program import program_name
 from .._type_description import TypeDescription
-from .._typed import Typed, typed
+from .._typed import Typed, makes_same, typed
 from .._typed.variables import V
 from . import endpoints, options
 from .core import Core, Owner
@@ -32,6 +32,16 @@ _REGISTER_DEFAULTS: Dict[str, object] = {
     "priority": "normal",
 }
 _REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0, "type": None, "checks": True}
+
+
+_warned = False
+
+
+def _warn_untraced(log: Callable[[str, str], object]) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        log("warning", "ORC_TRACE: this process is not traced: tracing needs the native backend")
 
 
 class Participant:
@@ -69,6 +79,8 @@ class Participant:
         self._transports = options.transports(transports) or options.transports_of_environment()
         address = _numeric(options.text("advertise", advertise) or os.environ.get("ORC_ADVERTISE", ""))
         self._name = options.text("name", name) or program_name()
+        if os.environ.get("ORC_TRACE"):
+            _warn_untraced(log or log_to_logging)
         core = Core(
             broker,
             self._name,
@@ -80,7 +92,8 @@ class Participant:
         self._core = core
         self._owner = Owner(core)
         self._asked: Dict[Tuple[str, str], Dict[str, object]] = {}
-        self._handles: weakref.WeakValueDictionary[int, Subscriber[Any]] = weakref.WeakValueDictionary()
+        self._handles: weakref.WeakKeyDictionary[Subscription, weakref.WeakSet[Subscriber[Any]]]
+        self._handles = weakref.WeakKeyDictionary()
 
     @overload
     def register_topic(
@@ -137,7 +150,7 @@ class Participant:
         asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept, "priority": urgency}
         self._same("unregister_topic", topic, topic in self._core.publications, asked, _REGISTER_DEFAULTS)
         made = self._core.register(topic, chosen or self._transports, described, codec, kept, urgency)
-        return Publisher(self._owner, made)
+        return Publisher(self._owner, made, codec or made.codec)
 
     @overload
     def request_topic(
@@ -202,7 +215,8 @@ class Participant:
         }
         self._same("release_topic", topic, topic in self._core.subscriptions, asked, _REQUEST_DEFAULTS)
         used = chosen or self._transports
-        return self._handle(self._core.request(topic, used, kept, oldest, within, described, checks, codec))
+        made = self._core.request(topic, used, kept, oldest, within, described, checks, codec)
+        return self._handle(made, codec or made.codec)
 
     def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
         """Registering or requesting again returns the current status. Options that are named again must be the same."""
@@ -223,7 +237,8 @@ class Participant:
     def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
         """Same as Subscriber.recv_msg, by name. Also raises NotRequested."""
         timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
-        return self._requested(topic).receive(timeout_ms)
+        requested = self._requested(topic)
+        return requested.receive(timeout_ms, requested.codec)
 
     def recv_next(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
         """Same as Subscriber.recv_next, by name. Also raises NotRequested."""
@@ -235,11 +250,12 @@ class Participant:
         publication = self._core.publications.get(_str(topic))
         if publication is None:
             raise errors.NotRegistered()
-        return Publisher(self._owner, publication)
+        return Publisher(self._owner, publication, publication.codec)
 
     def subscriber(self, topic: str) -> Subscriber[Any]:
         """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
-        return self._handle(self._requested(topic))
+        requested = self._requested(topic)
+        return self._handle(requested, requested.codec)
 
     def unregister_topic(self, topic: str) -> None:
         """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
@@ -279,12 +295,15 @@ class Participant:
             raise errors.NotRequested()
         return subscription
 
-    def _handle(self, subscription: Subscription) -> Subscriber[Any]:
-        """One object per request, so that all asyncio tasks that wait for it share its descriptor."""
-        known = self._handles.get(id(subscription))
-        if known is None or known._subscription is not subscription:
-            known = self._handles[id(subscription)] = Subscriber(self._owner, subscription)
-        return known
+    def _handle(self, subscription: Subscription, codec: Optional[Typed[Any]]) -> Subscriber[Any]:
+        """One object per request and class of values."""
+        known = self._handles.setdefault(subscription, weakref.WeakSet())
+        for each in known:
+            if makes_same(each._codec, codec):
+                return each
+        added: Subscriber[Any] = Subscriber(self._owner, subscription, codec)
+        known.add(added)
+        return added
 
 
 def _str(topic: str) -> str:

@@ -29,6 +29,7 @@ from .announcement import Announcement
 from .connections import Connections
 from .described_type import DescribedType
 from .identity import Id, draw_id
+from .interval_meter import IntervalMeter
 from .reactor import Reactor
 from .reader import Reader, Sample
 from .session import Log, Session
@@ -86,6 +87,7 @@ class Publication:
         self._sequence = 0
         self._bytes = 0
         self._dropped = 0
+        self._intervals = IntervalMeter()
         self._called = False
         self.closed = False
         self.joined = threading.Condition()  # notified when a reader joins, and by close()
@@ -136,8 +138,10 @@ class Publication:
 
     def counters(self) -> messages.PublicationCounters:
         dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
+        now_ns = time.monotonic_ns()
+        newest_ns, jitter_ns = self._intervals.take(now_ns, time.time_ns())
         return messages.PublicationCounters(
-            self.id, time.monotonic_ns(), self._sequence, self._bytes, dropped, len(self._readers)
+            self.id, now_ns, self._sequence, self._bytes, dropped, len(self._readers), newest_ns, jitter_ns
         )
 
     def tick(self) -> None:
@@ -256,6 +260,7 @@ class Publication:
             sent = self._tray.popleft()
             frame = sent.frame
             self._sequence += 1
+            self._intervals.add(sent.stamp_ns)
             if frame is not None:
                 link.pack_header_into(frame, self._sequence, sent.stamp_ns)
                 self._newest = Sample(self._sequence, frame)

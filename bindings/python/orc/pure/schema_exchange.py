@@ -22,35 +22,37 @@ _LIMIT = 6
 class _Upload:
     pause_s = 1.0  # a broker without room is asked again, as long as a topic has the type
 
-    def __init__(self, type: DescribedType, now: float) -> None:
+    def __init__(self, type: DescribedType, now: float, interval_s: float) -> None:
         self.type = type
-        self.refusals = 0
-        self.begin(now)
+        self.furthest = 0  # offset so far
+        self.refusals = 0  # since it was furthest
+        self.begin(now, interval_s)
 
-    def begin(self, at: float) -> None:
-        self.offset = 0
-        self.wait(at)
+    def begin(self, at: float, interval_s: float) -> None:
+        self.offset = 0  # of the next part
+        self.wait(at, interval_s)
 
-    def wait(self, at: float) -> None:
-        self.request = 0  # of the part that waits for its answer
+    def wait(self, at: float, interval_s: float) -> None:
+        self.copies: Dict[int, float] = {}  # of the part that waits for its answer: when each request was sent
         self.next = at
-        self.interval_s = _REPEAT_S
-        self.is_repeated = False
+        self.interval_s = interval_s
 
 
 class SchemaUploads:
     """Lives on the I/O thread."""
 
     _MAX_PAUSE_S = 30.0
-    _MAX_REFUSALS = 3  # a broker that refuses the parts of a schema this often never gets it
+    _MAX_REFUSALS = 3  # a broker that refuses the parts of a schema this often, and takes no more of it, never gets it
+    _MAX_COPIES = 16  # the answers to older copies of a part count no more
 
     def __init__(self) -> None:
         self._all: List[_Upload] = []  # the first is the one under way
+        self._first_interval_s = _REPEAT_S  # of the next part: a broker that answers slowly gets more time
 
     def add(self, type: DescribedType, now: float) -> None:
         """The broker lacks the schema of this type."""
         if all(each.type.reference.hash != type.reference.hash for each in self._all):
-            self._all.append(_Upload(type, now))
+            self._all.append(_Upload(type, now, self._first_interval_s))
 
     def forget_all(self) -> None:
         """The broker says anew what it lacks."""
@@ -66,17 +68,23 @@ class SchemaUploads:
         part = schema[current.offset : current.offset + wire.MAX_SCHEMA_PART]
         request = send(messages.SchemaPart(current.type.reference.hash, current.offset, part))
         if request:
-            current.is_repeated = current.request != 0
-            current.request, current.next = request, now + current.interval_s
-            current.interval_s = min(2 * current.interval_s, _MAX_REPEAT_S)
+            if len(current.copies) == self._MAX_COPIES:
+                del current.copies[next(iter(current.copies))]
+            current.copies[request] = now
+            current.next = now + current.interval_s
+            current.interval_s = max(current.interval_s, min(2 * current.interval_s, _MAX_REPEAT_S))
 
     def on_ack(self, request: int, now: float) -> None:
         """The broker confirmed a request; others than ours are ignored."""
         current = self._awaiting(request)
         if current is None:
             return
+        took = now - current.copies[request]
+        self._first_interval_s = max(_REPEAT_S, took, min(2 * took, _MAX_REPEAT_S))
         current.offset += wire.MAX_SCHEMA_PART
-        current.wait(now)
+        if current.offset > current.furthest:
+            current.furthest, current.refusals = current.offset, 0
+        current.wait(now, self._first_interval_s)
         if current.offset >= len(current.type.description.schema):
             self._all.remove(current)
 
@@ -92,7 +100,7 @@ class SchemaUploads:
             self._put_off(current, now)
             return f"{said}; it is sent again later" if is_first else ""
         # A part that was sent twice may have arrived twice, and a broker forgets an upload that pauses.
-        if current.offset > 0 or current.is_repeated:
+        if current.offset > 0 or len(current.copies) > 1:
             current.refusals += 1
             if current.refusals < self._MAX_REFUSALS:
                 self._put_off(current, now)
@@ -101,12 +109,13 @@ class SchemaUploads:
         return said
 
     def _awaiting(self, request: int) -> Optional[_Upload]:
+        """Returns the upload under way, if this is a copy of its part."""
         first = self._all[0] if self._all else None
-        return first if first is not None and first.request == request != 0 else None
+        return first if first is not None and request in first.copies else None
 
     def _choose(self, now: float) -> Optional[_Upload]:
         """An upload under way goes on until the broker has all of it or refuses it."""
-        if self._all and (self._all[0].request or self._all[0].offset > 0):
+        if self._all and (self._all[0].copies or self._all[0].offset > 0):
             return self._all[0] if self._all[0].next <= now else None
         due = next((each for each in self._all if each.next <= now), None)
         if due is not None:
@@ -115,7 +124,7 @@ class SchemaUploads:
         return due
 
     def _put_off(self, upload: _Upload, now: float) -> None:
-        upload.begin(now + upload.pause_s)
+        upload.begin(now + upload.pause_s, self._first_interval_s)
         upload.pause_s = min(2 * upload.pause_s, self._MAX_PAUSE_S)
         self._all.append(self._all.pop(0))
 
@@ -136,26 +145,33 @@ class SchemaFetches:
     _MIN_PAUSE_S, _MAX_PAUSE_S = 0.1, 1.0  # a schema that the broker lacks: the publisher may be sending it
 
     def __init__(self) -> None:
-        self._all: Dict[int, _Fetch] = {}  # by hash
+        # Types that claim the same hash are different ones, until the hash of one is verified.
+        self._all: Dict[messages.Type, _Fetch] = {}
         self._asked: Optional[_Fetch] = None  # one after the other, so that incomplete schemas do not add up
         self._request = 0  # of the question; 0: it is not sent
         self._ask_at = 0.0
         self._interval_s = _REPEAT_S
 
     def want(self, type: messages.Type, now: float) -> Optional[TypeDescription]:
-        """Asks for the schema of this type until forget_unwanted(). Returns the description once it is known."""
-        wanted = self._all.get(type.hash) or self._all.setdefault(type.hash, _Fetch(type, now, self._MIN_PAUSE_S))
-        if wanted.type != type:  # a broker that lies: this one's turn comes when the other is forgotten
-            return None
+        """Asks for the schema of this type until forget_unwanted(). Returns the description once it is known.
+
+        While a description is known, no other schema is fetched.
+        """
+        wanted = self._all.get(type) or self._all.setdefault(type, _Fetch(type, now, self._MIN_PAUSE_S))
         wanted.is_wanted = True
         return wanted.found
 
+    def release(self, type: messages.Type) -> None:
+        """The description was used. It is forgotten unless it is wanted again before forget_unwanted()."""
+        if (used := self._all.get(type)) is not None:
+            used.is_wanted = False
+
     def forget_unwanted(self) -> None:
         """Forgets the types that were not wanted since the last call."""
-        self._all = {hash: each for hash, each in self._all.items() if each.is_wanted and each.found is None}
+        self._all = {type: each for type, each in self._all.items() if each.is_wanted}
         for each in self._all.values():
             each.is_wanted = False
-        if self._asked is not None and self._all.get(self._asked.type.hash) is not self._asked:
+        if self._asked is not None and self._all.get(self._asked.type) is not self._asked:
             self._asked = None
 
     def begin_again(self, now: float) -> None:
@@ -166,8 +182,8 @@ class SchemaFetches:
 
     def step(self, now: float, send: Send) -> None:
         """Sends the question that is due."""
-        if self._asked is None:
-            due = [each for each in self._all.values() if each.found is None and each.next <= now]
+        if self._asked is None and all(each.found is None for each in self._all.values()):
+            due = [each for each in self._all.values() if each.next <= now]
             self._asked = min(due, key=lambda each: each.next, default=None)
             self._await_next(now)
         current = self._asked
@@ -184,7 +200,7 @@ class SchemaFetches:
             return
         lacks = current.type.schema_size - len(current.bytes)
         is_next = (part.hash, part.offset) == (current.type.hash, len(current.bytes))
-        if not is_next or not 0 < len(part.bytes) <= lacks:
+        if not is_next or len(part.bytes) != min(lacks, wire.MAX_SCHEMA_PART):
             self._put_off(current, now)
             return
         current.bytes += part.bytes

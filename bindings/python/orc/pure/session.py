@@ -60,6 +60,7 @@ class Session:
         self._subscriptions: Dict[str, DeclaredSubscription] = {}
         self._withdrawals: List[Announcement] = []
         self._types = TypeExchange()
+        self._will_compare = False  # before the next tick
         self._hello = Announcement(self._compose_hello)
         self._refusal: Optional[Error] = None  # of the last Hello
         self._hello_again_s = 0.0
@@ -239,6 +240,10 @@ class Session:
         elif isinstance(body, messages.Welcome):
             self._welcomed(body)
             self._start_over()
+        elif isinstance(body, messages.TypeMismatch):
+            publication = self._publications.get(body.topic)
+            if publication is not None and publication.described and (said := self._types.news_for_publisher(body)):
+                self._log("warning", said)
         elif isinstance(body, messages.TopicState) and body.topic in self._subscriptions:
             self._subscriptions[body.topic].apply(body, pushed=True)
 
@@ -347,7 +352,14 @@ class Session:
                     return
                 self._open[request] = (time.monotonic() + _ANSWER_S, asked)
                 asked.sent()
-        self._types.step(self._topics(), list(self._subscriptions.values()), self._send, self._log)
+        has_more = self._types.step(self._topics(), list(self._subscriptions.values()), self._send, self._log)
+        if has_more and not self._will_compare and (rest_s := self._types.rest_s) < _TICK_S:
+            self._will_compare = True
+            self._reactor.after(rest_s, self._go_on_comparing)
+
+    def _go_on_comparing(self) -> None:
+        self._will_compare = False
+        self._send_all()
 
     def _unspeakable(self, asked: Announcement, error: Exception) -> None:
         """Refuses one declaration that cannot be encoded. The others are sent."""

@@ -9,7 +9,7 @@ import collections
 import dataclasses
 import threading
 import time
-from typing import Any, Deque, List, NamedTuple, Optional, Tuple
+from typing import Any, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 import zmq
 
@@ -61,7 +61,9 @@ class Subscription:
         log: Log,
     ) -> None:
         self.topic = topic
-        self.described, self._codec = described, codec
+        self.described = described
+        self.codec = codec  # of the first request that named one: for those that name none
+        self.arrivals: Dict[Any, Any] = {}  # asyncio tasks of all handles share the descriptor
         self.id = draw_id()
         self.announcement = Announcement(self._compose, self._answered)
         self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
@@ -79,7 +81,7 @@ class Subscription:
         self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
         # I/O thread only.
-        self._gate = TypeGate(topic, described if checks_type else None)
+        self.gate = TypeGate(topic, described if checks_type else None)
         self._publication: Optional[messages.Publication] = None
         self._link: Optional[SubscriberLink] = None
         self._former: Optional[SubscriberLink] = None
@@ -92,8 +94,11 @@ class Subscription:
 
     # Users' threads.
 
-    def receive(self, timeout_ms: int) -> Optional[Message[Any]]:
-        """Returns the next sample that is young enough; None when there is none in time. Raises Closed."""
+    def receive(self, timeout_ms: int, codec: Optional[Typed[Any]]) -> Optional[Message[Any]]:
+        """Returns the next sample that is young enough; None when there is none in time. Raises Closed.
+
+        codec: makes the value of the message; None: it is bytes.
+        """
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
         before = (self._returned, self._missed)
@@ -111,7 +116,7 @@ class Subscription:
                     raise errors.Closed()
                 before = (self._returned, self._missed)
                 taken = self._queue[0]
-                message = self._message(taken)
+                message = self._message(taken, codec)
                 self._queue.popleft()
                 return message
         except BaseException:
@@ -126,13 +131,13 @@ class Subscription:
             self._stale += 1
         return bool(self._queue)
 
-    def _message(self, taken: _Arrived) -> Message[Any]:
+    def _message(self, taken: _Arrived, codec: Optional[Typed[Any]]) -> Message[Any]:
         publication, last = self._returned
         header = taken.header
         missed = max(0, header.sequence - 1 - (last if publication == taken.publication else taken.joined))
         self._returned = (taken.publication, header.sequence)
         self._missed += missed
-        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed, self._codec)
+        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed, codec)
 
     def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
         """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
@@ -225,16 +230,17 @@ class Subscription:
     def apply(self, state: messages.TopicState, pushed: bool) -> None:
         """Follows the state at the broker. Only an event ends a link: a broker that just started knows no topics.
 
+        An obstacle ends with any answer, because there is no link that would be more reliable.
         Changes that come too often are followed later, because each of them costs a connection to some address.
         """
         found = state.publication
-        if self._closed or (found is None and not pushed):
+        if self._closed or (found is None and not pushed and self._obstacle is None):
             return
         if found is None:
-            self._gate.look_away()
+            self.gate.look_away()
         else:
-            self._gate.look_at(found, self._session.checks)
-        before, obstacle = self._obstacle, None if found is None else self._gate.closed_by()
+            self.gate.look_at(found, self._session.checks)
+        before, obstacle = self._obstacle, None if found is None else self.gate.closed_by()
         self._set_obstacle(obstacle)
         known = self._publication
         self._publication = found
@@ -254,23 +260,15 @@ class Subscription:
         elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
             self._connect()
 
-    @property
-    def awaited_type(self) -> Optional[messages.Type]:
-        """The publication's type, when its schema is needed to check it."""
-        return self._gate.awaited
-
     def check_type(self, published: TypeDescription) -> None:
-        """Decides with the description of awaited_type."""
-        self._gate.compare(published, self._session.checks)
-        obstacle = self._gate.closed_by()
+        """Decides with the description of the type that the gate awaits."""
+        self.gate.compare(published, self._session.checks)
+        obstacle = self.gate.closed_by()
         self._set_obstacle(obstacle)
         if obstacle is not None:
             self._disconnected(obstacle.reason)
         elif self._publication is not None and not self._closed:
             self._connect()
-
-    def take_news(self) -> Optional[Tuple[str, str]]:
-        return self._gate.take_news()
 
     def _set_obstacle(self, obstacle: Optional[Obstacle]) -> None:
         with self._changed:

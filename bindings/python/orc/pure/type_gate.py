@@ -12,6 +12,8 @@ from .described_type import DescribedType
 from .schema.sentences import escaped
 from .type_checks import TypeChecks
 
+_BETWEEN_NEWS_S = 1.0  # any publisher can change its type as often as it likes
+
 
 class Obstacle(NamedTuple):
     """Why a subscription keeps away from a publication."""
@@ -43,6 +45,8 @@ class TypeGate:
         self._mismatch = ""
         self._reported = ""  # the last mismatch that take_news() has or will return; empty: its end was
         self._news: Optional[Tuple[str, str]] = None
+        self._report = ""
+        self._next_news = self._next_report = 0.0
 
     def look_at(self, publication: messages.Publication, checks: TypeChecks) -> None:
         """The broker reports this publication. The verdict about the same one with the same type stays."""
@@ -90,10 +94,26 @@ class TypeGate:
         name = escaped(self._published.name) or "the publisher's type"
         return Obstacle(f"waits for the schema of {name}", False)
 
-    def take_news(self) -> Optional[Tuple[str, str]]:
-        """Returns level and text of what the user should learn, once: a mismatch, and its end."""
+    def take_news(self, now: float) -> Optional[Tuple[str, str]]:
+        """Returns level and text of what the user should learn: a mismatch, and its end.
+
+        At most once a second: then the newest.
+        """
+        if self._news is None or now < self._next_news:
+            return None
         news, self._news = self._news, None
+        self._next_news = now + _BETWEEN_NEWS_S
         return news
+
+    def report(self, now: float) -> str:
+        """Returns what the publisher should learn, once for each verdict and at most once a second: the mismatch.
+
+        Empty: nothing. Call reported() when it is sent.
+        """
+        return self._report if now >= self._next_report else ""
+
+    def reported(self, now: float) -> None:
+        self._report, self._next_report = "", now + _BETWEEN_NEWS_S
 
     def _decide(self, outcome: str) -> None:
         if not outcome:
@@ -103,10 +123,12 @@ class TypeGate:
         self._mismatch = f"topic {self._topic}: {outcome}"
         if self._reported != self._mismatch:
             self._news = ("warning", self._mismatch)
+        self._report = outcome
         self._reported = self._mismatch
 
     def _pass(self) -> None:
         self._verdict = _Verdict.MATCH
+        self._report = ""
         if self._reported:
             text = f"topic {self._topic}: the type of publisher `{escaped(self._publisher)}` matches now"
             self._news = ("info", text)
