@@ -44,6 +44,7 @@ class readable_help : public CLI::Formatter {
       std::string name = value_name(*option);
       const bool has_delimiter = option->get_delimiter() != '\0';
       if (takes_several(*option) && has_delimiter) name += std::string(1, option->get_delimiter()) + "...";
+      if (!name.empty() && option->get_expected_min() == 0) name = "[" + name + "]";
       if (!name.empty()) text = " " + name;
       if (const std::string checks = checks_of(*option); !checks.empty()) remarks.push_back(checks);
       const std::string usual = default_text(option->get_default_str());

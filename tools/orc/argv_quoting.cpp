@@ -12,7 +12,8 @@ constexpr char mark = '\x1f';  // at the end of a word that would otherwise end 
 
 std::vector<std::string> quoted_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  const bool publishes = words.size() > 2 && words[0] == "topic" && words[1] == "pub";
+  const bool publishes =
+      (words.size() > 2 && words[0] == "topic" && words[1] == "pub") || (!words.empty() && words[0] == "replay");
   for (std::string& word : words) {
     if (publishes && word.starts_with('[') && (word.ends_with(']') || word.ends_with(mark))) word += mark;
   }

@@ -1,6 +1,6 @@
 // Where a command takes a list of words, CLI11 (2.1 to 2.4 at least, Option::_add_result) takes a word like [1,2]
-// apart: to it that is a list. Samples for `orc topic pub` are often JSON, so such words are marked before CLI11 sees
-// them.
+// apart: to it that is a list. Samples for `orc topic pub` are often JSON, and so are arguments of the programs that
+// `orc replay` starts, so such words are marked before CLI11 sees them.
 #pragma once
 
 #include <string>

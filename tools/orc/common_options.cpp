@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "amount.h"
 #include "text.h"
-#include "tools/command_line/help.h"
 #include "wire/control.h"
 
 namespace orc::cli {
@@ -41,8 +41,13 @@ CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, con
   return command.add_option_function<std::string>("--as", take, help)->type_name("LAYOUT");
 }
 
-CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help) {
-  return command.add_option(name, seconds, help)->type_name("SEC")->check(between(0.0, 1e9).description(""));
+CLI::Option* add_duration(CLI::App& command, const char* name, double& seconds, const char* help) {
+  const auto take = [&seconds, name](const std::string& text) {
+    const auto parsed = duration_of_text(text, std::chrono::nanoseconds(0));
+    if (!parsed) throw CLI::ValidationError(name, parsed.error().message());
+    seconds = std::chrono::duration<double>(*parsed).count();
+  };
+  return command.add_option_function<std::string>(name, take, help)->type_name("TIME");
 }
 
 }  // namespace orc::cli

@@ -26,7 +26,7 @@ void add_topic_argument(CLI::App& command, std::string& topic);
 // Adds --as LAYOUT: `layout` is what the option says, once the command line is read.
 CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help);
 
-// A number of seconds, not negative.
-CLI::Option* add_seconds(CLI::App& command, const char* name, double& seconds, const char* help);
+// A duration, in seconds; 0 is one.
+CLI::Option* add_duration(CLI::App& command, const char* name, double& seconds, const char* help);
 
 }  // namespace orc::cli

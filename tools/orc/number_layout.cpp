@@ -116,9 +116,8 @@ std::optional<std::vector<std::string>> number_layout::numbers(std::string_view 
 detail::expected<std::string> number_layout::sample(std::string_view numbers) const {
   const auto words = words_of(numbers);
   if (words.size() != kinds_.size())
-    return error(errc::bad_argument, quoted(numbers) + " has " + std::to_string(words.size()) +
-                                         (words.size() == 1 ? " number; " : " numbers; ") + text_ + " has " +
-                                         std::to_string(kinds_.size()));
+    return error(errc::bad_argument, quoted(numbers) + " has " + counted(words.size(), "number") + "; " + text_ +
+                                         " has " + std::to_string(kinds_.size()));
   std::string bytes;
   bytes.reserve(bytes_);
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -34,15 +34,6 @@ std::string_view head(std::string_view text, std::size_t limit) {
   return text.substr(0, end);
 }
 
-json_value json_head(const std::string& topic, const message& sample) {
-  return {{"topic", topic},
-          {"sequence", sample.sequence()},
-          {"stamp_ns", sample.stamp_ns()},
-          {"age_ns", sample.age_ns()},
-          {"missed", sample.missed()},
-          {"size", sample.size()}};
-}
-
 // Appends a member whose value is JSON already.
 std::string with(const json_value& json, const char* name, const std::string& value) {
   std::string text = to_text(json);
@@ -52,16 +43,35 @@ std::string with(const json_value& json, const char* name, const std::string& va
 
 }  // namespace
 
-std::string sample_head(const message& sample) {
-  return "seq=" + std::to_string(sample.sequence()) +
-         " age_us=" + fixed(static_cast<double>(sample.age_ns()) / 1e3, 1) + " size=" + std::to_string(sample.size()) +
-         " missed=" + std::to_string(sample.missed());
+sample_labels labels_of(const std::string& topic, const message& sample) {
+  const std::int64_t age_ns = sample.age_ns();
+  return {topic,
+          "seq=" + std::to_string(sample.sequence()) + " age_us=" + fixed(static_cast<double>(age_ns) / 1e3, 1) +
+              " size=" + std::to_string(sample.size()) + " missed=" + std::to_string(sample.missed()),
+          {{"topic", topic},
+           {"sequence", sample.sequence()},
+           {"stamp_ns", sample.stamp_ns()},
+           {"age_ns", age_ns},
+           {"missed", sample.missed()},
+           {"size", sample.size()}}};
 }
 
-std::string sample_line(const message& sample, const payload_style& style, bool full) {
-  const std::string_view payload = as_text(sample.bytes());
+sample_labels labels_of(const std::string& topic, const recording::sample& sample, std::int64_t first_ns) {
+  return {topic,
+          "t=" + fixed(static_cast<double>(sample.received_ns - first_ns) / 1e9, 6) + " topic=" + escaped(topic) +
+              " seq=" + std::to_string(sample.sequence) + " size=" + std::to_string(sample.data.size()),
+          {{"topic", topic},
+           {"sequence", sample.sequence},
+           {"received_ns", sample.received_ns},
+           {"stamp_ns", sample.stamp_ns},
+           {"size", sample.data.size()}}};
+}
+
+std::string sample_line(const sample_labels& labels, std::span<const std::byte> sample, const payload_style& style,
+                        bool full) {
+  const std::string_view payload = as_text(sample);
   const bool text = shown_as_text(payload, style);
-  std::string line = sample_head(sample);
+  std::string line = labels.line;
   if (const auto numbers = numbers_of(payload, style)) return line + " numbers=" + joined(*numbers, " ");
   const std::string_view shown = full   ? payload
                                  : text ? head(payload, max_text_length)
@@ -73,9 +83,9 @@ std::string sample_line(const message& sample, const payload_style& style, bool 
   return line;
 }
 
-std::string sample_json(const std::string& topic, const message& sample, const payload_style& style) {
-  const std::string_view payload = as_text(sample.bytes());
-  json_value json = json_head(topic, sample);
+std::string sample_json(const sample_labels& labels, std::span<const std::byte> sample, const payload_style& style) {
+  const std::string_view payload = as_text(sample);
+  json_value json = labels.json;
   if (const auto numbers = numbers_of(payload, style)) {
     json_value& list = json["numbers"] = json_value::array();
     for (const std::string& each : *numbers) list.push_back(is_json_number(each) ? json_value::parse(each) : nullptr);
@@ -87,19 +97,18 @@ std::string sample_json(const std::string& topic, const message& sample, const p
   return to_text(json);
 }
 
-std::string typed_json(const std::string& topic, const message& sample, const std::string& type,
-                       const std::string& value) {
-  json_value json = json_head(topic, sample);
+std::string typed_json(const sample_labels& labels, const std::string& type, const std::string& value) {
+  json_value json = labels.json;
   json["type"] = type;
   return with(json, "value", value);
 }
 
-std::string fields_json(const std::string& topic, const message& sample, const std::vector<std::string>& fields,
+std::string fields_json(const sample_labels& labels, const std::vector<std::string>& fields,
                         const std::vector<std::string>& values) {
   std::string members;
   for (std::size_t i = 0; i < fields.size(); ++i)
     members += (i == 0 ? "" : ",") + to_text(json_value(fields[i])) + ":" + values[i];
-  return with(json_head(topic, sample), "fields", "{" + members + "}");
+  return with(labels.json, "fields", "{" + members + "}");
 }
 
 }  // namespace orc::cli

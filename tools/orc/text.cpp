@@ -67,6 +67,10 @@ std::string duration_text(std::int64_t ns) {
   return fixed(value / 1e9, 1) + " s";
 }
 
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
 std::string size_text(double bytes) {
   if (bytes < 1e3) return fixed(bytes, 0) + " B";
   if (bytes < 1e6) return fixed(bytes / 1e3, 1) + " kB";

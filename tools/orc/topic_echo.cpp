@@ -10,9 +10,7 @@
 #include "exit_code.h"
 #include "look.h"
 #include "orc.h"
-#include "orc/types/json.h"
-#include "sample_text.h"
-#include "sample_tree.h"
+#include "sample_printer.h"
 #include "text.h"
 #include "tools/command_line/help.h"
 #include "topic.h"
@@ -29,21 +27,13 @@ using clock = detail::stop_signal::clock;
 // How long Ctrl-C or a reader of the pipe that left may go unnoticed while no sample comes.
 constexpr int slice_ms = 100;
 
-// Longer arrays end with "… 997 more".
-constexpr std::size_t folded_elements = 16;
-
 struct echo_options {
   common_options common;
   std::string topic;
   std::uint64_t count = 0;  // 0: until Ctrl-C
   bool once = false;
   double timeout_s = -1;  // negative: none
-  payload_style style;
-  bool hex = false;
-  bool text = false;
-  bool raw = false;
-  bool full = false;
-  std::vector<std::string> fields;
+  print_options print;
   std::string type;
   std::vector<std::string> lcm_types;
   std::size_t queue = 0;  // 0: newest only
@@ -93,7 +83,8 @@ class echo_command {
     while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
-        if (!show(sample)) return wrong_field_ ? exit_code::usage : out_.failed() ? exit_code::failed : exit_code::ok;
+        if (!show(sample))
+          return printer_.wrong_field() ? exit_code::usage : out_.failed() ? exit_code::failed : exit_code::ok;
         if (++shown_ == wanted_) return exit_code::ok;
         quiet_since = clock::now();
         continue;
@@ -134,72 +125,13 @@ class echo_command {
     return found ? types_.add_lcm(*found) : result(found.error());
   }
 
-  // Shows the bytes where a form of them was asked for, and of samples that cannot be decoded.
   bool show(const message& sample) {
-    if (options_.raw) return out_.write(as_text(sample.bytes()));
-    if (options_.style.shown != payload_style::form::automatic || options_.style.numbers) return show_bytes(sample);
+    const sample_labels labels = labels_of(options_.topic, sample);
+    if (options_.print.shows_bytes()) return printer_.show(labels, sample.bytes(), nullptr, {});
     if (sample.sequence() <= last_sequence_) types_.look_again();  // the publisher restarted
     last_sequence_ = sample.sequence();
     const types::decoder* const type = types_.decoder_of(sample.bytes());
-    if (type != nullptr) return options_.fields.empty() ? show_decoded(sample, *type) : show_fields(sample, *type);
-    if (!options_.fields.empty()) {
-      remark(types_.why().empty() ? "topic '" + options_.topic + "' is untyped: it has no fields (--type FILE:NAME)"
-                                  : types_.why());
-      return true;
-    }
-    if (!types_.why().empty()) remark(types_.why());
-    return show_bytes(sample);
-  }
-
-  bool show_bytes(const message& sample) {
-    return out_.line(options_.common.json ? sample_json(options_.topic, sample, options_.style)
-                                          : sample_line(sample, options_.style, options_.full));
-  }
-
-  bool show_decoded(const message& sample, const types::decoder& type) {
-    const result decoded = options_.common.json ? types::to_json(type, sample.bytes(), {}, text_)
-                                                : sample_tree(type, sample.bytes(), fold(), text_);
-    if (!decoded) {
-      remark("this is no " + escaped(type.type().name) + ": " + decoded.error().message());
-      return show_bytes(sample);
-    }
-    if (options_.common.json) return out_.line(typed_json(options_.topic, sample, type.type().name, text_));
-    return out_.write(sample_head(sample) + "\n" + text_);
-  }
-
-  // One line per sample, with the value alone if there is one field.
-  bool show_fields(const message& sample, const types::decoder& type) {
-    std::vector<std::string> values;
-    for (const std::string& each : options_.fields) {
-      types::field_path path;
-      result found = type.path(each, path);
-      if (!found) {
-        out_.note(escaped(found.error().message()));
-        wrong_field_ = true;
-        return false;
-      }
-      const types::json_options options{.pretty = false, .fold = options_.common.json ? 0 : fold()};
-      found = types::to_json(type, sample.bytes(), path, options, text_);
-      if (!found) {
-        remark("this is no " + escaped(type.type().name) + ": " + found.error().message());
-        text_ = "null";
-      }
-      values.push_back(text_);
-    }
-    if (options_.common.json) return out_.line(fields_json(options_.topic, sample, options_.fields, values));
-    std::string line;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values.size() > 1) line += (i == 0 ? "" : " ") + options_.fields[i] + "=";
-      line += values[i];
-    }
-    return out_.line(line);
-  }
-
-  [[nodiscard]] std::size_t fold() const { return options_.full ? 0 : folded_elements; }
-
-  // Once per text: a stream of such samples must not fill the terminal.
-  void remark(const std::string& text) {
-    if (std::exchange(remarked_, text) != text) out_.note(escaped(text));
+    return printer_.show(labels, sample.bytes(), type, types_.why());
   }
 
   [[nodiscard]] std::string no_link() const { return "no link to the publisher of '" + options_.topic + "'"; }
@@ -259,10 +191,8 @@ class echo_command {
   console out_;
   const detail::stop_signal stop_;
   topic_types types_;
-  std::string text_;
-  std::string remarked_;
+  sample_printer printer_{out_, options_.print};
   std::uint64_t last_sequence_ = 0;
-  bool wrong_field_ = false;
   broker participant_;
 };
 
@@ -280,28 +210,10 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
           ->type_name("N")
           ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   command->add_flag("--once", options->once, "End after one sample")->excludes(count);
-  add_seconds(*command, "--timeout", options->timeout_s,
-              "End when no sample came for SEC seconds: exit code 4, or 3 without a publisher; 0 if samples came "
-              "and no number of them was asked for");
-  auto* hex = command->add_flag("--hex", options->hex,
-                                "Payload as hexadecimal digits (default: text if it is printable UTF-8)");
-  auto* text =
-      command->add_flag("--text", options->text, "Payload as text, anything unprintable escaped")->excludes(hex);
-  auto* raw = command->add_flag("--raw", options->raw, "Only the bytes of the payloads, nothing between them")
-                  ->excludes(hex)
-                  ->excludes(text);
-  auto* full = command->add_flag("--full", options->full,
-                                 "Long arrays and payloads whole (default: the first 16 elements, 256 bytes of text, "
-                                 "64 of hex)");
-  full->excludes(raw);
-  auto* field =
-      command
-          ->add_option("--field", options->fields, "Only this field, such as q[3] or pose.position.x; may be repeated")
-          ->type_name("PATH")
-          ->excludes(hex)
-          ->excludes(text)
-          ->excludes(raw);
-  field->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_duration(*command, "--timeout", options->timeout_s,
+               "End when no sample came for this time: exit code 4, or 3 without a publisher; 0 if samples came "
+               "and no number of them was asked for");
+  add_print_options(*command, options->print);
   command
       ->add_option("--type", options->type,
                    "The type of the samples, from a file: .lcm, .fbs, .bfbs, .proto, .pb, .msg or .json (default: the "
@@ -314,14 +226,6 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
       ->type_name("DIR|FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_as(
-      *command, options->style.numbers,
-      "Payload as numbers: f8x7 is seven doubles, u4,f4x3 an unsigned integer of 4 bytes and three floats; i, u or f "
-      "and the bytes of one number, packed, in this machine's byte order")
-      ->excludes(hex)
-      ->excludes(text)
-      ->excludes(raw)
-      ->excludes(full);
   command
       ->add_option("--queue", options->queue,
                    "Every sample in order, up to DEPTH waiting, instead of the newest one only")
@@ -333,10 +237,10 @@ void add_topic_echo(CLI::App& topic, int& exit_code) {
       ->type_name("MS")
       ->check(between(1, 1'000'000'000));
   add_common_options(*command, options->common, "One JSON object per line, with the whole value or payload");
-  command->get_option("--json")->excludes(raw)->excludes(full);  // which it shows whole anyway
+  exclude_json(*command);
   command->callback([options, &exit_code] {
-    if (options->hex) options->style.shown = payload_style::form::hex;
-    if (options->text) options->style.shown = payload_style::form::text;
+    settle(options->print);
+    options->print.json = options->common.json;
     exit_code = echo_command(*options).run();
   });
 }

@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "look.h"
 #include "text.h"
+#include "tools/view/meters.h"
 #include "topic.h"
 #include "topic_text.h"
 
@@ -40,6 +41,9 @@ void describe(rows& lines, const publication_state& from, bool verbose) {
     lines.push_back({"sent", std::to_string(counters->sent) + " samples, " + std::to_string(counters->bytes) +
                                  " bytes, " + std::to_string(counters->dropped) + " dropped, " +
                                  std::to_string(counters->readers) + " readers" + ago_text(counters->age)});
+    if (const auto age = view::age_of_newest(*counters))
+      lines.push_back({"newest sample", duration_text(age->count()) + " old"});
+    if (counters->jitter_ns) lines.push_back({"jitter", duration_text(*counters->jitter_ns)});
   } else {
     lines.push_back({"sent", "not told yet"});
   }

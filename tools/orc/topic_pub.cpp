@@ -222,8 +222,8 @@ class pub_command {
     if (options_.common.json) {
       out_.line(to_text({{"topic", options_.topic}, {"sent", sent_}, {"bytes", bytes_}, {"readers", readers}}));
     } else {
-      out_.hint("sent " + std::to_string(sent_) + (sent_ == 1 ? " sample, " : " samples, ") + std::to_string(bytes_) +
-                " bytes; " + std::to_string(readers) + (readers == 1 ? " reader" : " readers"));
+      out_.hint("sent " + counted(sent_, "sample") + ", " + std::to_string(bytes_) + " bytes; " +
+                counted(readers, "reader"));
     }
   }
 
@@ -268,11 +268,12 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
                              "lines: each line of stdin is a sample (default without DATA); whole: all of it is one"),
          {"lines", "whole"})
       ->excludes(data);
-  auto* wait = add_seconds(*command, "--wait", options->wait_s,
-                           "Wait up to SEC for a reader before the first sample (default 1). When given, the exit "
-                           "code is 4 if no reader came in that time; the samples are sent all the same");
-  add_seconds(*command, "--linger", options->linger_s,
-              "Stay for SEC after the last sample so that it arrives (default 0.2)");
+  auto* wait =
+      add_duration(*command, "--wait", options->wait_s,
+                   "Wait up to this time for a reader before the first sample (default 1s). When given, the exit "
+                   "code is 4 if no reader came in that time; the samples are sent all the same");
+  add_duration(*command, "--linger", options->linger_s,
+               "Stay this long after the last sample so that it arrives (default 0.2s)");
   auto* type = command
                    ->add_option("--type", options->type,
                                 "The type, from a file (.lcm, .fbs, .bfbs, .proto, .pb, .msg or .json); the input is "

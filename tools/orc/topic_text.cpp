@@ -25,9 +25,17 @@ json_value json_of(const topic_type& type) {
 namespace {
 
 json_value json_of(const publication_counters& counters) {
-  return {
-      {"sent", counters.sent},       {"bytes", counters.bytes},           {"dropped", counters.dropped},
-      {"readers", counters.readers}, {"sampled_ns", counters.sampled_ns}, {"received_ago_ms", counters.age.count()}};
+  const auto number = [](const std::optional<std::int64_t>& known) {
+    return known ? json_value(*known) : json_value();
+  };
+  return {{"sent", counters.sent},
+          {"bytes", counters.bytes},
+          {"dropped", counters.dropped},
+          {"readers", counters.readers},
+          {"sampled_ns", counters.sampled_ns},
+          {"received_ago_ms", counters.age.count()},
+          {"last_sent_ns", number(counters.last_sent_ns)},
+          {"jitter_ns", number(counters.jitter_ns)}};
 }
 
 json_value json_of(const subscription_counters& counters) {

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "orc/schema.h"
 #include "text.h"
 
 namespace orc::cli {
@@ -12,13 +11,6 @@ namespace {
 // How long the first sample may wait for the broker's answer.
 constexpr int first_answer_ms = 1000;
 constexpr auto ask_interval = std::chrono::milliseconds(200);  // for a schema that the broker does not have yet
-
-std::optional<std::uint64_t> fingerprint_of(std::span<const std::byte> sample) {
-  if (sample.size() < 8) return std::nullopt;
-  std::uint64_t number = 0;
-  for (const std::byte each : sample.first(8)) number = number << 8 | std::to_integer<std::uint64_t>(each);
-  return number;
-}
 
 }  // namespace
 
@@ -30,26 +22,10 @@ result topic_types::use(const type_description& type) {
   return types::decoder::make(type, decoder_);
 }
 
-result topic_types::add_lcm(const std::vector<type_description>& types) {
-  for (const auto& each : types) {
-    const auto fingerprint = lcm_fingerprint(each);
-    if (!fingerprint) continue;
-    if (auto made = types::decoder::make(each, lcm_[*fingerprint]); !made) return made;
-  }
-  return {};
-}
-
 const types::decoder* topic_types::decoder_of(std::span<const std::byte> sample) {
   if (!fixed_) follow();
   if (decoder_) return decoder_.get();
-  return by_fingerprint(sample);
-}
-
-const types::decoder* topic_types::by_fingerprint(std::span<const std::byte> sample) {
-  if (lcm_.empty()) return nullptr;
-  const auto fingerprint = fingerprint_of(sample);
-  const auto found = fingerprint ? lcm_.find(*fingerprint) : lcm_.end();
-  return found == lcm_.end() ? nullptr : found->second.get();
+  return lcm_.find(sample);
 }
 
 // The watch reports the type together with the publication, so a restarted publisher's type is known about when its

@@ -1,14 +1,13 @@
 // Decoders for the samples of one topic, whatever publication they come from.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "lcm_decoders.h"
 #include "look.h"
 #include "orc/types/decoder.h"
 
@@ -24,7 +23,7 @@ class topic_types {
   // Decodes everything with this type instead.
   [[nodiscard]] result use(const type_description& type);
   // Adds types of LCM channels, found by their fingerprint.
-  [[nodiscard]] result add_lcm(const std::vector<type_description>& types);
+  [[nodiscard]] result add_lcm(const std::vector<type_description>& types) { return lcm_.add(types); }
 
   // Returns the decoder for a sample that has just come. Null: its type is not known, or cannot be decoded; why() says
   // which. Valid until the next call. May ask the broker.
@@ -40,7 +39,6 @@ class topic_types {
 
   void follow();
   void take_over(const std::optional<topic_type>& type);
-  [[nodiscard]] const types::decoder* by_fingerprint(std::span<const std::byte> sample);
 
   const std::string topic_;
   directory directory_;
@@ -53,7 +51,7 @@ class topic_types {
   std::optional<topic_type> current_;
   std::string why_;
   std::unique_ptr<types::decoder> decoder_;
-  std::map<std::uint64_t, std::unique_ptr<types::decoder>> lcm_;
+  lcm_decoders lcm_;
 };
 
 // Returns the type of the topic's publication, with its schema. unknown_topic: no participant publishes it.

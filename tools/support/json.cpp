@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+
+#include "base/printable.h"
 
 namespace orc {
 
@@ -13,10 +16,27 @@ void round_numbers(json_value& value) {
   for (auto& each : value) round_numbers(each);
 }
 
+// Of valid JSON without line ends: such a character can only be part of a text.
+std::string without_controls(std::string_view json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (std::size_t size = 0; !json.empty(); json.remove_prefix(size)) {
+    size = detail::utf8_length(json);
+    const std::string_view character = json.substr(0, size);
+    if (detail::is_printable(character)) {
+      safe += character;
+    } else {
+      const std::string quoted = json_value(character).dump(-1, ' ', true);
+      safe.append(quoted, 1, quoted.size() - 2);
+    }
+  }
+  return safe;
+}
+
 }  // namespace
 
 std::string to_text(const json_value& value) {
-  return value.dump(-1, ' ', false, json_value::error_handler_t::replace);
+  return without_controls(value.dump(-1, ' ', false, json_value::error_handler_t::replace));
 }
 
 std::string to_json(const std::vector<json_value>& results) {

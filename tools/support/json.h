@@ -11,6 +11,7 @@ namespace orc {
 using json_value = nlohmann::ordered_json;
 
 // Writes one line of valid JSON: bytes that are not UTF-8 become U+FFFD, infinite numbers and NaN become null.
+// Characters on which a terminal acts are escaped (\u009b).
 [[nodiscard]] std::string to_text(const json_value& value);
 
 // Writes results as a list, one object per line, with at most three decimals.

@@ -1,0 +1,84 @@
+#include "play_output.h"
+
+#include <algorithm>
+
+#include "recorded_types.h"
+#include "text.h"
+#include "wire/control.h"
+
+namespace orc::cli {
+
+play_output::play_output(const play_output_options& options)
+    : options_(options), participant_(participant_for(options)) {}
+
+participant_options play_output::participant_for(const play_output_options& options) {
+  participant_options own;
+  own.name = "orc play";
+  own.broker = options.multicast.empty() ? options.broker : "none";
+  own.transports = options.multicast.empty() ? options.transports : transport_set{transport::multicast};
+  own.multicast = options.multicast;
+  return own;
+}
+
+std::string play_output::name_of(const std::string& recorded) const {
+  const auto renamed = std::find_if(options_.remap.begin(), options_.remap.end(),
+                                    [&](const auto& each) { return each.first == recorded; });
+  return options_.prefix + (renamed == options_.remap.end() ? recorded : renamed->second);
+}
+
+result play_output::add(const merged_channel& added) {
+  std::optional<std::size_t>& place = of_channel_.emplace_back();
+  if (!options_.topics.takes(added.what.topic)) return {};
+  const std::string name = name_of(added.what.topic);
+  if (const auto checked = wire::check_topic_name(name); !checked) {
+    remarks_.push_back("leaves out channel '" + escaped(name) + "', which is no topic name: rename it with --remap");
+    return {};
+  }
+  // An encoding alone would match no subscriber that expects a type.
+  const type_description type = is_unknown(added.what.type) ? type_description() : added.what.type;
+  const auto [known, is_new] = by_name_.try_emplace(name, publications_.size());
+  if (is_new) {
+    topic_options options;
+    options.type = type;
+    if (auto done = register_topic(name, options); !done) return done;
+    publications_.push_back({name, type, participant_.publisher(name)});
+  } else if (const auto& first = publications_[known->second].type; !type.empty() && type != first) {
+    remarks_.push_back("leaves out samples of '" + name + "' with type " + escaped(type.name) +
+                       ": the topic is published with " + (first.empty() ? "no type" : "type " + escaped(first.name)));
+    return {};
+  }
+  place = known->second;
+  return {};
+}
+
+result play_output::register_topic(const std::string& name, const topic_options& options) {
+  result done = participant_.register_topic(name, options);
+  if (done) return done;
+  return {done.code(), "cannot publish '" + name + "': " + escaped(done.error().message())};
+}
+
+result play_output::add_topic(const std::string& name, const topic_options& options, publisher& made) {
+  if (by_name_.contains(name)) return {errc::bad_argument, "the recording has a topic '" + name + "' already"};
+  if (auto done = register_topic(name, options); !done) return done;
+  made = participant_.publisher(name);
+  return {};
+}
+
+result play_output::publish(std::size_t channel, std::span<const std::byte> bytes, std::int64_t recorded_stamp_ns) {
+  const auto& place = of_channel_[channel];
+  if (!place) return {};
+  publication& to = publications_[*place];
+  const bool has_stamp = options_.keep_stamps && recorded_stamp_ns > 0;
+  result sent =
+      has_stamp ? to.to.send(bytes.data(), bytes.size(), recorded_stamp_ns) : to.to.send(bytes.data(), bytes.size());
+  if (sent) return sent;
+  return {sent.code(), "cannot send to '" + to.name + "': " + sent.error().message()};
+}
+
+std::string play_output::unread_topic() const {
+  for (const publication& each : publications_)
+    if (each.to.readers() == 0) return each.name;
+  return {};
+}
+
+}  // namespace orc::cli

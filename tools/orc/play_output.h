@@ -1,0 +1,69 @@
+// Publishes what plays: to ORC programs, or to LCM programs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merged_recording.h"
+#include "orc/participant.h"
+
+namespace orc::cli {
+
+struct play_output_options {
+  std::string broker;
+  transport_set transports;
+  std::string multicast;  // not empty: to LCM programs on this network, without a broker
+  topic_filter topics;    // of recorded names
+  std::vector<std::pair<std::string, std::string>> remap;  // recorded name, name to publish
+  std::string prefix;                                      // before each name, also a remapped one
+  bool keep_stamps = false;                                // publish with the recorded stamps
+};
+
+class play_output {
+ public:
+  explicit play_output(const play_output_options& options);
+
+  // Registers the topic of this channel, with its recorded type. Channels are added in the order of
+  // merged_recording::channels(). Channels of one name share a publication. Its type is that of the first channel;
+  // samples of other types are left out, and a remark says so.
+  // - as participant::register_topic.
+  result add(const merged_channel& added);
+
+  // Publishes a sample of a channel; nothing when its topic is left out.
+  result publish(std::size_t channel, std::span<const std::byte> bytes, std::int64_t recorded_stamp_ns);
+
+  // The publication of another topic than the recorded ones.
+  result add_topic(const std::string& name, const topic_options& options, publisher& made);
+
+  // What to say of channels that cannot be played, since the last call.
+  [[nodiscard]] std::vector<std::string> remarks() { return std::exchange(remarks_, {}); }
+
+  [[nodiscard]] std::size_t topics() const noexcept { return publications_.size(); }
+  // A topic that no subscriber is linked to; empty: each has one.
+  [[nodiscard]] std::string unread_topic() const;
+
+ private:
+  struct publication {
+    std::string name;
+    type_description type;
+    publisher to;
+  };
+
+  static participant_options participant_for(const play_output_options& options);
+  [[nodiscard]] std::string name_of(const std::string& recorded) const;
+  result register_topic(const std::string& name, const topic_options& options);
+
+  const play_output_options& options_;
+  participant participant_;
+  std::vector<publication> publications_;
+  std::map<std::string, std::size_t> by_name_;
+  std::vector<std::optional<std::size_t>> of_channel_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace orc::cli

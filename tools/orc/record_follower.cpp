@@ -1,0 +1,269 @@
+#include "record_follower.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "orc/schema.h"
+#include "text.h"
+
+namespace orc::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A broker takes so many patterns in one watch.
+constexpr std::size_t patterns_per_watch = 16;
+
+// The recorder may not run for a while, because the machine is busy: so long a queue should bridge it. Shared memory
+// keeps the queue in the publisher's memory, so large samples get a short one.
+constexpr std::size_t queue_bytes = std::size_t{16} << 20;
+constexpr std::size_t least_depth = 8;
+constexpr std::size_t most_depth = 8192;
+constexpr std::size_t default_depth = 1024;  // of a topic whose samples nobody has seen yet
+
+// Messages that a subscription over shared memory may hold: all that there are, but for the one that is being received
+// and the last one, with a reserve.
+constexpr std::size_t max_messages = 60;
+constexpr std::size_t most_pinned = 50;
+
+constexpr auto ask_interval = 100ms;  // for what the broker does not know yet
+constexpr auto patience = 1500ms;     // then a source is recorded with what is known of its type
+constexpr auto link_interval = 500ms;
+constexpr int last_broker_timeout_ms = 500;  // while somebody waits for the end
+constexpr auto silence = 2s;                 // then it is worth saying that no broker answers
+
+std::vector<directory_watch> watches_of(const record_options& options, const directory& from) {
+  std::vector<directory_watch> made;
+  std::vector<std::string> patterns = options.topics;
+  if (patterns.empty()) patterns.emplace_back("**");
+  for (std::size_t i = 0; i < patterns.size(); i += patterns_per_watch) {
+    watch_options wanted;
+    const auto begin = patterns.begin() + static_cast<std::ptrdiff_t>(i);
+    wanted.topics.assign(begin, begin + static_cast<std::ptrdiff_t>(std::min(patterns_per_watch, patterns.size() - i)));
+    made.push_back(from.watch(wanted));
+  }
+  return made;
+}
+
+participant_options participant_of(const record_options& options) {
+  participant_options own;
+  own.broker = options.broker;
+  own.name = "orc record";
+  own.broker_timeout_ms = 500;
+  return own;
+}
+
+recording::channel channel_of(const std::string& topic, const publication_state& from, type_description type) {
+  recording::channel made;
+  made.topic = topic;
+  made.type = std::move(type);
+  if (from.id.empty()) return made;
+  made.metadata["orc.publication"] = from.id;
+  made.metadata["orc.publisher"] = from.participant.name;
+  made.metadata["orc.pid"] = std::to_string(from.participant.pid);
+  made.metadata["orc.keep_last"] = from.keep_last ? "true" : "false";
+  return made;
+}
+
+}  // namespace
+
+record_follower::record_follower(const record_options& options, const detail::stop_signal& stop, record_receiver& to,
+                                 std::function<void(const std::string&)> note)
+    : options_(options),
+      note_(std::move(note)),
+      to_(to),
+      directory_(look(options.broker, stop)),
+      watches_(watches_of(options, directory_)),
+      participant_(participant_of(options)) {}
+
+std::vector<int> record_follower::fds() const {
+  std::vector<int> all;
+  for (const auto& each : watches_)
+    if (const int fd = each.fd(); fd >= 0) all.push_back(fd);
+  return all;
+}
+
+result record_follower::step() {
+  const auto now = clock::now();
+  due_ = now + 1s;
+  for (directory_watch& each : watches_) {
+    directory_change change;
+    result next;
+    while ((next = each.next_change(change, 0))) take(change);
+    if (next.code() == errc::bad_argument) return next;
+    if (next.code() == errc::refused) note_(escaped(next.error().message()));
+  }
+  if (!has_broker_ && !lost_ && now - begun_ > silence) {
+    lost_ = true;
+    note_("no broker answers: waits for one");
+  }
+  for (auto& [name, each] : topics_)
+    if (!describe(each, name)) due_ = std::min(due_, clock::now() + ask_interval);
+  if (now >= look_at_links_at_) look_at_links();
+  due_ = std::min(due_, look_at_links_at_);
+  return {};
+}
+
+void record_follower::finish() {
+  watches_.clear();
+  directory_ = directory({.broker = options_.broker, .broker_timeout_ms = last_broker_timeout_ms});
+}
+
+void record_follower::take(const directory_change& change) {
+  using kind = directory_change::kind;
+  if (change.what == kind::complete) {
+    if (std::exchange(lost_, false)) note_("the broker is back");
+    has_broker_ = true;
+  } else if (change.what == kind::broker_lost) {
+    if (!std::exchange(lost_, true)) note_("the broker does not answer: known topics go on, new ones have to wait");
+  } else if (change.what == kind::topic && change.topic.publication) {
+    follow(change.topic);
+  }
+}
+
+void record_follower::follow(const topic_state& topic) {
+  const auto found = topics_.find(topic.name);
+  std::shared_ptr<record_subscription> subscription =
+      found == topics_.end() ? subscribe(topic) : found->second.subscription;
+  if (!subscription) return;
+  followed& each = topics_[topic.name];
+  each.subscription = std::move(subscription);
+  if (each.publication.id != topic.publication->id) {
+    const std::lock_guard lock(each.subscription->mutex);
+    each.subscription->published = {topic.publication->id, record_moment::now().wall_ns};
+  }
+  replace(each, *topic.publication);
+  // Asked for now, it is known when the first sample comes.
+  type_description ignored;
+  if (topic.publication->type) (void)find_type(*topic.publication->type, ignored);
+}
+
+void record_follower::replace(followed& topic, const publication_state& found) {
+  if (topic.publication.id != found.id) topic.former = std::move(topic.publication);
+  topic.publication = found;
+}
+
+std::shared_ptr<record_subscription> record_follower::subscribe(const topic_state& topic) {
+  request_options wish;
+  wish.conflate = 0;
+  wish.depth = options_.depth != 0 ? options_.depth : depth_for(topic.name);
+  wish.max_messages = max_messages;
+  wish.type_check = type_check::off;
+  result asked = participant_.request_topic(topic.name, wish);
+  if (!asked && asked.code() != errc::no_broker && asked.code() != errc::timed_out) {
+    if (failed_.insert(topic.name).second)
+      note_("cannot record '" + topic.name + "': " + escaped(asked.error().message()));
+    return nullptr;
+  }
+  auto made = std::make_shared<record_subscription>(topic.name, participant_.subscriber(topic.name), most_pinned);
+  made->published = {topic.publication->id, record_moment::now().wall_ns};
+  if (asked = to_.add(made); !asked) {
+    (void)participant_.release_topic(topic.name);
+    if (failed_.insert(topic.name).second) note_(asked.error().message());
+    return nullptr;
+  }
+  failed_.erase(topic.name);
+  return made;
+}
+
+std::size_t record_follower::depth_for(const std::string& topic) {
+  topic_state state;
+  if (!directory_.describe(topic, state) || !state.publication || !state.publication->counters ||
+      state.publication->counters->sent == 0)
+    return default_depth;
+  const auto& counters = *state.publication->counters;
+  const std::uint64_t size = std::max<std::uint64_t>(counters.bytes / counters.sent, 1);
+  // A publisher in shared memory makes it a power of two: not of more bytes.
+  return std::bit_floor(std::clamp<std::size_t>(queue_bytes / size, least_depth, most_depth));
+}
+
+bool record_follower::describe(followed& topic, const std::string& name) {
+  record_subscription& from = *topic.subscription;
+  const bool former_is_known = describe_former(topic, name);
+  std::shared_ptr<record_source> source;
+  std::string before;
+  std::string id;
+  clock::time_point since;
+  {
+    const std::lock_guard lock(from.mutex);
+    source = from.source;
+    before = from.id_before;
+    id = from.source_id;
+    since = from.source_since;
+  }
+  if (!source || from.described == source->number()) return former_is_known;
+  const bool is_late = clock::now() - since > patience;
+  if (id.empty()) {
+    // The samples are here before the watch reports their publication, or after it: the broker is asked when in doubt.
+    if (topic.publication.id == before && !before.empty() && !lost_) {
+      topic_state state;
+      if (directory_.describe(name, state) && state.publication) replace(topic, *state.publication);
+    }
+    if (topic.publication.id == before && !is_late) return false;
+    const std::lock_guard lock(from.mutex);
+    if (from.source != source) return false;
+    from.source_id = topic.publication.id;
+    from.published.id = topic.publication.id;
+  } else if (topic.publication.id != id) {
+    from.described = source->number();  // its publication is gone: no more can be known of it
+    return former_is_known;
+  }
+  type_description type;
+  const bool found = !topic.publication.type || find_type(*topic.publication.type, type);
+  if (found) from.described = source->number();
+  if (found || is_late)
+    source->describe(channel_of(name, topic.publication, std::move(type)), topic.publication.keep_last);
+  return found && former_is_known;
+}
+
+// The source before the newest one, of which nothing was known when the newest one began.
+bool record_follower::describe_former(followed& topic, const std::string& name) {
+  record_subscription& from = *topic.subscription;
+  std::shared_ptr<record_source> source;
+  std::string id;
+  bool is_late = false;
+  {
+    const std::lock_guard lock(from.mutex);
+    if (!from.former) return true;
+    source = from.former;
+    id = from.former_id;
+    is_late = clock::now() - from.source_since > patience;
+  }
+  const publication_state unknown;
+  const publication_state& of = topic.publication.id == id ? topic.publication
+                                : topic.former.id == id    ? topic.former
+                                                           : unknown;
+  type_description type;
+  if (of.type && !find_type(*of.type, type) && !is_late) return false;
+  source->describe(channel_of(name, of, std::move(type)), of.keep_last);
+  const std::lock_guard lock(from.mutex);
+  from.former.reset();
+  return true;
+}
+
+bool record_follower::find_type(const topic_type& which, type_description& found) {
+  if (const auto known = types_.find(which.hash); known != types_.end()) {
+    found = known->second;
+    return true;
+  }
+  found = {which.name, which.schema_encoding, which.message_encoding, ""};
+  if (which.schema_size == 0 && hash_of(found) == which.hash) return true;
+  type_description whole;
+  if (lost_ || !directory_.find_type(which, whole)) return false;
+  found = whole;
+  types_.emplace(which.hash, std::move(whole));
+  return true;
+}
+
+// Samples in shared memory occupy the publisher's places; others do not.
+void record_follower::look_at_links() {
+  for (auto& [name, each] : topics_) {
+    const link_info link = each.subscription->link.link();
+    if (link.connected) each.subscription->in_shared_memory = link.transport == transport::shm;
+  }
+  look_at_links_at_ = clock::now() + link_interval;
+}
+
+}  // namespace orc::cli

@@ -1,0 +1,81 @@
+// Learns topics from the address broker, asks for their samples, and finds out their types.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "look.h"
+#include "orc/directory.h"
+#include "orc/participant.h"
+#include "record_options.h"
+#include "record_receiver.h"
+
+namespace orc::cli {
+
+// One thread at a time.
+class record_follower {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  // `note` gets sentences for people. `stop` and `to` must outlive it.
+  record_follower(const record_options& options, const detail::stop_signal& stop, record_receiver& to,
+                  std::function<void(const std::string&)> note);
+
+  // Descriptors that are readable when step() has something to do.
+  [[nodiscard]] std::vector<int> fds() const;
+  // When step() has something to do anyway.
+  [[nodiscard]] clock::time_point due() const noexcept { return due_; }
+  // Takes the broker's news, asks for the samples of new topics, and describes sources. Waits only for the broker's
+  // answers.
+  // - bad_argument, refused: the broker cannot be watched.
+  [[nodiscard]] result step();
+
+  // `stop` was raised, which ended the directory: from here on, step() only describes the sources that there are.
+  void finish();
+
+  // Topics that are recorded.
+  [[nodiscard]] std::size_t topics() const noexcept { return topics_.size(); }
+
+ private:
+  struct followed {
+    std::shared_ptr<record_subscription> subscription;
+    publication_state publication;  // as the broker reported it last; empty id: none yet
+    publication_state former;       // the one before
+  };
+
+  void take(const directory_change& change);
+  void follow(const topic_state& topic);
+  // The broker reports this publication of a topic.
+  static void replace(followed& topic, const publication_state& found);
+  [[nodiscard]] std::shared_ptr<record_subscription> subscribe(const topic_state& topic);
+  [[nodiscard]] std::size_t depth_for(const std::string& topic);
+  // True: nothing is left to do for this topic.
+  [[nodiscard]] bool describe(followed& topic, const std::string& name);
+  [[nodiscard]] bool describe_former(followed& topic, const std::string& name);
+  // False: the broker does not have the schema yet. `found` has what is known then.
+  [[nodiscard]] bool find_type(const topic_type& which, type_description& found);
+  void look_at_links();
+
+  const record_options& options_;
+  const std::function<void(const std::string&)> note_;
+  record_receiver& to_;
+  directory directory_;
+  std::vector<directory_watch> watches_;
+  participant participant_;
+  std::map<std::string, followed> topics_;
+  std::set<std::string> failed_;                     // topics of which that was said
+  std::map<std::uint64_t, type_description> types_;  // by hash
+  const clock::time_point begun_ = clock::now();
+  bool has_broker_ = false;
+  bool lost_ = false;
+  clock::time_point due_ = clock::now();
+  clock::time_point look_at_links_at_ = clock::now();
+};
+
+}  // namespace orc::cli

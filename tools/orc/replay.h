@@ -1,0 +1,11 @@
+// `orc replay`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace orc::cli {
+
+// Adds the command to the application; sets the exit code when it has run.
+void add_replay(CLI::App& app, int& exit_code);
+
+}  // namespace orc::cli
