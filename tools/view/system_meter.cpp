@@ -1,0 +1,194 @@
+#include "tools/view/system_meter.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/process_identity.h"
+
+namespace orc::view {
+
+namespace {
+
+[[nodiscard]] bool is_this_process(const participant_state& who) {
+  static const std::string here = detail::host_identity();
+  return who.pid == static_cast<std::uint32_t>(getpid()) && who.host == here;
+}
+
+// The sums of participants and hosts, filled topic by topic.
+class sums {
+ public:
+  explicit sums(const std::vector<participant_state>& participants) {
+    participants_.reserve(participants.size());
+    for (const participant_state& each : participants) {
+      index_.emplace(each.id, participants_.size());
+      participants_.push_back({.participant = each});
+    }
+  }
+
+  void add(const topic_figures& topic) {
+    if (topic.publisher) {
+      traffic out;
+      out.sent_hz = topic.rate_hz.value_or(0);
+      out.sent_bytes_per_s = topic.bytes_per_s.value_or(0);
+      out.dropped_per_s = topic.dropped_per_s.value_or(0);
+      out.dropped = topic.dropped;
+      if (participant_figures* const by = find(topic.publisher->id)) {
+        ++by->published;
+        by->sum += out;
+      }
+    }
+    for (const subscription_figures& each : topic.subscriptions) {
+      participant_figures* const by = find(each.subscriber.id);
+      if (by == nullptr) continue;
+      traffic in;
+      in.received_hz = each.rate_hz.value_or(0);
+      in.received_bytes_per_s = each.bytes_per_s.value_or(0);
+      if (!each.own) {
+        in.missed_per_s = each.missed_per_s.value_or(0);
+        in.missed = each.missed;
+      }
+      ++by->subscribed;
+      by->sum += in;
+    }
+  }
+
+  void finish(system_figures& into) {
+    std::map<std::string, host_figures> hosts;
+    for (const participant_figures& each : participants_) {
+      host_figures& on = hosts[each.participant.host];
+      on.id = each.participant.host;
+      ++on.participants;
+      on.published += each.published;
+      on.subscribed += each.subscribed;
+      on.sum += each.sum;
+    }
+    for (auto& [id, host] : hosts) into.hosts.push_back(std::move(host));
+    into.participants = std::move(participants_);
+  }
+
+ private:
+  [[nodiscard]] participant_figures* find(const std::string& id) {
+    const auto at = index_.find(id);
+    return at == index_.end() ? nullptr : &participants_[at->second];
+  }
+
+  std::unordered_map<std::string, std::size_t> index_;
+  std::vector<participant_figures> participants_;
+};
+
+void add(std::optional<double>& sum, const std::optional<double>& more) {
+  if (more) sum = sum.value_or(0) + *more;
+}
+
+void count(std::vector<transport_use>& uses, orc::transport used) {
+  const auto at = std::find_if(uses.begin(), uses.end(), [&](const auto& each) { return each.transport >= used; });
+  if (at != uses.end() && at->transport == used)
+    ++at->subscriptions;
+  else
+    uses.insert(at, {used, 1});
+}
+
+}  // namespace
+
+traffic& traffic::operator+=(const traffic& other) noexcept {
+  sent_hz += other.sent_hz;
+  sent_bytes_per_s += other.sent_bytes_per_s;
+  received_hz += other.received_hz;
+  received_bytes_per_s += other.received_bytes_per_s;
+  missed_per_s += other.missed_per_s;
+  dropped_per_s += other.dropped_per_s;
+  missed += other.missed;
+  dropped += other.dropped;
+  return *this;
+}
+
+template <class Meter>
+Meter& system_meter::meter_of(by_id<Meter>& all, const std::string& id) {
+  followed<Meter>& found = all[id];
+  found.round = round_;
+  return found.meter;
+}
+
+subscription_figures system_meter::figures_of(subscription_state&& subscription) {
+  subscription_figures figures;
+  figures.subscriber = std::move(subscription.participant);
+  figures.own = is_this_process(figures.subscriber);
+  if (auto& counters = subscription.counters) {
+    subscription_meter& meter = meter_of(subscriptions_, subscription.id);
+    meter.take(*counters);
+    figures.transport = counters->transport;
+    figures.reason = std::move(counters->reason);
+    figures.rate_hz = meter.rate_hz();
+    figures.bytes_per_s = meter.bytes_per_s();
+    figures.missed_per_s = meter.missed_per_s();
+    figures.received = counters->received;
+    figures.missed = counters->missed;
+    figures.malformed = counters->malformed;
+    figures.stale = counters->stale;
+    if (counters->sample_age_ns) figures.sample_age = std::chrono::nanoseconds(*counters->sample_age_ns);
+  }
+  figures.id = std::move(subscription.id);
+  return figures;
+}
+
+topic_figures system_meter::figures_of(topic_state&& topic) {
+  topic_figures figures;
+  figures.name = std::move(topic.name);
+  figures.subscribers = topic.subscription_count;
+  if (auto& from = topic.publication) {
+    if (const auto& counters = from->counters) {
+      publication_meter& meter = meter_of(publications_, from->id);
+      meter.take(*counters);
+      figures.rate_hz = meter.rate_hz();
+      figures.bytes_per_s = meter.bytes_per_s();
+      figures.jitter = meter.jitter();
+      figures.age = meter.age();
+      figures.dropped_per_s = meter.dropped_per_s();
+      figures.sent = counters->sent;
+      figures.bytes = counters->bytes;
+      figures.dropped = counters->dropped;
+      figures.readers = counters->readers;
+    }
+    rates_known_ = rates_known_ && figures.rate_hz.has_value();
+    figures.publication = std::move(from->id);
+    figures.publisher = std::move(from->participant);
+    figures.type = std::move(from->type);
+    figures.endpoints = std::move(from->endpoints);
+    for (const endpoint& each : figures.endpoints) {
+      if (std::find(figures.offered.begin(), figures.offered.end(), each.transport) == figures.offered.end())
+        figures.offered.push_back(each.transport);
+    }
+  }
+  figures.subscriptions.reserve(topic.subscriptions.size());
+  for (subscription_state& each : topic.subscriptions) {
+    const auto& by = figures.subscriptions.emplace_back(figures_of(std::move(each)));
+    if (by.transport) count(figures.transports, *by.transport);
+    if (by.own) continue;
+    figures.missed += by.missed;
+    add(figures.missed_per_s, by.missed_per_s);
+  }
+  return figures;
+}
+
+void system_meter::forget_what_is_gone() {
+  const auto gone = [this](const auto& each) { return each.second.round != round_; };
+  std::erase_if(publications_, gone);
+  std::erase_if(subscriptions_, gone);
+}
+
+system_figures system_meter::take(snapshot now) {
+  ++round_;
+  rates_known_ = true;
+  system_figures made{.taken = now.taken, .broker = std::move(now.broker)};
+  sums per_participant(now.participants);
+  made.topics.reserve(now.topics.size());
+  for (topic_state& each : now.topics) per_participant.add(made.topics.emplace_back(figures_of(std::move(each))));
+  per_participant.finish(made);
+  forget_what_is_gone();
+  return made;
+}
+
+}  // namespace orc::view
