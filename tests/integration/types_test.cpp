@@ -136,7 +136,9 @@ TEST_CASE("types: a mismatch is returned at once when the publisher is first", "
     CHECK(requested.error().message() == sentence(pair, "arm" + me));
     const auto waited = viewer.own.request_topic("arm/state", wanting(pair.expected, patience_ms));
     CHECK(waited.code() == errc::type_mismatch);
-    const auto link = viewer.own.subscriber("arm/state").link();
+    const auto subscriber = viewer.own.subscriber("arm/state");
+    CHECK(subscriber.check_type().error().message() == sentence(pair, "arm" + me));
+    const auto link = subscriber.link();
     CHECK_FALSE(link.connected);
     CHECK(link.reason == sentence(pair, "arm" + me));
     CHECK(wait_until([&] { return viewer.warned(sentence(pair, "arm" + me)) == 1; }));
