@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from . import experiment, plot, realtime, report, robot
+from . import experiment, plot, realtime, replaying, report, robot
 from .run_config import RunConfig
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -60,6 +60,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="US",
         help="how long into a period the robot waits for its command (default: 300, as libfranka); 0: not at all",
     )
+    add(
+        "--replay",
+        type=int,
+        default=0,
+        metavar="N",
+        help="instead: trace the controller for 30 s with kills and every core busy, and replay it N times; passes when "
+        "all its commands are equal, bit by bit (needs `orc` beside the broker)",
+    )
     add("--no-realtime", action="store_true", help="do not ask for SCHED_FIFO and locked memory")
     add("--robot-cpu", type=_cpus, default=(), metavar="LIST", help="pin the robot to these cores")
     add("--controller-cpu", type=_cpus, default=(), metavar="LIST", help="pin the controller behind ORC to these cores")
@@ -97,6 +105,16 @@ def main() -> int:
         _parser().error("shm needs the native backend, and this is orc.pure: --transport ipc,tcp")
     if options.quick:
         transports, options.repetitions, options.load_repetitions = transports[:1], 1, 0
+    base = RunConfig(
+        seed=options.seed,
+        deadline_us=options.deadline_us,
+        realtime=not options.no_realtime,
+        robot_cpus=options.robot_cpu,
+        controller_cpus=options.controller_cpu,
+    )
+    if options.replay:
+        tool = options.broker.parent / "orc"
+        return replaying.main(tool, options.broker, base, transports, options.replay, options.out)
     plan = experiment.Plan(
         broker_program=options.broker,
         transports=transports,
@@ -104,12 +122,7 @@ def main() -> int:
         load_repetitions=options.load_repetitions,
         kill=not options.no_kill,
         seed=options.seed,
-        base=RunConfig(
-            deadline_us=options.deadline_us,
-            realtime=not options.no_realtime,
-            robot_cpus=options.robot_cpu,
-            controller_cpus=options.controller_cpu,
-        ),
+        base=base,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     try:

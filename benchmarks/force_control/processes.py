@@ -23,12 +23,24 @@ PATIENCE_S = 60.0
 _BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: sum(range(100000))"
 
 
-def _start(module: str, config: RunConfig, **options: Any) -> subprocess.Popen[str]:
+def environment() -> dict[str, str]:
+    """For a process of the experiment: finds the modules, and computes in one thread."""
     parent = str(Path(__file__).resolve().parent.parent)
     path = os.pathsep.join(filter(None, (parent, os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", f"force_control.{module}", config.to_json()]
-    return subprocess.Popen(command, env=environment, text=True, **options)
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def command(module: str, config: RunConfig) -> list[str]:
+    """The command line of a process of the experiment."""
+    return [sys.executable, "-m", f"force_control.{module}", config.to_json()]
+
+
+def _start(
+    module: str, config: RunConfig, variables: dict[str, str] | None = None, **options: Any
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(module, config), env={**environment(), **(variables or {})}, text=True, **options
+    )
 
 
 def _end(process: subprocess.Popen[Any], how: signal.Signals = signal.SIGINT) -> None:
@@ -41,27 +53,35 @@ def _end(process: subprocess.Popen[Any], how: signal.Signals = signal.SIGINT) ->
         process.wait()
 
 
+def start_broker(program: Path, socket: Path) -> subprocess.Popen[bytes]:
+    """An address broker on `socket`, as soon as it listens."""
+    socket.unlink(missing_ok=True)  # of one that was killed
+    process = subprocess.Popen([str(program), "--listen", f"ipc://{socket}", "--log-level", "warning"])
+    give_up = time.monotonic() + PATIENCE_S
+    while not socket.exists():
+        if process.poll() is not None or time.monotonic() > give_up:
+            _end(process, signal.SIGKILL)
+            raise RuntimeError(f"{program} does not listen on {socket}")
+        time.sleep(0.01)
+    return process
+
+
 @contextmanager
 def broker(program: Path) -> Iterator[str]:
     """An address broker on a run directory of its own; its endpoint."""
     with tempfile.TemporaryDirectory(prefix="orc-force-") as folder:
         socket = Path(folder) / "broker"
-        process = subprocess.Popen([str(program), "--listen", f"ipc://{socket}", "--log-level", "warning"])
+        process = start_broker(program, socket)
         try:
-            give_up = time.monotonic() + PATIENCE_S
-            while not socket.exists():
-                if process.poll() is not None or time.monotonic() > give_up:
-                    raise RuntimeError(f"{program} does not listen on {socket}")
-                time.sleep(0.01)
             yield f"ipc://{socket}"
         finally:
             _end(process, signal.SIGTERM)
 
 
 @contextmanager
-def controller(config: RunConfig) -> Iterator[subprocess.Popen[str]]:
-    """The controller's process, for a run over ORC."""
-    process = _start("node", config)
+def controller(config: RunConfig, variables: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """The controller's process, for a run over ORC; `variables` are added to its environment."""
+    process = _start("node", config, variables)
     try:
         yield process
     finally:
