@@ -53,7 +53,7 @@ for header in sorted(HEADERS.glob("*.h")):
 
 CONTENTS = {
     "Guides": ["liborc/doc/guide/*"],
-    "Reference": ["liborc/doc/contract", "api/cpp", "api/python", "schemas/PROTOCOL"],
+    "Reference": ["liborc/doc/contract", "api/cpp", "api/python", "schemas/PROTOCOL", "schemas/TRACE"],
     "How it works": ["liborc/doc/design/README", "liborc/doc/design/*", "tests/model/README"],
     "Project": ["CONTRIBUTING", "SECURITY", "CHANGELOG"],
 }
