@@ -29,16 +29,18 @@ struct follower {
   follower(const broker_process& broker, orc::watch_options wanted)
       : watch(orc::directory(options(broker)).watch(std::move(wanted))) {}
 
-  // Follows changes up to the first for which `done` is true. False: none was in time.
+  // Follows changes up to the first for which `done` is true. False: none came for as long as patience lasts; how long
+  // thousands of them take together is the machine's affair.
   bool until(const std::function<bool(const orc::directory_change&)>& done) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
-    while (std::chrono::steady_clock::now() < end) {
+    auto newest = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() < newest + patience) {
       orc::directory_change change;
       const auto told = watch.next_change(change, 1'000);
       if (!told) {
         if (told.code() != orc::errc::timed_out) FAIL(told.error().message());
         continue;
       }
+      newest = std::chrono::steady_clock::now();
       ++count[change.what];
       if (change.what == kind::topic) topics[change.topic.name] = change.topic;
       if (change.what == kind::topic_gone) CHECK(topics.erase(change.topic.name) == 1);
@@ -256,7 +258,7 @@ TEST_CASE("directory watch: its descriptor is readable when there is a change", 
 }
 
 TEST_CASE("directory watch: ten thousand topics come and go", "[integration]") {
-  constexpr std::size_t many = 10'000;
+  constexpr std::size_t many = under_sanitizer ? 2'000 : 10'000;
   constexpr std::size_t nodes = 4;
   broker_process broker;
   follower watcher(broker, {.topics = {"many/**"}});
