@@ -14,7 +14,7 @@ that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax
 mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
 comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
 Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again until it, or a
-header of ours, changes.
+header of ours, changes, in no clone: ~/.cache/orc-lint remembers it for a month.
 TEXT
 }
 
@@ -43,10 +43,11 @@ check_includes() {
 # The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash of
 # everything of ours that it could see: any header change checks all again, which keeps it correct without a scan.
 check_tidy() {
-  local tidy_tool compiler tidy_cache=$ORC_ROOT/build/lint
+  local tidy_tool compiler work=$ORC_ROOT/build/lint clean=${XDG_CACHE_HOME:-$HOME/.cache}/orc-lint
   tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1
   compiler=$(command -v "clang++-$(clang_version)" || command -v clang++) || return 1
-  mkdir -p "$tidy_cache"
+  mkdir -p "$work" "$clean"
+  find "$clean" -type f -mtime +30 -delete
   # generated headers must exist; nothing else needs to be built
   configure release || return 1
   if ninja -C build/release -t targets all | grep -q '^orc_wire:'; then
@@ -54,13 +55,15 @@ check_tidy() {
   fi
   {
     "$tidy_tool" --version
-    cat .clang-tidy tools/dev.d/tidy.py build/release/compile_commands.json
+    files_named '*.clang-tidy' | xargs -r cat
+    cat tools/dev.d/tidy.py
+    sed "s|$ORC_ROOT|.|g" build/release/compile_commands.json
     files_named '*.h' '*.fbs' | xargs -r cat
-  } >"$tidy_cache/inputs"
+  } >"$work/inputs"
   # GCC's precompiled headers mean nothing to clang
-  sed 's| -Winvalid-pch -include [^ "]*cmake_pch.hxx||' build/release/compile_commands.json >"$tidy_cache/compile_commands.json"
+  sed 's| -Winvalid-pch -include [^ "]*cmake_pch.hxx||' build/release/compile_commands.json >"$work/compile_commands.json"
   # the install test's consumer has a build of its own
-  lint_sources | "$(python_of_system)" tools/dev.d/tidy.py "$tidy_cache" "$tidy_tool" "$compiler" "$(jobs)"
+  lint_sources | "$(python_of_system)" tools/dev.d/tidy.py "$work" "$clean" "$tidy_tool" "$compiler" "$(jobs)"
 }
 
 # What CONTRIBUTING says about the directories, against the tree

@@ -5,9 +5,9 @@ goes to headers that the file before it also had. Files that are compiled with t
 together, as one file that includes them. A file that cannot live with the others (two of them define the same name)
 goes to the next such file, at last alone.
 
-usage: tidy.py CACHE TOOL COMPILER JOBS < FILES
-Each file of FILES that CACHE/compile_commands.json compiles; what was found clean is remembered in CACHE by a hash of
-the file and of CACHE/inputs, which holds everything else that it could see.
+usage: tidy.py WORK CLEAN TOOL COMPILER JOBS < FILES
+Each file of FILES that WORK/compile_commands.json compiles; what was found clean is remembered in the folder CLEAN by a
+hash of the file and of WORK/inputs, which holds everything else that it could see. Clones share CLEAN.
 """
 
 import collections
@@ -43,19 +43,19 @@ def top_folder(root, file):
 
 
 class checker:
-    def __init__(self, root, cache, tool, compiler):
-        self.root, self.cache, self.tool, self.compiler = root, cache, tool, compiler
+    def __init__(self, root, work, clean, tool, compiler):
+        self.root, self.work, self.clean, self.tool, self.compiler = root, work, clean, tool, compiler
         # our headers, and the files themselves, which are headers of the file that includes them
         self.header_filter = rf"{re.escape(root)}/(liborc|broker|tools|tests|benchmarks|schemas)/.*\.(h|cpp)$"
-        with open(os.path.join(cache, "inputs"), "rb") as file:
+        with open(os.path.join(work, "inputs"), "rb") as file:
             self.inputs = hashlib.sha256(file.read())
 
     def stamp(self, file):
         state = self.inputs.copy()
         with open(file, "rb") as content:
             state.update(content.read())
-        state.update(file.encode())
-        return os.path.join(self.cache, state.hexdigest()[:40])
+        state.update(os.path.relpath(file, self.root).encode())
+        return os.path.join(self.clean, state.hexdigest()[:40])
 
     def together(self, files):
         """One file that includes these; of one file, the file itself."""
@@ -68,7 +68,7 @@ class checker:
             text += "".join(f"#undef {name}\n" for name in ONCE)
         # where clang-tidy finds the settings of the folder that the files are in
         top = top_folder(self.root, files[0])
-        folder = os.path.join(self.cache, top)
+        folder = os.path.join(self.work, top)
         os.makedirs(folder, exist_ok=True)
         settings = os.path.join(self.root, top, ".clang-tidy")
         if os.path.exists(settings):
@@ -92,6 +92,7 @@ class checker:
         """What clang-tidy says of the files: whether all are clean, and its text."""
         text = ""
         clean = True
+        stamps = {file: self.stamp(file) for file in files}  # before: an edit meanwhile was not checked
         while files:
             batch = files
             while len(batch) > 1:
@@ -108,20 +109,21 @@ class checker:
                                  cwd=directory, capture_output=True, text=True)
             if run.returncode == 0:
                 for file in batch:
-                    open(self.stamp(file), "w").close()
+                    open(stamps[file], "w").close()
             else:
                 clean = False
                 names = " ".join(os.path.relpath(file, self.root) for file in batch)
                 text += f"{run.stdout}clang-tidy: in {names}\n"
         return clean, text
 
+
 def main():
-    cache, tool, compiler, jobs = sys.argv[1:]
+    work_folder, clean_folder, tool, compiler, jobs = sys.argv[1:]
     root = os.getcwd()
     ours = {os.path.join(root, line.strip()) for line in sys.stdin}
-    tidy = checker(root, cache, tool, compiler)
+    tidy = checker(root, work_folder, clean_folder, tool, compiler)
     groups = collections.defaultdict(list)
-    with open(os.path.join(cache, "compile_commands.json")) as file:
+    with open(os.path.join(work_folder, "compile_commands.json")) as file:
         seen = set()
         for entry in json.load(file):
             if entry["file"] in ours and entry["file"] not in seen:
