@@ -1,14 +1,12 @@
 // Single keys from the terminal, without Enter.
 #pragma once
 
-#include <termios.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/unique_fd.h"
+#include "tools/terminal/terminal_session.h"
 
 namespace orc::cli {
 
@@ -19,37 +17,26 @@ enum class key : std::uint8_t { pause, step, back, forward, far_back, far_forwar
 [[nodiscard]] std::optional<key> take_key(std::string& sent);
 
 // While it lives, stdin gives single keys and does not echo them, if it is a terminal and this process is in its
-// foreground. The terminal gets its modes back when the object ends, when the process is suspended (Ctrl-Z), and when a
-// signal kills it, except SIGKILL. At most one at a time; main thread only.
+// foreground (terminal::terminal_session). At most one at a time; main thread only.
 class keyboard {
  public:
-  keyboard();
-  ~keyboard();
-  keyboard(const keyboard&) = delete;
-  keyboard& operator=(const keyboard&) = delete;
-
   // False: there are no keys now.
-  [[nodiscard]] bool active() const noexcept { return raw_; }
+  [[nodiscard]] bool active() const noexcept { return terminal_.active(); }
   // Takes the terminal again when the process has come back to the foreground. Call it a few times a second.
-  void refresh() noexcept;
+  void refresh() noexcept { static_cast<void>(terminal_.refresh()); }
   // Gives the terminal its modes back for good.
-  void restore() noexcept;
+  void restore() noexcept { terminal_.restore(); }
   // The next key that was pressed. Never waits.
   [[nodiscard]] std::optional<key> next();
 
   // Readable when Ctrl-Z was pressed: call suspend() then.
-  [[nodiscard]] int suspend_fd() const noexcept { return suspend_fd_.get(); }
+  [[nodiscard]] int suspend_fd() const noexcept { return terminal_.suspend_fd(); }
   // Restores the modes, stops the process until SIGCONT, and takes the terminal again.
-  void suspend() noexcept;
+  void suspend() noexcept { terminal_.suspend(); }
 
  private:
-  void take() noexcept;
-  void give_back() noexcept;
-
-  bool is_terminal_ = false;
-  bool raw_ = false;
+  terminal::terminal_session terminal_{terminal::picture::lines};
   std::string sent_;
-  detail::unique_fd suspend_fd_;
 };
 
 }  // namespace orc::cli

@@ -7,21 +7,20 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// Returns the value of a character that utf8_length() found valid.
-char32_t decode(std::string_view bytes, std::size_t length) noexcept {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  if (length == 1) return at(0);
-  char32_t value = at(0) & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) value = (value << 6) | (at(i) & 0x3Fu);
-  return value;
-}
-
 // True for characters that move the cursor, end the line, or reorder text.
 bool is_harmful(char32_t c) noexcept {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 }  // namespace
+
+char32_t utf8_value(std::string_view bytes, std::size_t length) noexcept {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  if (length == 1) return at(0);
+  char32_t value = at(0) & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) value = (value << 6) | (at(i) & 0x3Fu);
+  return value;
+}
 
 std::size_t utf8_length(std::string_view bytes) noexcept {
   if (bytes.empty()) return 0;
@@ -32,7 +31,7 @@ std::size_t utf8_length(std::string_view bytes) noexcept {
   for (std::size_t i = 1; i < length; ++i) {
     if ((static_cast<unsigned char>(bytes[i]) & 0xC0u) != 0x80u) return 0;
   }
-  const char32_t value = decode(bytes, length);
+  const char32_t value = utf8_value(bytes, length);
   if (length == 3 && (value < 0x800 || (value >= 0xD800 && value < 0xE000))) return 0;
   if (length == 4 && (value < 0x10000 || value > 0x10FFFF)) return 0;
   return length;
@@ -43,7 +42,7 @@ bool is_printable(std::string_view bytes) noexcept {
   while (!bytes.empty()) {
     const std::size_t length = utf8_length(bytes);
     if (length == 0) return false;
-    const char32_t c = decode(bytes, length);
+    const char32_t c = utf8_value(bytes, length);
     if (is_harmful(c) && c != '\n' && c != '\t' && c != '\r') return false;
     bytes.remove_prefix(length);
   }
@@ -64,7 +63,7 @@ std::string escaped(std::string_view bytes, backslashes how) {
       text += "\\t";
     } else if (bytes.front() == '\r') {
       text += "\\r";
-    } else if (length == 0 || is_harmful(decode(bytes, length))) {
+    } else if (length == 0 || is_harmful(utf8_value(bytes, length))) {
       for (std::size_t i = 0; i < taken; ++i) {
         const auto value = static_cast<unsigned char>(bytes[i]);
         text += "\\x";
