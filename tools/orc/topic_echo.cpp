@@ -45,7 +45,7 @@ class echo_command {
   explicit echo_command(const echo_options& options)
       : options_(options),
         wanted_(options.once ? 1 : options.count),
-        types_(options.common.broker, options.topic, stop_),
+        types_(look(options.common.broker, stop_), options.topic),
         participant_(participant(options)) {}
 
   int run() {

@@ -14,8 +14,7 @@ constexpr auto ask_interval = std::chrono::milliseconds(200);  // for a schema t
 
 }  // namespace
 
-topic_types::topic_types(const std::string& broker, std::string topic, const detail::stop_signal& stop)
-    : topic_(std::move(topic)), directory_(look(broker, stop)) {}
+topic_types::topic_types(directory from, std::string topic) : topic_(std::move(topic)), directory_(std::move(from)) {}
 
 result topic_types::use(const type_description& type) {
   fixed_ = true;

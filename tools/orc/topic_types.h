@@ -17,8 +17,8 @@ namespace orc::cli {
 // recognised by their fingerprint.
 class topic_types {
  public:
-  // `stop` must outlive it.
-  topic_types(const std::string& broker, std::string topic, const detail::stop_signal& stop);
+  // Asks `from`.
+  topic_types(directory from, std::string topic);
 
   // Decodes everything with this type instead.
   [[nodiscard]] result use(const type_description& type);

@@ -1,0 +1,128 @@
+// What the screen of `orc top` shows.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "text.h"
+#include "tools/terminal/styled_line.h"
+#include "top_screen.h"
+#include "top_text.h"
+
+namespace orc::cli {
+
+namespace {
+
+using terminal::style;
+using terminal::styled_line;
+
+constexpr style strong = {.bold = true};
+constexpr style chosen = {.bold = true, .reverse = true};
+constexpr style dim = {.dim = true};
+constexpr style good = {.color = terminal::color::green};
+constexpr style bad = {.color = terminal::color::red, .bold = true};
+constexpr style typed = {.color = terminal::color::yellow, .bold = true};
+
+constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
+    {"Up Down PgUp PgDn Home End", "move (also k j g G Space)"},
+    {"Enter", "open a topic; a program: its topics; a host: its programs"},
+    {"Esc", "back; in a list: show all rows again"},
+    {"1 2 3, Tab", "topics, participants, hosts"},
+    {"/", "filter: type words; Enter keeps them, Esc removes them"},
+    {"< >, Left Right", "sort by another column"},
+    {"r", "reverse the order"},
+    {"q, Ctrl-C", "quit"},
+    {"Ctrl-Z", "suspend; fg comes back"},
+    {"Ctrl-L", "draw the screen anew"},
+    {"", ""},
+    {"", "In an opened topic:"},
+    {"l, Tab", "links and their counters, or the fields"},
+    {"f", "long arrays whole, or folded"},
+    {"Left, Backspace, Esc", "back"},
+    {"", ""},
+}};
+
+constexpr std::array<const char*, 3> help_of_figures = {
+    "AGE: time since the newest sample was sent. JITTER: standard deviation of its intervals.",
+    "MISSED: samples that the subscribers now listed never received.",
+    "DROPPED: samples that the publisher replaced by newer ones before a subscriber took them."};
+
+}  // namespace
+
+void top_screen::draw() {
+  const auto [rows, columns] = terminal_.size();
+  std::vector<std::string> lines;
+  const std::size_t body = rows > 3 ? rows - 3 : 0;
+  lines.push_back(title(columns));
+  auto middle = help_     ? help(body, columns)
+                : opened_ ? opened_->draw(body, columns, options_.colored)
+                          : list().draw(body, columns, options_.colored);
+  for (std::string& each : middle) lines.push_back(std::move(each));
+  lines.push_back(status(columns));
+  lines.push_back(keys_line(columns));
+  lines.resize(rows);
+  screen_.show(std::move(lines));
+}
+
+std::string top_screen::title(std::size_t columns) const {
+  styled_line line(columns, options_.colored);
+  line.add("orc top ", strong);
+  const auto tab = [&](top_view which, const char* name, std::size_t shown, std::size_t total) {
+    line.add(" ");
+    const std::string count =
+        shown == total ? std::to_string(total) : std::to_string(shown) + "/" + std::to_string(total);
+    line.add(std::string(" ") + name + " " + count + " ", which == view_ ? chosen : style{});
+  };
+  tab(top_view::topics, "1 Topics", topics_.size(), topics_.total());
+  tab(top_view::participants, "2 Participants", participants_.size(), participants_.total());
+  tab(top_view::hosts, "3 Hosts", hosts_.size(), hosts_.total());
+  const std::string& words = view_ == top_view::topics         ? topics_.filter()
+                             : view_ == top_view::participants ? participants_.filter()
+                                                               : hosts_.filter();
+  if (typing_ || !words.empty()) line.add("  /", typed).add(words, typed).add(typing_ ? "_" : "", typed);
+  return line.finish();
+}
+
+std::string top_screen::status(std::size_t columns) const {
+  styled_line line(columns, options_.colored);
+  if (!known_.figures) {
+    if (known_.problem.empty()) return line.add("asking the broker", dim).finish();
+    return line.add(known_.problem, bad).finish();
+  }
+  const view::system_figures& figures = *known_.figures;
+  if (!known_.problem.empty()) {
+    const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - figures.taken);
+    return line.add("no answer for " + span_text(age) + ": ", bad).add(known_.problem, bad).finish();
+  }
+  line.add("broker ", good).add(figures.broker.endpoint);
+  line.add("  up " + span_text(figures.broker.uptime));
+  if (figures.broker.rejected != 0)
+    line.add("  rejected " + count_text(figures.broker.rejected) + " malformed messages", typed);
+  if (!known_.rates_known) line.add("  measuring rates", dim);
+  return line.finish();
+}
+
+std::string top_screen::keys_line(std::size_t columns) const {
+  styled_line line(columns, options_.colored);
+  const char* const text = help_     ? "any key closes this"
+                           : typing_ ? "type words   Enter keeps the filter   Esc removes it"
+                           : opened_ ? "Esc back   l links   f fold   ? help   q quit"
+                                     : "Enter open   / filter   < > sort   r reverse   Tab view   ? help   q quit";
+  return line.add(text, dim).finish();
+}
+
+std::vector<std::string> top_screen::help(std::size_t rows, std::size_t columns) const {
+  std::vector<std::string> lines;
+  for (const auto& [keys, meaning] : help_of_keys)
+    lines.push_back(styled_line(columns, options_.colored)
+                        .add("  ")
+                        .cell(keys, 27, terminal::align::left, strong)
+                        .add(meaning)
+                        .finish());
+  for (const char* const each : help_of_figures)
+    lines.push_back(styled_line(columns, options_.colored).add("  ").add(each).finish());
+  lines.resize(rows);
+  return lines;
+}
+
+}  // namespace orc::cli

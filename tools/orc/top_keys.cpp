@@ -1,0 +1,146 @@
+// What the keys of `orc top` do.
+#include <utility>
+
+#include "top_screen.h"
+#include "topic_text.h"
+
+namespace orc::cli {
+
+namespace {
+
+using kind = terminal::key_press::kind;
+
+constexpr std::size_t longest_filter = 200;
+
+void remove_last_character(std::string& text) {
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u) text.pop_back();
+  if (!text.empty()) text.pop_back();
+}
+
+[[nodiscard]] bool is(const terminal::key_press& key, std::string_view character) {
+  return key.what == kind::character && key.text == character;
+}
+
+}  // namespace
+
+void top_screen::press(const terminal::key_press& key) {
+  changed_ = true;
+  if (typing_) return press_in_filter(key);
+  if (help_) {
+    help_ = false;
+    if (!is(key, "q")) return;
+  }
+  if (is(key, "q")) {
+    quit_ = true;
+  } else if (is(key, "?") || is(key, "h")) {
+    help_ = true;
+  } else if (key == terminal::key_press{.what = kind::control, .text = "l"}) {
+    screen_.forget();
+  } else if (is(key, "1")) {
+    show(top_view::topics);
+  } else if (is(key, "2")) {
+    show(top_view::participants);
+  } else if (is(key, "3")) {
+    show(top_view::hosts);
+  } else if (key.what == kind::escape) {
+    go_back();
+  } else if (!press_to_move(key)) {
+    if (opened_)
+      press_in_opened(key);
+    else
+      press_in_list(key);
+  }
+}
+
+void top_screen::press_in_filter(const terminal::key_press& key) {
+  std::string words = list().filter();
+  if (key.what == kind::character && words.size() < longest_filter) {
+    words += key.text;
+  } else if (key.what == kind::backspace) {
+    remove_last_character(words);
+  } else if (key == terminal::key_press{.what = kind::control, .text = "u"}) {
+    words.clear();
+  } else if (key.what == kind::escape) {
+    words.clear();
+    typing_ = false;
+  } else if (key.what == kind::enter) {
+    typing_ = false;
+  } else {
+    press_to_move(key);
+  }
+  list().filter(std::move(words));
+}
+
+bool top_screen::press_to_move(const terminal::key_press& key) {
+  const auto move = [&](auto& what) {
+    switch (key.what) {
+      case kind::up: what.move(-1); return true;
+      case kind::down: what.move(1); return true;
+      case kind::page_up: what.move_page(-1); return true;
+      case kind::page_down: what.move_page(1); return true;
+      case kind::home: what.move_to_first(); return true;
+      case kind::end: what.move_to_last(); return true;
+      default: break;
+    }
+    if (key.what != kind::character || typing_) return false;
+    if (key.text == "k") return what.move(-1), true;
+    if (key.text == "j") return what.move(1), true;
+    if (key.text == "g") return what.move_to_first(), true;
+    if (key.text == "G") return what.move_to_last(), true;
+    if (key.text == " ") return what.move_page(1), true;
+    return false;
+  };
+  return opened_ ? move(*opened_) : move(list());
+}
+
+void top_screen::press_in_list(const terminal::key_press& key) {
+  const auto next = [this](int step) { return static_cast<top_view>((static_cast<int>(view_) + step + 3) % 3); };
+  if (is(key, "/")) {
+    typing_ = true;
+  } else if (is(key, ">") || key.what == kind::right) {
+    list().sort_by_neighbour(1);
+  } else if (is(key, "<") || key.what == kind::left) {
+    list().sort_by_neighbour(-1);
+  } else if (is(key, "r")) {
+    list().reverse();
+  } else if (key.what == kind::tab) {
+    show(next(1));
+  } else if (key.what == kind::back_tab) {
+    show(next(-1));
+  } else if (key.what == kind::enter) {
+    open_selected();
+  }
+}
+
+void top_screen::press_in_opened(const terminal::key_press& key) {
+  if (is(key, "l") || key.what == kind::tab) {
+    opened_->show_links(!opened_->shows_links());
+  } else if (is(key, "f")) {
+    folded_ = !folded_;
+    subscription_.fold(folded_);
+  } else if (key.what == kind::left || key.what == kind::backspace) {
+    close();
+  }
+}
+
+void top_screen::go_back() {
+  if (opened_) return close();
+  list().filter({});
+}
+
+// A participant leads to its topics, a host to its participants.
+void top_screen::open_selected() {
+  if (view_ == top_view::topics) {
+    if (const auto* const row = topics_.selected()) open(row->name);
+  } else if (view_ == top_view::participants) {
+    const auto* const row = participants_.selected();
+    if (row == nullptr) return;
+    topics_.filter(participant_text(row->participant));
+    show(top_view::topics);
+  } else if (const auto* const row = hosts_.selected()) {
+    participants_.filter(short_host(row->id));
+    show(top_view::participants);
+  }
+}
+
+}  // namespace orc::cli

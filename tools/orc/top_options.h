@@ -1,0 +1,21 @@
+// What the command line of `orc top` says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common_options.h"
+
+namespace orc::cli {
+
+enum class top_view : std::uint8_t { topics, participants, hosts };
+
+struct top_options {
+  common_options common;
+  bool once = false;
+  top_view view = top_view::topics;
+  std::string filter;
+  bool colored = true;
+};
+
+}  // namespace orc::cli

@@ -1,0 +1,129 @@
+#include "top_screen.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "exit_code.h"
+
+namespace orc::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto tick = 250ms;         // how long it may take to notice that the terminal is ours again
+constexpr auto frame = 33ms;         // between two frames
+constexpr auto escape_doubt = 50ms;  // after which an Escape does not begin a sequence
+
+}  // namespace
+
+top_screen::top_screen(const top_options& options)
+    : options_(options),
+      terminal_(terminal::picture::full_screen, STDOUT_FILENO),
+      screen_(STDOUT_FILENO),
+      poller_(options.common.broker),
+      subscription_(options.common.broker),
+      view_(options.view) {
+  list().filter(options.filter);
+}
+
+void top_screen::run() {
+  while (!quit_ && !stop_.raised()) {
+    if (terminal_.refresh()) {
+      screen_.forget();
+      changed_ = true;
+    }
+    const auto now = clock::now();
+    if (terminal_.active() && changed_ && now >= next_frame_ && !screen_.waits()) {
+      draw();
+      changed_ = false;
+      next_frame_ = now + frame;
+    }
+    wait();
+  }
+  terminal_.restore();  // before the rest, which may take a second
+}
+
+void top_screen::wait() {
+  const bool active = terminal_.active();
+  auto until = clock::now() + tick;
+  if (active && changed_ && !screen_.waits()) until = std::min(until, next_frame_);
+  if (keys_.in_doubt()) until = std::min(until, key_doubt_);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+  std::array<pollfd, 7> items = {{{stop_.fd(), POLLIN, 0},
+                                  {terminal_.suspend_fd(), POLLIN, 0},
+                                  {terminal_.changed_fd(), POLLIN, 0},
+                                  {active ? STDIN_FILENO : -1, POLLIN, 0},
+                                  {poller_.fd(), POLLIN, 0},
+                                  {subscription_.fd(), POLLIN, 0},
+                                  {active && screen_.waits() ? screen_.fd() : -1, POLLOUT, 0}}};
+  if (poll(items.data(), items.size(), static_cast<int>(std::max<std::int64_t>(left, 0))) < 0) return;
+  if (items[1].revents != 0) terminal_.suspend();
+  if (items[2].revents != 0) {
+    terminal_.clear_changed();
+    changed_ = true;
+  }
+  if ((items[3].revents & POLLIN) != 0)
+    take_keys();
+  else if (items[3].revents != 0)
+    quit_ = true;  // the terminal is gone
+  if (keys_.in_doubt() && clock::now() >= key_doubt_)
+    if (const auto key = keys_.settle()) press(*key);
+  if (items[4].revents != 0 || items[5].revents != 0) take_news();
+  if (items[6].revents != 0) screen_.send();
+}
+
+void top_screen::take_news() {
+  known_ = poller_.newest();
+  for (top_list* const each :
+       {static_cast<top_list*>(&topics_), static_cast<top_list*>(&participants_), static_cast<top_list*>(&hosts_)})
+    each->take(known_.figures);
+  opened_sample newest = subscription_.newest();
+  if (opened_) {
+    opened_->take(known_.figures);
+    opened_->take(std::move(newest));
+  }
+  changed_ = true;
+}
+
+void top_screen::take_keys() {
+  const std::string sent = terminal_.keys();
+  keys_.add(sent);
+  while (const auto key = keys_.next()) press(*key);
+  key_doubt_ = clock::now() + escape_doubt;
+  next_frame_ = {};  // what a key does is seen at once
+}
+
+top_list& top_screen::list() noexcept {
+  if (view_ == top_view::participants) return participants_;
+  if (view_ == top_view::hosts) return hosts_;
+  return topics_;
+}
+
+void top_screen::show(top_view which) {
+  close();
+  view_ = which;
+}
+
+void top_screen::open(std::string topic) {
+  opened_.emplace(topic);
+  opened_->take(known_.figures);
+  subscription_.open(std::move(topic));
+}
+
+void top_screen::close() {
+  if (!opened_) return;
+  opened_.reset();
+  subscription_.close();
+}
+
+int show_top(const top_options& options) {
+  top_screen(options).run();
+  return exit_code::ok;
+}
+
+}  // namespace orc::cli

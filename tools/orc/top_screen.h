@@ -1,0 +1,80 @@
+// The screen of `orc top`: its views, its keys, and the loop that follows the system and the terminal.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "tools/terminal/key_reader.h"
+#include "tools/terminal/screen.h"
+#include "tools/terminal/terminal_session.h"
+#include "tools/view/broker_poller.h"
+#include "top_list.h"
+#include "top_opened.h"
+#include "top_options.h"
+#include "top_subscription.h"
+
+namespace orc::cli {
+
+class top_screen {
+ public:
+  explicit top_screen(const top_options& options);
+
+  // Until q, Ctrl-C, SIGTERM or the end of the terminal.
+  void run();
+
+ private:
+  using clock = detail::stop_signal::clock;
+
+  void wait();
+  void take_news();
+  void draw();
+
+  void take_keys();
+  void press(const terminal::key_press& key);
+  void press_in_filter(const terminal::key_press& key);
+  bool press_to_move(const terminal::key_press& key);  // false: the key does not move
+  void press_in_list(const terminal::key_press& key);
+  void press_in_opened(const terminal::key_press& key);
+  void go_back();
+  void open_selected();
+  void show(top_view which);
+  void open(std::string topic);
+  void close();
+
+  [[nodiscard]] top_list& list() noexcept;
+  [[nodiscard]] std::string title(std::size_t columns) const;
+  [[nodiscard]] std::string status(std::size_t columns) const;
+  [[nodiscard]] std::string keys_line(std::size_t columns) const;
+  [[nodiscard]] std::vector<std::string> help(std::size_t rows, std::size_t columns) const;
+
+  const top_options& options_;
+  const detail::stop_signal stop_;
+  terminal::terminal_session terminal_;
+  terminal::screen screen_;
+  terminal::key_reader keys_;
+  view::broker_poller poller_;
+  top_subscription subscription_;
+
+  view::observation known_;
+  top_view view_;
+  top_list_of<view::topic_figures> topics_;
+  top_list_of<view::participant_figures> participants_;
+  top_list_of<view::host_figures> hosts_;
+  std::optional<top_opened> opened_;
+  bool folded_ = true;
+  bool typing_ = false;  // into the filter
+  bool help_ = false;
+  bool quit_ = false;
+  bool changed_ = true;           // since the last frame
+  clock::time_point key_doubt_;   // when a lone Escape is the key; min: there is none
+  clock::time_point next_frame_;  // not before
+};
+
+// Returns the exit code.
+[[nodiscard]] int show_top(const top_options& options);
+
+}  // namespace orc::cli
