@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/printable.h"
+#include "base/utf8_value.h"
 #include "tools/terminal/unicode_ranges.h"
 
 namespace orc::terminal {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8_value.h"
+
 namespace orc::detail {
 namespace {
 
@@ -13,14 +15,6 @@ bool is_harmful(char32_t c) noexcept {
 }
 
 }  // namespace
-
-char32_t utf8_value(std::string_view bytes, std::size_t length) noexcept {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  if (length == 1) return at(0);
-  char32_t value = at(0) & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) value = (value << 6) | (at(i) & 0x3Fu);
-  return value;
-}
 
 std::size_t utf8_length(std::string_view bytes) noexcept {
   if (bytes.empty()) return 0;

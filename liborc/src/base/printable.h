@@ -10,8 +10,6 @@ namespace orc::detail {
 // Returns the length of the valid UTF-8 character at the start of `bytes`; 0 when there is none (RFC 3629: no overlong
 // forms, no surrogates, at most U+10FFFF).
 [[nodiscard]] std::size_t utf8_length(std::string_view bytes) noexcept;
-// Returns the code point of the character at the start of `bytes` that utf8_length() found to be this long.
-[[nodiscard]] char32_t utf8_value(std::string_view bytes, std::size_t length) noexcept;
 
 // True for valid UTF-8 that escaped() leaves unchanged, except for tab, line feed, carriage return and backslash; false
 // for empty text.

@@ -1,0 +1,394 @@
+// `orc top` as a person sees it, in a real terminal, and as scripts read it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/orc_tool.h"
+#include "support/test_node.h"
+#include "support/tmux.h"
+
+using namespace orc::test;
+
+namespace {
+
+// A broker, publishers in another process, and a terminal.
+class robot {
+ public:
+  explicit robot(int columns = 80, int rows = 24)
+      : terminal_({"ORC_BROKER=" + broker_.endpoint(), "orc=" + program("orc")}, columns, rows) {
+    node_.must("open " + broker_.endpoint());
+  }
+
+  broker_process& broker() { return broker_; }
+  test_node& node() { return node_; }
+  tmux& terminal() { return terminal_; }
+
+  void stream(const std::string& topic, int bytes, int hz, const std::string& transport = "ipc") {
+    node_.must("register " + topic + " " + transport);
+    node_.must("stream " + topic + " " + std::to_string(bytes) + " " + std::to_string(hz) + " 0");
+  }
+
+  // Starts the tool; its process id is then pid().
+  void start(const std::string& options = "") {
+    terminal_.type_line("clear; stty -g > " + modes_file("before") + "; sh -c 'echo $$ > " + modes_file("pid") +
+                        "; exec $orc top " + options + "'");
+    const bool started = terminal_.shows("q quit");
+    INFO(terminal_.seen());
+    REQUIRE(started);
+  }
+  [[nodiscard]] pid_t pid() const {
+    pid_t found = 0;
+    std::ifstream(modes_file("pid")) >> found;
+    REQUIRE(found > 0);
+    return found;
+  }
+  // Whether the shell has its terminal back as it was.
+  void check_restored() {
+    const bool left = wait_until([&] {
+      return terminal_.state("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_current_command}") == "0 1 1 bash\n";
+    });
+    INFO(terminal_.state("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_current_command}") << terminal_.screen());
+    CHECK(left);
+    terminal_.type_line("stty -g | diff - " + modes_file("before") + " && echo modes: $((40 + 2))");
+    const bool same = terminal_.shows("modes: 42");
+    INFO(terminal_.seen());
+    CHECK(same);
+  }
+
+ private:
+  [[nodiscard]] std::string modes_file(const std::string& name) const { return directory_.file(name); }
+
+  orc::detail::temporary_directory directory_;
+  broker_process broker_;
+  test_node node_;
+  tmux terminal_;
+};
+
+// The cell that the regular expression's first group finds, as a number; -1: it does not match.
+double number_in(const std::string& screen, const std::string& pattern) {
+  std::smatch found;
+  return std::regex_search(screen, found, std::regex(pattern)) ? std::stod(found[1]) : -1;
+}
+
+bool is_near(double value, double wanted) { return value > 0.9 * wanted && value < 1.1 * wanted; }
+
+// The rows' first words, in the order of the screen.
+std::vector<std::string> first_words(const std::string& screen, const std::string& prefix) {
+  std::vector<std::string> words;
+  const std::regex row("(^|\n)(" + prefix + "[^ \n]*)");
+  for (std::sregex_iterator at(screen.begin(), screen.end(), row), end; at != end; ++at) words.push_back((*at)[2]);
+  return words;
+}
+
+using words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("orc top: prints one table with rates into a pipe, and JSON") {
+  const broker_process broker;
+  const tool orc(broker);
+  test_node node;
+  node.must("open " + broker.endpoint());
+  node.must("register arm/state ipc");
+  node.must("stream arm/state 1000 100 0");
+  node.must("register arm/silent ipc");
+  const auto done = orc.run("$orc top | cat");
+  INFO(done.out << done.err);
+  CHECK(done.exit_code == 0);
+  CHECK(done.err.empty());
+  CHECK(done.out.find('\x1b') == std::string::npos);
+  CHECK(std::regex_search(done.out, std::regex("^TOPIC +TYPE +PUBLISHER +TRANSPORT +RATE Hz +JITTER")));
+  CHECK(is_near(number_in(done.out, "arm/state .*\\(ipc\\) +([0-9.]+) "), 100));
+  CHECK(is_near(number_in(done.out, "arm/state .* ([0-9.]+) kB/s"), 100));
+
+  const auto json = orc.run("$orc top --json --filter 'ARM state'");
+  CHECK(is_json(orc, json.out));
+  CHECK(is_near(number_in(json.out, "\"rate_hz\":([0-9.]+)"), 100));
+  CHECK_THAT(json.out, contains("\"topic\":\"arm/state\""));
+  CHECK_THAT(json.out, !contains("\"topic\":\"arm/silent\""));
+  CHECK(number_in(orc.run("$orc top --once --view participants").out, "test_node_[0-9]+ +[0-9]+ +.* +([0-9]+) +0 ") ==
+        2);
+}
+
+TEST_CASE("orc top: without a broker it says so, and fails when it prints") {
+  const broker_process nowhere(broker_process::at::nowhere);
+  const tool orc(nowhere);
+  const auto done = orc.run("$orc top --once");
+  CHECK(done.exit_code == 1);
+  CHECK(done.out.empty());
+  CHECK_THAT(done.err, contains(nowhere.endpoint()));
+}
+
+TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between views") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/fast", 1000, 200);
+  on.stream("arm/slow", 50'000, 10, "tcp");
+  on.stream("leg/mid", 100, 50);
+  on.start();
+  tmux& shown = on.terminal();
+  const bool rates = shown.waits_for([](const std::string& seen) {
+    return is_near(number_in(seen, "arm/fast +\\(ipc\\) +([0-9.]+) "), 200) &&
+           is_near(number_in(seen, "arm/slow +\\(tcp\\) +([0-9.]+) "), 10) &&
+           is_near(number_in(seen, "arm/fast .* ([0-9.]+) kB/s"), 200);
+  });
+  INFO(shown.seen());
+  CHECK(rates);
+  CHECK(first_words(shown.seen(), "(arm|leg)/") == words{"arm/fast", "arm/slow", "leg/mid"});
+  CHECK_THAT(shown.seen(), contains("1 Topics 3"));
+
+  // By rate, then the other way round.
+  shown.press({">", ">", ">", ">"});
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return first_words(seen, "(arm|leg)/") == words{"arm/fast", "leg/mid", "arm/slow"};
+  }));
+  shown.press({"r"});
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return first_words(seen, "(arm|leg)/") == words{"arm/slow", "leg/mid", "arm/fast"};
+  }));
+
+  shown.press({"-l", "/LEG"});
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return first_words(seen, "(arm|leg)/") == words{"leg/mid"} && seen.find("/LEG_") != std::string::npos &&
+           seen.find("1 Topics 1/3") != std::string::npos;
+  }));
+  shown.press({"Enter"});
+  CHECK(shown.waits_for([](const std::string& seen) { return seen.find("/LEG_") == std::string::npos; }));
+  shown.press({"Escape"});
+  CHECK(shown.shows("1 Topics 3"));
+
+  shown.press({"Tab"});
+  CHECK(shown.waits_for([&](const std::string& seen) {
+    return number_in(seen, "test_node_[0-9]+ +[0-9]+ +([0-9]+) ") == 3 && seen.find("PROGRAM") != std::string::npos;
+  }));
+  shown.press({"3"});
+  CHECK(shown.waits_for([](const std::string& seen) { return seen.find("(here)") != std::string::npos; }));
+  shown.press({"?"});
+  CHECK(shown.shows("Ctrl-Z"));
+  shown.press({"q"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.node().must(
+      "type robot.State struct struct {\"byte_order\":\"little\",\"size\":32,\"fields\":[{\"name\":\"count\",\"type\":"
+      "\"uint64\",\"offset\":0},{\"name\":\"rest\",\"type\":\"uint8\",\"offset\":8,\"shape\":[24]}]}");
+  on.stream("arm/state", 32, 1000);
+  on.node().must("type");
+  on.stream("image", 1'000'000, 30);
+  orc::directory directory({.broker = on.broker().endpoint()});
+  const auto readers_of = [&](const std::string& topic) {
+    orc::topic_state state;
+    return directory.describe(topic, state) ? state.subscription_count : 99;
+  };
+  on.start();
+  tmux& shown = on.terminal();
+  REQUIRE(shown.shows("arm/state"));
+  CHECK(readers_of("arm/state") == 0);
+  shown.press({"Enter"});
+  const std::string counted = "\ncount: ([0-9]+)";
+  CHECK(shown.waits_for([&](const std::string& seen) { return number_in(seen, counted) > 0; }));
+  INFO(shown.seen());
+  CHECK_THAT(shown.seen(), contains("robot.State (struct"));
+  CHECK_THAT(shown.seen(), contains("… 8 more"));
+  const double before = number_in(shown.seen(), counted);
+  CHECK(shown.waits_for([&](const std::string& seen) { return number_in(seen, counted) > before + 100; }));
+  CHECK(wait_until([&] { return readers_of("arm/state") == 1; }));
+  CHECK(readers_of("image") == 0);
+  shown.press({"f"});
+  CHECK(shown.waits_for([](const std::string& seen) { return seen.find("… 8 more") == std::string::npos; }));
+  shown.press({"l"});
+  CHECK(shown.shows("orc top"));
+  CHECK(shown.shows("this view: ipc"));
+
+  shown.press({"Escape"});
+  CHECK(shown.shows("TOPIC"));
+  CHECK(wait_until([&] { return readers_of("arm/state") == 0; }));
+  shown.press({"Down", "Enter"});
+  CHECK(shown.shows("untyped"));
+  CHECK(shown.waits_for([](const std::string& seen) { return number_in(seen, "\n0010  ([0-9]+)") >= 0; }));
+  CHECK(wait_until([&] { return readers_of("image") == 1; }));
+  shown.press({"End"});
+  CHECK(shown.shows("more bytes"));
+  shown.press({"q"});
+  on.check_restored();
+  CHECK(wait_until([&] { return readers_of("image") == 0; }));
+}
+
+TEST_CASE("orc top: the terminal is as before, whatever ends or stops the program") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  tmux& shown = on.terminal();
+  for (const int number : {SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGKILL}) {
+    INFO("signal " << number);
+    on.start();
+    REQUIRE(::kill(on.pid(), number) == 0);
+    on.check_restored();
+  }
+  on.start();
+  shown.press({"C-c"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: a crash in a thread that blocks all signals restores the terminal") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  on.start();
+  on.terminal().press({"Enter"});  // makes a participant, whose thread blocks all signals
+  CHECK(on.terminal().shows("sample "));
+  // What the kernel does with a fault in such a thread: no handler of the program runs.
+  REQUIRE(::kill(on.pid(), SIGKILL) == 0);
+  on.check_restored();
+}
+
+TEST_CASE("orc top: Ctrl-Z and kill -STOP give the terminal to the shell, and fg takes it again") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  on.start();
+  tmux& shown = on.terminal();
+  shown.press({"C-z"});
+  CHECK(shown.shows("Stopped"));
+  on.check_restored();
+  shown.type_line("clear; fg");
+  CHECK(shown.shows("arm/state"));
+  CHECK(shown.state("#{alternate_on} #{cursor_flag}") == "1 0\n");
+
+  REQUIRE(::kill(on.pid(), SIGSTOP) == 0);
+  CHECK(shown.shows("Stopped"));
+  shown.type_line("clear; stty sane; fg");
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("arm/state") != std::string::npos && seen.find("q quit") != std::string::npos;
+  }));
+  shown.press({"-l", "/none"});
+  CHECK(shown.shows("1 Topics 0/1"));
+  shown.press({"C-c"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: a terminal that is resized is drawn anew") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  on.start("--color never");
+  tmux& shown = on.terminal();
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("arm/state") != std::string::npos && seen.find("PUBLISHER") == std::string::npos;
+  }));
+  shown.resize(140, 40);
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("PUBLISHER") != std::string::npos && seen.find("TYPE") != std::string::npos &&
+           std::count(seen.begin(), seen.end(), '\n') == 40 && seen.rfind("q quit") > seen.size() - 40;
+  }));
+  shown.resize(30, 6);
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("arm/state") != std::string::npos && seen.find("RATE") != std::string::npos &&
+           seen.find("PUBLISHER") == std::string::npos && std::count(seen.begin(), seen.end(), '\n') == 6;
+  }));
+  shown.press({"q"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: names and samples cannot reach the terminal's controls") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on(140, 24);
+  orc::participant wide(on.broker().options("机器人 \x1b]0;owned\x07\x9b"));
+  orc::topic_options typed;
+  typed.type = {.name = "T\x1b[31m", .schema_encoding = "jsonschema", .message_encoding = "json", .schema = "{}"};
+  REQUIRE(wide.register_topic("evil", typed));
+  const std::string sample = R"({"a":"\u001b[2J\u009b31m\u202e","b\u001b]0;owned\u0007":1})";
+  REQUIRE(wide.send_msg("evil", sample.data(), sample.size()));
+  orc::participant plain(on.broker().options("plain"));
+  REQUIRE(plain.register_topic("tame"));
+  const std::string raw =
+      "\x1b[2J\x1b]0;owned\x07\x9b"
+      "31m";
+  REQUIRE(plain.send_msg("tame", raw.data(), raw.size()));
+  on.start();
+  tmux& shown = on.terminal();
+  // The columns stand below each other, though a name is wider than its characters.
+  const bool aligned = shown.waits_for([](const std::string& seen) {
+    return std::regex_search(seen, std::regex("机器人 [^\n]*\\\\x1b")) && seen.find("plain (") != std::string::npos;
+  });
+  INFO(shown.seen());
+  CHECK(aligned);
+  shown.press({"Enter"});
+  CHECK(shown.shows("a: \"\\"));
+  INFO(shown.seen());
+  CHECK_THAT(shown.seen(), contains("topic evil"));
+  CHECK_THAT(shown.seen(), contains("x1b"));
+  shown.press({"Escape"});
+  CHECK(shown.shows("TOPIC"));
+  shown.press({"Down", "Enter"});
+  CHECK(shown.shows("1b 5b 32 4a"));
+  CHECK(shown.state("#{pane_title}").find("owned") == std::string::npos);
+  shown.press({"q"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its return heals the screen") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  on.start();
+  tmux& shown = on.terminal();
+  CHECK(shown.waits_for(
+      [](const std::string& seen) { return is_near(number_in(seen, "arm/state +\\(ipc\\) +([0-9.]+) "), 100); }));
+  on.broker().kill();
+  CHECK(shown.shows("no answer for"));
+  CHECK_THAT(shown.seen(), contains("arm/state"));
+  on.broker().start();
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("no answer for") == std::string::npos &&
+           is_near(number_in(seen, "arm/state +\\(ipc\\) +([0-9.]+) "), 100);
+  }));
+  shown.press({"q"});
+  on.check_restored();
+}
+
+TEST_CASE("orc top: ten thousand topics are listed, filtered and scrolled") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  const std::size_t many = under_sanitizer ? 1'000 : 10'000;
+  constexpr std::size_t nodes = 4;
+  robot on;
+  std::vector<std::unique_ptr<test_node>> publishers;
+  for (std::size_t n = 0; n < nodes; ++n) {
+    publishers.push_back(std::make_unique<test_node>());
+    publishers.back()->must("open " + on.broker().endpoint());
+  }
+  // A publisher answers each line, and waits when nothing reads its answers.
+  std::thread registering([&] {
+    for (std::size_t i = 0; i < many; ++i)
+      publishers[i % nodes]->tell("register many/" + std::to_string(100'000 + i) + " inproc");
+  });
+  bool registered = true;
+  for (std::size_t i = 0; i < many; ++i) registered = publishers[i % nodes]->answer() == "ok" && registered;
+  registering.join();
+  REQUIRE(registered);
+  on.start();
+  tmux& shown = on.terminal();
+  CHECK(shown.shows("1 Topics " + std::to_string(many)));
+  shown.press({"End"});
+  CHECK(shown.shows("many/" + std::to_string(100'000 + many - 1)));
+  shown.press({"PPage", "PPage"});
+  CHECK(shown.shows("many/" + std::to_string(100'000 + many - 41)));
+  shown.press({"Home"});
+  CHECK(shown.shows("many/100000 "));
+  shown.press({"-N", "50", "Down"});
+  CHECK(shown.shows("many/100050 "));
+  shown.press({"-l", "/00077"});
+  CHECK(shown.waits_for([](const std::string& seen) { return first_words(seen, "many/") == words{"many/100077"}; }));
+  shown.press({"C-c"});
+  on.check_restored();
+}
