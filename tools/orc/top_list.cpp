@@ -64,6 +64,7 @@ std::vector<std::string> top_list::draw(std::size_t rows, std::size_t columns, b
   std::vector<std::string> lines;
   if (rows == 0) return lines;
   page_ = rows - 1;
+  if (page_ == 0) return {heading(fit(shapes_, columns), columns, colored)};
   top_ = std::min(top_, cursor_);
   if (cursor_ >= top_ + page_) top_ = cursor_ + 1 - page_;
   if (top_ + page_ > size()) top_ = size() > page_ ? size() - page_ : 0;
