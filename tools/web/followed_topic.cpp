@@ -50,7 +50,9 @@ void followed_topic::receive_as(const reception& how) {
   const result asked = from_.request_topic(feed_->topic(), options);
   subscriber_ = from_.subscriber(feed_->topic());
   was_up_ = false;
-  if (!asked && !subscriber_) feed_->set_state({feed_state::kind::waiting, asked.error().message()});
+  if (subscriber_) return;
+  feed_->set_state({feed_state::kind::waiting, asked.error().message()});
+  feed_->announce();
 }
 
 std::optional<clock::time_point> followed_topic::receive(clock::time_point now) {
@@ -150,6 +152,7 @@ void followed_topic::take_type() {
 }
 
 void followed_topic::look(clock::time_point now) {
+  if (!subscriber_) return;  // its state says why
   if (held_) {
     if (release_held(now)) feed_->announce();
   } else {
