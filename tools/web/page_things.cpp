@@ -107,7 +107,11 @@ bool page_topic::take_state(frame& to) {
 }
 
 clock::time_point page_sample::refresh(clock::time_point /*now*/) {
-  return has_more() ? next_ : clock::time_point::max();
+  return has_state() || sent_ != feed_->sample_number() ? next_ : clock::time_point::max();
+}
+
+bool page_sample::has_more() const {
+  return has_state() || (sent_ != feed_->sample_number() && clock::now() >= next_);
 }
 
 bool page_sample::take(frame& to) {

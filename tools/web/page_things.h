@@ -76,7 +76,7 @@ class page_sample final : public page_topic {
       : page_topic(id, from, topic, interest::samples) {}
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return has_state() || sent_ != feed_->sample_number(); }
+  [[nodiscard]] bool has_more() const override;
 
  private:
   [[nodiscard]] std::string problem() const override;
