@@ -23,8 +23,6 @@ class client_session {
 
   // Takes a message. False: the client breaks the protocol, and the connection closes with `why`.
   virtual bool receive(std::string_view message, bool text, std::string& why) = 0;
-  // False: no more messages for now. The client waits for answers that it does not read.
-  [[nodiscard]] virtual bool takes_messages() const = 0;
   // Looks for what is new. Returns when to look again although nothing new has come; time_point::max(): not before.
   virtual clock::time_point refresh(clock::time_point now) = 0;
   // Writes the next frame for the client. False: there is nothing to send now.

@@ -34,7 +34,6 @@ class page_session final : public client_session {
   ~page_session() override;
 
   bool receive(std::string_view message, bool text, std::string& why) override;
-  [[nodiscard]] bool takes_messages() const override;
   clock::time_point refresh(clock::time_point now) override;
   bool next(frame& to) override { return outbox_.next(to); }
 
