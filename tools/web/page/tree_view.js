@@ -101,7 +101,7 @@ class Branch {
     }
     this.unit = h('span', {class: 'unit'});
     const line = h('div', {class: 'line leaf'}, h('span', {class: 'name', text: name}), this.value, this.unit);
-    if (PLOTTABLE.has(tree.k) && this.#path) this.#offerPlot(line);
+    if (PLOTTABLE.has(tree.k) && this.#path !== null) this.#offerPlot(line);
     this.element.replaceChildren(line);
   }
 
