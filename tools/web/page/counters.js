@@ -69,7 +69,7 @@ class SmallPlot {
       legend: {show: false},
       cursor: {drag: {x: false, y: false}, y: false, points: {size: 5}},
       scales: {
-        x: {time: false, range: (chart, from, to) => [Math.min(from, to - 30), to]},
+        x: {time: false, range: (chart, from, to) => [Math.min(from, to - 15), to]},
         y: {range: (chart, low, high) => [0, high > 0 ? high * 1.1 : 1]},
       },
       axes: [{show: false}, {show: false}],

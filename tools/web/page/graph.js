@@ -5,6 +5,8 @@ import {layout, NODE} from './graph_layout.js';
 import {bandwidth, rate, visible} from './text.js';
 
 const LABELS_UP_TO = 24;  // with more edges only those in focus have labels
+const LABELS_IN_FOCUS = 8;
+const SMALLEST = 0.7;  // scale at which names can still be read; then it scrolls
 const LISTED = 40;        // topics in the text of a node or an edge
 
 const idOf = (who) => `${who.host} ${who.pid} ${who.name}`;
@@ -97,8 +99,10 @@ export class Graph {
     const edges = graph.edges.map((edge) => this.#makeEdge(edge, placed.nodes));
     const nodes = graph.nodes.map((node) => this.#makeNode(node, placed.nodes.get(node.id)));
     const labels = [...this.#edges.values()].map((each) => each.label);
-    this.canvas.replaceChildren(svg('svg', {viewBox: `-30 -10 ${width} ${height}`, width, height,
-      class: graph.edges.length <= LABELS_UP_TO ? 'labelled' : ''}, svg('defs', {}, arrow), ...bands, ...edges, ...nodes, ...labels));
+    const picture = svg('svg', {viewBox: `-30 -10 ${width} ${height}`, width, height,
+      class: graph.edges.length <= LABELS_UP_TO ? 'labelled' : ''}, svg('defs', {}, arrow), ...bands, ...edges, ...nodes, ...labels);
+    picture.style.minWidth = `${width * SMALLEST}px`;
+    this.canvas.replaceChildren(picture);
     if (!this.#nodes.has(this.#focus) && !this.#edges.has(this.#focus)) this.#focus = null;
     this.#highlight();
   }
@@ -156,13 +160,16 @@ export class Graph {
   // The edges of what is in focus, and what is at their other ends.
   #highlight() {
     const related = new Set();
+    let lines = 0;
     for (const [id, {edge}] of this.#edges) {
       if (id === this.#focus || edge.from === this.#focus || edge.to === this.#focus) {
         related.add(id).add(edge.from).add(edge.to);
+        lines += 1;
       }
     }
     if (this.#focus !== null) related.add(this.#focus);
     this.canvas.classList.toggle('focused', this.#focus !== null);
+    this.canvas.classList.toggle('few', lines <= LABELS_IN_FOCUS);
     for (const [id, {group, label}] of this.#edges) {
       group.classList.toggle('related', related.has(id));
       label.classList.toggle('related', related.has(id));

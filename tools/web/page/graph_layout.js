@@ -1,7 +1,7 @@
 // Where the nodes of a graph go: layers from left to right along the flow of samples, in one band per host.
 
-export const NODE = {width: 150, height: 36, gapX: 110, gapY: 16};
-const BAND = {head: 22, pad: 12, gap: 14};
+export const NODE = {width: 150, height: 36, gapX: 110, gapY: 30};
+const BAND = {head: 26, pad: 18, gap: 14};
 const ROUNDS = 6;
 
 // Layer of each node: the longest way to it from a source. Edges that close a circle do not count.
@@ -40,6 +40,10 @@ function layersOf(nodes, edges) {
   for (const id of order.reverse()) {
     for (const to of kept.get(id)) layer.set(to, Math.max(layer.get(to), layer.get(id) + 1));
   }
+  // A circle of many programs would become one long row.
+  const most = Math.min(6, Math.max(3, Math.ceil(Math.sqrt(nodes.length * 1.2))));
+  const last = Math.max(...layer.values(), 0);
+  if (last >= most) for (const [id, at] of layer) layer.set(id, Math.floor((at * most) / (last + 1)));
   return layer;
 }
 
@@ -99,7 +103,7 @@ function positions(hosts, cells) {
   let y = 0;
   for (const host of hosts) {
     const columns = cells.get(host);
-    const rows = Math.max(...columns.map((column) => column?.length ?? 0));
+    const rows = Math.max(...Array.from(columns, (column) => column?.length ?? 0));
     const height = BAND.head + rows * stepY - NODE.gapY + BAND.pad;
     columns.forEach((column, index) => column?.forEach((id, row) => {
       placed.set(id, {

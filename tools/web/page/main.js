@@ -48,7 +48,7 @@ function showView(name) {
   }
   byId('view-topics').hidden = name !== 'topics';
   byId('view-graph').hidden = name !== 'graph';
-  byId('plots-area').hidden = plots.count === 0 && name !== 'plots';
+  byId('plots-area').hidden = name === 'graph' || (plots.count === 0 && name !== 'plots');
   byId('plots-empty').hidden = plots.count > 0;
   if (name === 'graph') graph.shown();
   save();

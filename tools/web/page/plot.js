@@ -12,8 +12,19 @@ export const MAX_SERIES = 16;
 const RATE_MIN = 30;   // points a second: what the eye sees as motion
 const RATE_MAX = 200;
 const LEGEND_MS = 100;
+const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 const sameField = (a, b) => a.topic === b.topic && a.path === b.path;
+
+// 16:17:51, with a fraction where the lines of the grid are closer than a second.
+function timeLabels(chart, times, axis, space, step) {
+  const two = (value) => String(value).padStart(2, '0');
+  return times.map((time) => {
+    const date = new Date(time * 1000);
+    const whole = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+    return step >= 1 ? whole : `${whole}.${String(date.getMilliseconds()).padStart(3, '0').slice(0, step >= 0.1 ? 1 : 3)}`;
+  });
+}
 
 function paddedRange(plot, low, high) {
   if (low === null || high === null) return [0, 1];
@@ -215,8 +226,8 @@ export class Plot {
       const point = buffer.at(this.#cursorTime ?? Infinity);
       let text = '–';
       if (point !== null) {
-        const low = number(Number(point.min.toPrecision(6)));
-        const high = number(Number(point.max.toPrecision(6)));
+        const low = number(Number(point.min.toPrecision(5)));
+        const high = number(Number(point.max.toPrecision(5)));
         text = low === high ? low : `${low} … ${high}`;
       }
       setText(series.number, text);
@@ -252,7 +263,11 @@ export class Plot {
         },
       },
       scales: {x: {time: true, range: () => [this.#from, this.#to]}, y: {range: paddedRange}},
-      axes: [{...axis, size: 24, gap: 4}, {...axis, size: (chart, values) => 16 + 7 * Math.max(4, ...(values ?? []).map((each) => each?.length ?? 0)), gap: 4}],
+      padding: [8, 12, 0, 0],
+      axes: [
+        {...axis, size: 22, gap: 4, space: 76, incrs: TIME_STEPS, values: timeLabels},
+        {...axis, size: (chart, values) => 14 + 7 * Math.max(4, ...(values ?? []).map((each) => each?.length ?? 0)), gap: 4, space: 32},
+      ],
       series: [{}, ...this.#series.map((each) => ({stroke: colour(`--series-${each.colour}`), width: 1.25, points: {show: false}}))],
       hooks: {
         setSelect: [(chart) => this.#selected(chart)],

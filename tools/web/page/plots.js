@@ -37,8 +37,7 @@ export class Plots {
       if (field) this.activate(this.create([{topic: String(field.topic), path: String(field.path)}]));
     });
     this.window = this.#window;
-    this.#frame = this.#frame.bind(this);
-    requestAnimationFrame(this.#frame);
+    requestAnimationFrame(() => this.#frame());
   }
 
   get count() {
@@ -112,7 +111,7 @@ export class Plots {
   }
 
   #frame() {
-    requestAnimationFrame(this.#frame);
+    requestAnimationFrame(() => this.#frame());
     for (const plot of this.#plots) plot.draw();
   }
 }

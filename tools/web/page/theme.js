@@ -4,7 +4,7 @@ import {byId} from './dom.js';
 
 const KEY = 'orc.theme';
 const NEXT = {auto: 'light', light: 'dark', dark: 'auto'};
-const NAMES = {auto: '◐ Auto', light: '☀ Light', dark: '☾ Dark'};
+const NAMES = {auto: ['◐', 'as the system'], light: ['☀', 'light'], dark: ['☾', 'dark']};
 
 function stored() {
   try {
@@ -21,7 +21,10 @@ export function startTheme(onchange) {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {
     document.documentElement.dataset.theme = theme === 'auto' ? (dark.matches ? 'dark' : 'light') : theme;
-    byId('theme').textContent = NAMES[theme];
+    const [sign, name] = NAMES[theme];
+    byId('theme').textContent = sign;
+    byId('theme').title = `Colours: ${name}`;
+    byId('theme').setAttribute('aria-label', byId('theme').title);
     onchange();
   };
   byId('theme').addEventListener('click', () => {
