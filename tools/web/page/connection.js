@@ -6,6 +6,7 @@ const LONGEST_PAUSE_MS = 2000;
 const SILENT_MS = 5000;  // then it asks whether the server is still there
 const DEAD_MS = 15000;   // then it connects again
 const MESSAGES_PER_SECOND = 120;  // the server closes connections that send more than 200
+const LARGE = 400000;             // characters of a message that a worker reads
 const PLOT_HEADER = 16;
 const IMAGE_HEADER = 24;
 
@@ -22,6 +23,10 @@ export class Connection extends EventTarget {
   #heard = 0;
   #asked = false;
   #systemOn = false;
+  #worker = null;
+  #working = false;
+  #next = null;         // the newest large message, while the worker has another one
+  #topics = [];         // those that the worker has read
 
   constructor(url) {
     super();
@@ -130,8 +135,39 @@ export class Connection extends EventTarget {
   }
 
   #text(data) {
-    const message = JSON.parse(data);
     this.#pause = FIRST_PAUSE_MS;
+    if (data.length > LARGE && data.slice(0, 40).includes('"system"')) this.#readLarge(data);
+    else this.#deliver(JSON.parse(data));
+  }
+
+  #readLarge(data) {
+    if (this.#working) {
+      this.#next = data;
+      return;
+    }
+    this.#working = true;
+    if (this.#worker === null) {
+      this.#worker = new Worker('parse_worker.js');
+      this.#worker.onmessage = ({data: part}) => this.#readPart(part);
+    }
+    this.#worker.postMessage(data);
+  }
+
+  #readPart(part) {
+    if (part.topics) {
+      this.#topics.push(...part.topics);
+      return;
+    }
+    const message = {...part.message, topics: this.#topics};
+    this.#topics = [];
+    this.#working = false;
+    const next = this.#next;
+    this.#next = null;
+    if (next !== null) this.#readLarge(next);
+    this.#deliver(message);
+  }
+
+  #deliver(message) {
     if (message.id !== undefined && message.id !== null) {
       const listener = this.#things.get(message.id)?.listener;
       listener?.[message.op]?.(message);
