@@ -32,7 +32,7 @@ followed_topic::followed_topic(std::shared_ptr<topic_feed> feed, participant& fr
 followed_topic::~followed_topic() {
   held_.reset();
   to_show_.reset();
-  if (subscriber_) from_.release_topic(feed_->topic());
+  if (subscriber_) (void)from_.release_topic(feed_->topic());
   types_.forget(feed_->topic());
 }
 
@@ -40,7 +40,7 @@ void followed_topic::receive_as(const reception& how) {
   const bool same_request = subscriber_ && how.every_sample == how_.every_sample;
   how_ = how;
   if (same_request) return;
-  if (subscriber_) from_.release_topic(feed_->topic());
+  if (subscriber_) (void)from_.release_topic(feed_->topic());
   request_options options;
   if (how.every_sample) {
     options.conflate = 0;
