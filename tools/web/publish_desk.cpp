@@ -114,7 +114,7 @@ void publish_desk::end_topics_of(client who) {
       ++at;
       continue;
     }
-    participant_->unregister_topic(at->first);
+    (void)participant_->unregister_topic(at->first);
     at = topics_.erase(at);
   }
 }
@@ -163,7 +163,7 @@ std::string publish_desk::register_topic(const job& what, published_topic& made)
   const result done = participant_->register_topic(what.topic, options);
   if (done) return {};
   // Without a broker the topic would stay registered, and no one could know.
-  if (done.code() == errc::no_broker) participant_->unregister_topic(what.topic);
+  if (done.code() == errc::no_broker) (void)participant_->unregister_topic(what.topic);
   return done.error().message();
 }
 
