@@ -1,6 +1,7 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
-usage: publisher.py state TOPIC HZ | many COUNT HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC | hostile
+usage: publisher.py state TOPIC HZ | many COUNT HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC | hostile |
+       node NAME TOPIC@HZ,… TOPIC,…
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import orc.pure as orc
 
 STATE = np.dtype([("t", "f8"), ("q", "f8", 8), ("mode", "i4"), ("name", "S12")], align=True)
+POSE = np.dtype([("position", "f8", 3), ("heading", "f8")], align=True)
 SIZE = (160, 120)
 IMAGE = np.dtype([("width", "u4"), ("height", "u4"), ("encoding", "S8"), ("data", "u1", SIZE[0] * SIZE[1] * 3)], align=True)
 EVIL = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202egnp.exe\u0007"
@@ -113,10 +115,32 @@ def hostile(participant: orc.Participant) -> None:
         long.send({"value": 1})
 
 
+def node(participant: orc.Participant, name: str, published: str, subscribed: str = "") -> None:
+    """A program of a robot: publishes and subscribes."""
+    publishers = []
+    for each in filter(None, published.split(",")):
+        topic, hz = each.split("@")
+        publishers.append((participant.register_topic(topic, type=orc.struct("robot.Pose", POSE)), float(hz)))
+    subscribers = [participant.request_topic(topic) for topic in filter(None, subscribed.split(","))]
+    ready()
+    sample = np.zeros((), POSE)
+    fastest = max((hz for _, hz in publishers), default=50.0)
+    for number in ticks(fastest):
+        for subscriber in subscribers:
+            subscriber.recv_msg(0)
+        angle = time.time()
+        sample["position"] = [math.cos(angle) * 2, math.sin(angle * 2), 0.4]
+        sample["heading"] = angle % (2 * math.pi)
+        for publisher, hz in publishers:
+            if number % max(1, round(fastest / hz)) == 0:
+                publisher.send(sample[()])
+
+
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, image, png, once, hostile)}
-    with orc.Participant(name=EVIL[:200] if kind == "hostile" else f"{kind} publisher") as participant:
+    kinds = {each.__name__: each for each in (state, many, image, png, once, hostile, node)}
+    names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else ""}
+    with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)
 
 
