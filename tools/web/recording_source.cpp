@@ -42,7 +42,7 @@ recording_source::recording_source(std::vector<std::string> files, std::unique_p
       channels_(recording_->channels()) {
   for (const cli::merged_channel& each : channels_) topics_.try_emplace(each.what.topic);
   const cli::play_range all{.from_ns = recording_->first_ns(), .to_ns = recording_->last_ns(), .stay = true};
-  player_ = std::make_unique<cli::player>(*recording_, *this, all, 1, true);
+  player_ = std::make_unique<cli::player>(*recording_, static_cast<cli::play_sink&>(*this), all, 1, true);
   late_ = start_thread([this] { show_late(); });
   player_->start();
 }
