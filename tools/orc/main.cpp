@@ -17,6 +17,7 @@
 #include "tools/command_line/usage.h"
 #include "topic.h"
 #include "type.h"
+#include "web.h"
 
 namespace {
 
@@ -24,7 +25,7 @@ namespace {
 using add_command = void (*)(CLI::App&, int& exit_code);
 constexpr add_command commands[] = {orc::cli::add_topic, orc::cli::add_type,   orc::cli::add_record,
                                     orc::cli::add_play,  orc::cli::add_replay, orc::cli::add_log,
-                                    orc::cli::add_bench, orc::cli::add_doctor};
+                                    orc::cli::add_web,   orc::cli::add_bench,  orc::cli::add_doctor};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 namespace orc::web {
 
 template <class Number>
-  requires std::is_arithmetic_v<Number>
+requires std::is_arithmetic_v<Number>
 void append_little(std::string& to, Number number) {
   static_assert(std::endian::native == std::endian::little, "the page reads little-endian numbers");
   char bytes[sizeof number];

@@ -18,7 +18,8 @@ constexpr std::size_t max_text = 4096;  // of a name or a path
 constexpr std::int64_t max_id = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t max_side = 65'535;  // of an image
 
-constexpr std::array<std::pair<std::string_view, client_op>, 12> ops{{{"system", client_op::system},
+constexpr std::array<std::pair<std::string_view, client_op>, 13> ops{{{"ping", client_op::ping},
+                                                                      {"system", client_op::system},
                                                                       {"open", client_op::open},
                                                                       {"plot", client_op::plot},
                                                                       {"resolution", client_op::resolution},
@@ -31,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, client_op>, 12> ops{{{"system",
                                                                       {"seek", client_op::seek},
                                                                       {"rate", client_op::rate}}};
 
-constexpr std::array<std::string_view, 8> image_encodings{"rgb8", "bgr8",   "rgba8", "bgra8",
+constexpr std::array<std::string_view, 8> image_encodings{"rgb8",  "bgr8",   "rgba8", "bgra8",
                                                           "mono8", "mono16", "jpeg",  "png"};
 
 // Reads the fields of one message, and keeps the first problem.
@@ -88,8 +89,7 @@ class fields {
       fail("\"" + std::string(name) + "\" is a text of digits: nanoseconds since 1970");
   }
   void any(const char* name, std::string& to) {
-    if (const json* const found = find(name, true))
-      to = found->dump(-1, ' ', false, json::error_handler_t::replace);
+    if (const json* const found = find(name, true)) to = found->dump(-1, ' ', false, json::error_handler_t::replace);
   }
 
  private:
@@ -118,7 +118,8 @@ void read_image(fields& from, client_message& found) {
 
 void read_fields(fields& from, client_message& found) {
   switch (found.op) {
-    case client_op::none: break;
+    case client_op::none:
+    case client_op::ping: break;
     case client_op::system: from.flag("on", found.on); break;
     case client_op::open:
       from.id(found.id);

@@ -12,6 +12,7 @@ inline constexpr std::size_t max_message_bytes = std::size_t{64} << 10;
 
 enum class client_op : std::uint8_t {
   none,
+  ping,
   system,
   open,
   plot,
@@ -28,8 +29,8 @@ enum class client_op : std::uint8_t {
 
 struct client_message {
   client_op op = client_op::none;
-  std::string op_name = {};   // as it was sent
-  std::int64_t id = -1;       // -1: none
+  std::string op_name = {};  // as it was sent
+  std::int64_t id = -1;      // -1: none
   std::string topic = {};
   std::string field = {};
   std::string like = {};      // publish: the topic whose type it takes
@@ -37,9 +38,9 @@ struct client_message {
   std::string encoding = {};  // image
   std::uint32_t width = 0;
   std::uint32_t height = 0;
-  bool on = false;            // system
-  double number = 0;          // plot, resolution: points per second; rate: the rate
-  std::int64_t time_ns = 0;   // seek
+  bool on = false;           // system
+  double number = 0;         // plot, resolution: points per second; rate: the rate
+  std::int64_t time_ns = 0;  // seek
 };
 
 enum class parse_outcome : std::uint8_t {

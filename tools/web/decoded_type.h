@@ -10,9 +10,9 @@ namespace orc::web {
 
 struct decoded_type {
   std::string name = {};
-  std::string encoding = {};                            // of the samples
-  std::unique_ptr<const types::decoder> decoder = {};   // null: samples cannot be decoded
-  std::string problem = {};                             // why they cannot
+  std::string encoding = {};                           // of the samples
+  std::unique_ptr<const types::decoder> decoder = {};  // null: samples cannot be decoded
+  std::string problem = {};                            // why they cannot
 };
 
 // Never null. Throws bad_alloc only.

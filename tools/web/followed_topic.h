@@ -18,8 +18,8 @@ namespace orc::web {
 
 // How a topic is received.
 struct reception {
-  bool every_sample = false;                // else the newest one
-  std::chrono::milliseconds pause{100};     // between two samples that are shown
+  bool every_sample = false;             // else the newest one
+  std::chrono::milliseconds pause{100};  // between two samples that are shown
 
   bool operator==(const reception&) const = default;
 };

@@ -9,10 +9,10 @@
 namespace orc::web {
 
 struct frame {
-  bool text = true;                           // false: binary
-  std::string head = {};                      // the first bytes
-  std::shared_ptr<const void> owner = {};     // keeps `rest` alive
-  std::span<const std::byte> rest = {};       // follows, so that large bytes are not copied
+  bool text = true;                        // false: binary
+  std::string head = {};                   // the first bytes
+  std::shared_ptr<const void> owner = {};  // keeps `rest` alive
+  std::span<const std::byte> rest = {};    // follows, so that large bytes are not copied
 
   [[nodiscard]] std::size_t size() const noexcept { return head.size() + rest.size(); }
 };

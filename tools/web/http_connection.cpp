@@ -41,8 +41,7 @@ void http_connection::read() {
 
 void http_connection::answer(const request_type& request) {
   const auto local = local_address(stream_.socket());
-  if (request.count(http::field::host) != 1 ||
-      !is_own_host(view(request[http::field::host]), local, server_.host_name))
+  if (request.count(http::field::host) != 1 || !is_own_host(view(request[http::field::host]), local, server_.host_name))
     return refuse(request, http::status::forbidden, "this is not the name of this server\n");
   if (beast::websocket::is_upgrade(request)) return open_websocket(request);
   if (request.method() != http::verb::get && request.method() != http::verb::head)

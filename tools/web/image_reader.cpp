@@ -173,7 +173,8 @@ bool image_reader::find_bytes(const fed_sample& sample, raw_picture& found, std:
 bool image_reader::find_layout(const fed_sample& sample, raw_picture& found, std::string& problem) {
   const auto number = [&](const std::optional<types::field_path>& at, std::uint64_t& to) {
     if (!at || !type_->decoder->find(sample.data, *at, other_)) return;
-    if (const auto value = other_.number(); value && *value >= 0 && *value < 1e9) to = static_cast<std::uint64_t>(*value);
+    if (const auto value = other_.number(); value && *value >= 0 && *value < 1e9)
+      to = static_cast<std::uint64_t>(*value);
   };
   number(width_, found.width);
   number(height_, found.height);

@@ -16,6 +16,7 @@
 #include "tools/web/options.h"
 #include "tools/web/page_session.h"
 #include "tools/web/publish_desk.h"
+#include "tools/web/recording_source.h"
 #include "tools/web/web_server.h"
 
 namespace {
@@ -52,6 +53,26 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   return serve(**server, stop, news);
 }
 
+int show_recording(const web::options& options, const detail::stop_signal& stop) {
+  detail::doorbell news;
+  (void)news.fd();
+  std::unique_ptr<web::recording_source> recording;
+  if (const result opened = web::recording_source::open(
+          options.files, [&news] { news.ring(); }, recording);
+      !opened) {
+    note(opened.error().message());
+    return failed;
+  }
+  web::recording_system system(*recording);
+  web::page_session_maker page({.feeds = *recording, .system = system, .recording = recording.get()});
+  auto server = web::web_server::listen(options.listen, {&page});
+  if (!server) {
+    note(server.error().message());
+    return failed;
+  }
+  return serve(**server, stop, news);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,7 +82,8 @@ int main(int argc, char** argv) {
   detail::raise_fd_limit();
   try {
     const detail::stop_signal stop;
-    return show_system(std::get<web::options>(options), stop);
+    const auto& chosen = std::get<web::options>(options);
+    return chosen.files.empty() ? show_system(chosen, stop) : show_recording(chosen, stop);
   } catch (const std::exception& error) {
     note(error.what());
     return failed;

@@ -33,16 +33,18 @@ constexpr const char* footer =
 std::variant<options, int> read_options(int argc, char** argv) {
   options found;
   std::string listen = "127.0.0.1:8765";
-  CLI::App app("Shows a running system in the browser: topics, decoded samples, plots and pictures. With FILE it shows a "
-               "recording",
-               "orc-web");
+  CLI::App app(
+      "Shows a running system in the browser: topics, decoded samples, plots and pictures. With FILE it shows a "
+      "recording",
+      "orc-web");
   cli::use_readable_help(app);
   app.footer(footer);
   app.set_version_flag("--version", std::string("orc-web ") + orc::version());
   app.add_option("file", found.files, "Recordings: MCAP files or LCM logs. Several are shown as one")
       ->type_name("FILE");
-  app.add_option("--listen", listen, "Serve at this address and port. There is no password: whoever reaches the address "
-                                     "sees all topics")
+  app.add_option("--listen", listen,
+                 "Serve at this address and port. There is no password: whoever reaches the address "
+                 "sees all topics")
       ->type_name("ADDRESS:PORT")
       ->check([](const std::string& text) {
         return address_of(text) ? std::string() : "'" + text + "' is no address such as 127.0.0.1:8765";
@@ -50,7 +52,8 @@ std::variant<options, int> read_options(int argc, char** argv) {
       ->capture_default_str();
   auto* const publish =
       app.add_flag("--allow-publish", found.allow_publish, "Let the page publish on topics that have no publisher");
-  app.add_option("--broker", found.broker, "Endpoints of the address broker (default: ORC_BROKER, else the usual places)")
+  app.add_option("--broker", found.broker,
+                 "Endpoints of the address broker (default: ORC_BROKER, else the usual places)")
       ->type_name("ENDPOINT");
   if (const auto done = cli::generate_pages(app, 1, "orc(1)", argc, argv)) return *done;
   try {

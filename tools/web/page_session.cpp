@@ -98,6 +98,7 @@ bool page_session::receive(std::string_view message, bool text, std::string& why
 void page_session::obey(const client_message& message) {
   switch (message.op) {
     case client_op::none: return;
+    case client_op::ping: return replies_.add(R"({"op":"pong"})");
     case client_op::system: return set_system(message.on);
     case client_op::open:
     case client_op::plot:
@@ -136,9 +137,8 @@ void page_session::open(const client_message& message) {
   else if (message.op == client_op::plot)
     made = std::make_unique<page_plot>(id, from_.feeds, message.topic, message.field, message.number);
   else
-    made = std::make_unique<page_image>(
-        id, from_.feeds, message.topic,
-        image_layout{message.field, message.encoding, message.width, message.height});
+    made = std::make_unique<page_image>(id, from_.feeds, message.topic,
+                                        image_layout{message.field, message.encoding, message.width, message.height});
   things_.emplace(message.id, std::move(made));
 }
 

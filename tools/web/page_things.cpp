@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto sample_pause = 95ms;   // a little less than the source's 100: both pauses do not add up
+constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
 constexpr auto image_pause = 30ms;
 constexpr auto plot_pause = 16ms;
 constexpr auto system_pause = 200ms;  // the poller itself pauses half a second
@@ -110,9 +110,7 @@ clock::time_point page_sample::refresh(clock::time_point /*now*/) {
   return has_state() || sent_ != feed_->sample_number() ? next_ : clock::time_point::max();
 }
 
-bool page_sample::has_more() const {
-  return has_state() || (sent_ != feed_->sample_number() && clock::now() >= next_);
-}
+bool page_sample::has_more() const { return has_state() || (sent_ != feed_->sample_number() && clock::now() >= next_); }
 
 bool page_sample::take(frame& to) {
   if (has_state()) return take_state(to);
@@ -128,7 +126,7 @@ bool page_sample::take(frame& to) {
   text += R"(,"sequence":)";
   append_quoted_number(text, sample->sequence);
   text += R"(,"age":)";
-  append_number(text, static_cast<double>(realtime_ns() - sample->stamp_ns) * 1e-9);
+  append_number(text, static_cast<double>(sample->age_ns.value_or(realtime_ns() - sample->stamp_ns)) * 1e-9);
   text += R"(,"missed":)";
   append_quoted_number(text, sample->missed);
   text += R"(,"size":)";
@@ -154,9 +152,7 @@ clock::time_point page_plot::refresh(clock::time_point now) {
   return has_more() ? now : now + plot_pause;
 }
 
-bool page_plot::has_more() const {
-  return has_state() || feed_->plot_ready(*plot_, monotonic_ns(clock::now()));
-}
+bool page_plot::has_more() const { return has_state() || feed_->plot_ready(*plot_, monotonic_ns(clock::now())); }
 
 bool page_plot::take(frame& to) {
   if (has_state()) return take_state(to);

@@ -51,7 +51,7 @@ class json_builder {
     text(value);
   }
   template <class Number>
-    requires std::is_arithmetic_v<Number>
+  requires std::is_arithmetic_v<Number>
   void member(std::string_view key, Number value) {
     name(key);
     number(value);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct fed_sample {
   std::vector<std::byte> data = {};
   std::size_t size = 0;  // of the sample; more than data.size() when it is too large to be shown
   std::uint64_t sequence = 0;
-  std::int64_t stamp_ns = 0;  // when it was sent
-  std::uint64_t missed = 0;   // samples between the one shown before and this one
+  std::int64_t stamp_ns = 0;                      // when it was sent
+  std::optional<std::int64_t> age_ns = {};        // when it was recorded; nothing: it is now's less stamp_ns
+  std::uint64_t missed = 0;                       // samples between the one shown before and this one
   std::shared_ptr<const decoded_type> type = {};  // null: untyped
 };
 

@@ -16,10 +16,10 @@
 namespace orc::web {
 
 struct tree_limits {
-  std::size_t elements = 64;                     // shown of an array; also bytes of bytes
-  std::size_t text = 4096;                       // bytes shown of a text
-  std::size_t bytes = std::size_t{1} << 20;      // of the JSON
-  std::size_t visited = std::size_t{100'000};    // values looked at, shown or not
+  std::size_t elements = 64;                   // shown of an array; also bytes of bytes
+  std::size_t text = 4096;                     // bytes shown of a text
+  std::size_t bytes = std::size_t{1} << 20;    // of the JSON
+  std::size_t visited = std::size_t{100'000};  // values looked at, shown or not
 };
 
 // Appends the tree of a sample. `cut` is set when a limit ended it early; it is whole JSON also then.

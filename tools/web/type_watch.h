@@ -26,9 +26,9 @@ class type_watch {
   type_watch& operator=(const type_watch&) = delete;
 
   struct answer {
-    bool known = false;                               // the broker has answered for this topic
-    std::uint64_t asked = 0;                          // the last ask() that is answered, or cannot be
-    std::shared_ptr<const decoded_type> type = {};    // null: untyped
+    bool known = false;                             // the broker has answered for this topic
+    std::uint64_t asked = 0;                        // the last ask() that is answered, or cannot be
+    std::shared_ptr<const decoded_type> type = {};  // null: untyped
   };
 
   // Asks the broker about the topic again, and goes on following it. Returns a number: once answer::asked has reached

@@ -27,9 +27,9 @@ using boost::system::error_code;
 using namespace std::chrono_literals;
 
 constexpr int backlog = 128;
-constexpr auto look_pause = 4ms;        // news that come meanwhile are looked at together
-constexpr auto check_pause = 1s;        // of connections
-constexpr auto accept_again = 100ms;    // when there was no descriptor
+constexpr auto look_pause = 4ms;      // news that come meanwhile are looked at together
+constexpr auto check_pause = 1s;      // of connections
+constexpr auto accept_again = 100ms;  // when there was no descriptor
 
 [[nodiscard]] std::string own_host_name() {
   char name[256] = {};

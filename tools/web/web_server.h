@@ -15,8 +15,8 @@ class web_server {
  public:
   // Listens; port 0 takes a free one. `protocols` outlive the server; the first that a client offers counts. Throws
   // std::system_error when the system has no descriptor left.
-  [[nodiscard]] static detail::expected<std::unique_ptr<web_server>> listen(
-      const detail::ip_port& at, std::vector<session_maker*> protocols);
+  [[nodiscard]] static detail::expected<std::unique_ptr<web_server>> listen(const detail::ip_port& at,
+                                                                            std::vector<session_maker*> protocols);
   ~web_server();
   web_server(const web_server&) = delete;
   web_server& operator=(const web_server&) = delete;
