@@ -340,7 +340,7 @@ def case_narrow() -> None:
         system.publish("state", "arm/state", "100")
         with page(system, size=(390, 800)) as browser:
             browser.wait(row("arm/state"))
-            browser.click(".row")
+            browser.click(".row .cell.topic")
             browser.wait("document.getElementById('tab-opened').dataset.count === '1'")
             browser.click("#tab-opened")
             browser.click('.line[data-path="q[0]"] .plot-it')
@@ -370,10 +370,10 @@ def case_modules() -> None:
         texts = browser.run("""(async () => {
           const text = await import('/text.js');
           return [text.visible('a\\u202eb\\u0000\\ud800'), text.visible('x'.repeat(300)).length < 230, text.rate(999.96), text.rate(1234),
-                  text.duration(0.0000123), text.duration(4000), text.duration(null), text.count('1234567'), text.number(0.1234567891)];
+                  text.duration(0.0000123), text.duration(4000), text.duration(null), text.count('1234567'), text.number(0.1234567891), text.number(1795624000.1234)];
         })()""")
         assert texts == ["a\\u{202e}b\\u{0}\\u{d800}", True, "1.00 kHz", "1.23 kHz", "12.3 µs", "1 h 06 min", "–",
-                         "1\u202f234\u202f567", "0.1234568"], texts
+                         "1\u202f234\u202f567", "0.1234568", "1795624000.123"], texts
         points = browser.run("""(async () => {
           const {SeriesBuffer} = await import('/series_buffer.js');
           const buffer = new SeriesBuffer(4);

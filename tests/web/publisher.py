@@ -106,7 +106,7 @@ def once(participant: orc.Participant, topic: str) -> None:
 
 
 def hostile(participant: orc.Participant) -> None:
-    publisher = participant.register_topic("hostile", type=orc.json(EVIL[:200]))
+    publisher = participant.register_topic("hostile", type=orc.json("<script>document.title='owned'</script>"))
     long = participant.register_topic("hostile/" + "a" * 240, type=dict)
     sample = {EVIL: EVIL, "long": "x" * 10_000, "n" * 10_000: 1, "__proto__": {"polluted": 1}, "a.b[0]": 3, "nested": [[[EVIL]]]}
     ready()

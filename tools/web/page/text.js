@@ -85,10 +85,10 @@ export function clock(nanoseconds) {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-// A number of a sample as it is; very long fractions are cut to what a double can tell apart at a glance.
+// A number of a sample: seven digits, which is what fits, and more where it is large, such as a time.
 export function number(value) {
   if (typeof value !== 'number') return visible(value);
   if (Number.isInteger(value)) return String(value);
-  const text = String(value);
-  return text.length > 10 ? String(Number(value.toPrecision(7))) : text;
+  if (Math.abs(value) >= 1e6 && Math.abs(value) < 1e15) return value.toFixed(3);
+  return String(Number(value.toPrecision(7)));
 }
