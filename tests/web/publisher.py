@@ -1,6 +1,6 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
-usage: publisher.py state TOPIC HZ | many COUNT HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC | hostile |
+usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC | hostile |
        node NAME TOPIC@HZ,… TOPIC,…
 """
 
@@ -60,6 +60,17 @@ def many(participant: orc.Participant, count: str, hz: str) -> None:
     for number in ticks(float(hz)):
         for index, publisher in enumerate(publishers):
             publisher.send({"value": math.sin(number / 10 + index), "unit": "V"})
+
+
+def count(participant: orc.Participant, topic: str, hz: str) -> None:
+    publisher = participant.register_topic(topic, type=orc.struct("test.Count", np.dtype([("number", "i8")])))
+    ready()
+    sample = np.zeros((), np.dtype([("number", "i8")]))
+    begin = time.monotonic()
+    for number in itertools.count(1):
+        time.sleep(max(0.0, begin + number / float(hz) - time.monotonic()))
+        sample["number"] = number
+        publisher.send(sample[()])
 
 
 def pixels(number: int) -> np.ndarray:
@@ -138,7 +149,7 @@ def node(participant: orc.Participant, name: str, published: str, subscribed: st
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, image, png, once, hostile, node)}
+    kinds = {each.__name__: each for each in (state, many, count, image, png, once, hostile, node)}
     names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else ""}
     with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)

@@ -125,8 +125,7 @@ void websocket_connection::ping(clock::time_point now) {
   }
   ping_at_ = now + ping_pause;
   pinging_ = true;
-  websocket::ping_data payload;
-  payload.assign(text.data(), text.size());
+  const websocket::ping_data payload(text);
   stream_.async_ping(payload, [self = shared_from_this()](beast::error_code failed) {
     self->pinging_ = false;
     if (failed) self->end();
