@@ -3,7 +3,7 @@
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
   libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev nlohmann-json3-dev libisal-dev libsystemd-dev python3-dev
-  libprotobuf-dev libprotoc-dev protobuf-compiler libzstd-dev liblz4-dev liblcm-dev liblcm-bin"
+  libprotobuf-dev libprotoc-dev protobuf-compiler libzstd-dev liblz4-dev liblcm-dev liblcm-bin libboost-dev"
 # tests: network namespaces, python twins of the wire format, LCM programs, a terminal for orc top
 readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 python3-zmq python3-numpy python3-venv tmux"
 # tests/interop talks to the LCM of the distribution and to this one of PyPI
@@ -11,27 +11,35 @@ readonly lcm_version=1.5.3
 # what reads and writes recordings there, to compare with
 readonly mcap_packages="mcap==1.6.0 lz4==4.4.5 zstandard==0.25.0 rosbags==0.11.9"
 readonly mcap_node_version=2.2.2
+# clients of orc-web in tests/web, and orc.pure, whose programs publish there
+readonly web_packages="websockets==16.0 numpy pyzmq flatbuffers"
 
 setup_help() {
   cat <<'TEXT'
-usage: tools/dev setup [--lint] [--fuzz] [--model] [--docs] [--plot]
+usage: tools/dev setup [--lint] [--fuzz] [--model] [--docs] [--plot] [--web]
 
 Installs what is missing of the packages that build, test, demo and bench need, with apt-get: as root, else through
 sudo. Says before what it installs and how large that is. Does nothing, and asks for nothing, when all are there. With
---lint, --fuzz, --model or --docs also what those verbs need; with --plot what benchmarks/plot needs.
-Also makes build/lcm-venv with lcm, mcap and rosbags of PyPI, and build/mcap-node with @mcap/core where npm is: peers in
-the tests. Without access to PyPI or npm these tests are skipped.
+--lint, --fuzz, --model or --docs also what those verbs need; with --plot what benchmarks/plot needs; with --web a Chromium
+without windows (100 MB to download) for the tests of orc-web's page.
+Also makes build/lcm-venv and build/web-venv with packages of PyPI, and build/mcap-node with @mcap/core where npm is: peers
+in the tests. Without access to PyPI or npm these tests are skipped.
 TEXT
 }
 
-# The clang of the distribution; lint's reference is Debian 12's.
-clang_version() {
+# "debian-12"
+distribution() {
   local id="" version=""
   if [[ -r /etc/os-release ]]; then
     # shellcheck source=/dev/null
     { read -r id; read -r version; } < <(source /etc/os-release && echo "${ID:-}" && echo "${VERSION_ID:-}")
   fi
-  case $id-$version in
+  echo "$id-$version"
+}
+
+# The clang of the distribution; lint's reference is Debian 12's.
+clang_version() {
+  case $(distribution) in
   debian-13) echo 19 ;;
   ubuntu-24.04) echo 18 ;;
   *) echo 14 ;;
@@ -60,6 +68,11 @@ packages_model() {
 
 packages_plot() {
   echo "python3-matplotlib"
+}
+
+# Chromium for tests/web. Ubuntu has it as a snap only, which does not come with apt: there ORC_CHROMIUM names one.
+packages_web() {
+  if [[ $(distribution) == debian-* ]]; then echo "chromium-headless-shell"; fi
 }
 
 missing_of() {
@@ -121,7 +134,7 @@ install_packages() {
   fi
 }
 
-# What every other verb calls first. $@: lint, fuzz, model, docs, plot
+# What every other verb calls first. $@: lint, fuzz, model, docs, plot, web
 ensure_setup() {
   local wanted extra
   wanted="$packages_build $packages_run"
@@ -165,6 +178,21 @@ ensure_mcap_node() {
   fi
 }
 
+# A virtual environment with what tests/web needs of PyPI.
+ensure_web_venv() {
+  local venv=$ORC_ROOT/build/web-venv
+  local is="$web_packages in $venv"
+  [[ ! -e $venv/is || $(<"$venv/is") != "$is" ]] || return 0
+  say "installing $web_packages from PyPI in build/web-venv"
+  # shellcheck disable=SC2086 # a list of words
+  if new_venv "$venv" --retries 1 --timeout 10 --only-binary :all: $web_packages; then
+    echo "$is" >"$venv/is"
+  else
+    rm -rf "$venv"
+    say "no websockets from PyPI: the tests that talk to orc-web will be skipped"
+  fi
+}
+
 setup_main() {
   local extras=()
   while [[ $# -gt 0 ]]; do
@@ -174,6 +202,7 @@ setup_main() {
     --model) extras+=(model) ;;
     --docs) extras+=(docs) ;;
     --plot) extras+=(plot) ;;
+    --web) extras+=(web) ;;
     *) die "setup: unknown argument $1" ;;
     esac
     shift
@@ -181,5 +210,6 @@ setup_main() {
   ensure_setup "${extras[@]}"
   ensure_lcm_venv
   ensure_mcap_node
+  ensure_web_venv
   say "everything needed is installed"
 }

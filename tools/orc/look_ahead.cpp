@@ -151,8 +151,8 @@ void look_ahead::fill(play_batch& to) {
 }
 
 void look_ahead::add(play_batch& to, play_batch::entry::kind what, const merged_sample& sample) {
-  to.entries.push_back(
-      {what, sample.channel, sample.what.received_ns, sample.what.stamp_ns, to.data.size(), sample.what.data.size()});
+  to.entries.push_back({what, sample.channel, sample.what.received_ns, sample.what.stamp_ns, sample.what.sequence,
+                        to.data.size(), sample.what.data.size()});
   to.data.insert(to.data.end(), sample.what.data.begin(), sample.what.data.end());
 }
 

@@ -19,6 +19,7 @@ struct play_range {
   std::int64_t from_ns = 0;  // received_ns, both inclusive
   std::int64_t to_ns = 0;
   bool loop = false;  // behind `to_ns` it goes on at `from_ns`
+  bool stay = false;  // at the end the player pauses, and does not end
 };
 
 // Samples in the order in which they play.
@@ -33,7 +34,8 @@ struct play_batch {
     std::size_t channel = 0;  // index of merged_recording::channels()
     std::int64_t time_ns = 0;
     std::int64_t stamp_ns = 0;  // as recorded
-    std::size_t offset = 0;     // of its bytes in `data`
+    std::uint64_t sequence = 0;
+    std::size_t offset = 0;  // of its bytes in `data`
     std::size_t size = 0;
   };
 

@@ -9,6 +9,7 @@
 #include "base/unique_fd.h"
 #include "orc/publisher.h"
 #include "orc/typed/describe.h"
+#include "play_output.h"
 #include "player.h"
 
 namespace orc {

@@ -64,13 +64,14 @@ result play_output::add_topic(const std::string& name, const topic_options& opti
   return {};
 }
 
-result play_output::publish(std::size_t channel, std::span<const std::byte> bytes, std::int64_t recorded_stamp_ns) {
-  const auto& place = of_channel_[channel];
+result play_output::publish(const played_sample& sample) {
+  const auto& place = of_channel_[sample.channel];
   if (!place) return {};
   publication& to = publications_[*place];
-  const bool has_stamp = options_.keep_stamps && recorded_stamp_ns > 0;
+  const auto& bytes = sample.data;
+  const bool has_stamp = options_.keep_stamps && sample.stamp_ns > 0;
   result sent =
-      has_stamp ? to.to.send(bytes.data(), bytes.size(), recorded_stamp_ns) : to.to.send(bytes.data(), bytes.size());
+      has_stamp ? to.to.send(bytes.data(), bytes.size(), sample.stamp_ns) : to.to.send(bytes.data(), bytes.size());
   if (sent) return sent;
   return {sent.code(), "cannot send to '" + to.name + "': " + sent.error().message()};
 }

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "merged_recording.h"
 #include "orc/participant.h"
+#include "play_sink.h"
 
 namespace orc::cli {
 
@@ -24,7 +23,7 @@ struct play_output_options {
   bool keep_stamps = false;                                // publish with the recorded stamps
 };
 
-class play_output {
+class play_output final : public play_sink {
  public:
   explicit play_output(const play_output_options& options);
 
@@ -32,16 +31,15 @@ class play_output {
   // merged_recording::channels(). Channels of one name share a publication. Its type is that of the first channel;
   // samples of other types are left out, and a remark says so.
   // - as participant::register_topic.
-  result add(const merged_channel& added);
+  result add(const merged_channel& added) override;
 
   // Publishes a sample of a channel; nothing when its topic is left out.
-  result publish(std::size_t channel, std::span<const std::byte> bytes, std::int64_t recorded_stamp_ns);
+  result publish(const played_sample& sample) override;
 
   // The publication of another topic than the recorded ones.
   result add_topic(const std::string& name, const topic_options& options, publisher& made);
 
-  // What to say of channels that cannot be played, since the last call.
-  [[nodiscard]] std::vector<std::string> remarks() { return std::exchange(remarks_, {}); }
+  [[nodiscard]] std::vector<std::string> remarks() override { return std::exchange(remarks_, {}); }
 
   [[nodiscard]] std::size_t topics() const noexcept { return publications_.size(); }
   // A topic that no subscriber is linked to; empty: each has one.

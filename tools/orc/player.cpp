@@ -37,7 +37,7 @@ void clear(int fd) noexcept {
 
 }  // namespace
 
-player::player(merged_recording& source, play_output& to, const play_range& range, double rate, bool paused)
+player::player(merged_recording& source, play_sink& to, const play_range& range, double rate, bool paused)
     : to_(to),
       range_(range),
       ahead_(source, range),
@@ -75,7 +75,7 @@ void player::pause() {
 void player::resume() {
   {
     const std::lock_guard lock(mutex_);
-    if (status_.at_end) return;
+    if (status_.at_end && !seek_wanted_) return;
     timeline_.resume(bench::now_ns());
     steps_wanted_ = 0;
   }
@@ -97,6 +97,15 @@ void player::seek_by(std::int64_t ns) {
     const std::lock_guard lock(mutex_);
     const std::int64_t from = seek_wanted_.value_or(timeline_.position_ns(bench::now_ns()));
     seek_wanted_ = std::clamp(from + ns, range_.from_ns, range_.to_ns);
+    steps_wanted_ = 0;
+  }
+  command();
+}
+
+void player::seek_to(std::int64_t position_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    seek_wanted_ = std::clamp(position_ns, range_.from_ns, range_.to_ns);
     steps_wanted_ = 0;
   }
   command();
@@ -163,6 +172,7 @@ void player::obey() {
   if (!seek_wanted_) return;
   target_ns_ = *std::exchange(seek_wanted_, std::nullopt);
   ahead_.seek(target_ns_);
+  to_.jumped();
   batch_.reset();
   next_ = 0;
   fresh_ = true;
@@ -174,6 +184,7 @@ void player::reach_end() {
   {
     const std::lock_guard lock(mutex_);
     if (seek_wanted_) return;  // it leads back
+    if (range_.stay) timeline_.pause(bench::now_ns());
     status_.at_end = timeline_.paused();
     if (!status_.at_end) over_ = true;
     if (over_) return;
@@ -229,13 +240,15 @@ bool player::play(const play_batch::entry& entry) {
     status_.behind_ns = std::max(status_.behind_ns, behind);
     return true;
   }
+  to_.jumped();
   lock.lock();
   timeline_.jump(range_.from_ns, due);
   return true;
 }
 
 bool player::publish(const play_batch::entry& entry) {
-  if (const result sent = to_.publish(entry.channel, batch_->bytes(entry), entry.stamp_ns); !sent) {
+  const played_sample sample{entry.channel, entry.time_ns, entry.stamp_ns, entry.sequence, batch_->bytes(entry)};
+  if (const result sent = to_.publish(sample); !sent) {
     fail(sent);
     return false;
   }

@@ -1,4 +1,4 @@
-// Plays a recording: publishes each sample at its time, in a thread of its own.
+// Plays a recording: hands out each sample at its time, in a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "look_ahead.h"
-#include "play_output.h"
+#include "play_sink.h"
 #include "play_timeline.h"
 
 namespace orc::cli {
@@ -34,7 +34,7 @@ struct play_status {
 // once. Any thread may call.
 class player {
  public:
-  player(merged_recording& source, play_output& to, const play_range& range, double rate, bool paused);
+  player(merged_recording& source, play_sink& to, const play_range& range, double rate, bool paused);
   ~player();
   player(const player&) = delete;
   player& operator=(const player&) = delete;
@@ -42,13 +42,14 @@ class player {
   void start();
   // Ends the thread: nothing is published any more.
   void stop();
-  // Paused at the end, it waits: seek_by() leads back. Then resume() and step() do nothing.
+  // Paused at the end, it waits: seek_by() or seek_to() leads back. Until then resume() and step() do nothing.
   void pause();
   void resume();
   // Publishes the next sample, and pauses.
   void step();
   // Relative to the position; stays within the range. What each topic had there is published at once.
   void seek_by(std::int64_t ns);
+  void seek_to(std::int64_t position_ns);
   void set_rate(double rate);
 
   [[nodiscard]] play_status status() const;
@@ -75,7 +76,7 @@ class player {
   void announce() noexcept;
   void fail(const result& why);
 
-  play_output& to_;
+  play_sink& to_;
   const play_range range_;
   look_ahead ahead_;
   detail::unique_fd command_fd_;

@@ -1,0 +1,77 @@
+// The messages of the page, and what strangers send instead.
+#include "tools/web/client_message.h"
+
+#include "support/catch.h"
+
+namespace {
+
+using orc::web::client_message;
+using orc::web::client_op;
+using orc::web::parse_outcome;
+
+struct read_message {
+  parse_outcome outcome;
+  client_message message;
+  std::string problem;
+};
+
+read_message read(std::string_view text) {
+  read_message read{};
+  read.outcome = orc::web::parse(text, read.message, read.problem);
+  return read;
+}
+
+}  // namespace
+
+TEST_CASE("web messages: what the page sends", "[web]") {
+  const auto plot = read(R"({"op":"plot","id":7,"topic":"arm/state","field":"q[0]","per_second":60.5})");
+  REQUIRE(plot.outcome == parse_outcome::ok);
+  CHECK(plot.message.op == client_op::plot);
+  CHECK(plot.message.id == 7);
+  CHECK(plot.message.topic == "arm/state");
+  CHECK(plot.message.field == "q[0]");
+  CHECK(plot.message.number == 60.5);
+  const auto seek = read(R"({"op":"seek","time":"1767323045000000001"})");
+  REQUIRE(seek.outcome == parse_outcome::ok);
+  CHECK(seek.message.time_ns == 1767323045000000001);
+  const auto publish = read(R"({"op":"publish","topic":"a","value":{"big":18446744073709551615,"x":[1,2.5]}})");
+  REQUIRE(publish.outcome == parse_outcome::ok);
+  CHECK(publish.message.value == R"({"big":18446744073709551615,"x":[1,2.5]})");
+  CHECK(read(R"({"op":"image","id":1,"topic":"c","width":640,"height":480,"encoding":"bgr8"})").outcome ==
+        parse_outcome::ok);
+  CHECK(read(R"({"op":"system","on":true})").message.on);
+  CHECK(read(R"({"op":"ping"})").message.op == client_op::ping);
+}
+
+TEST_CASE("web messages: wrong fields are named", "[web]") {
+  const auto missing = read(R"({"op":"open","id":3})");
+  CHECK(missing.outcome == parse_outcome::bad_field);
+  CHECK(missing.message.id == 3);
+  CHECK(missing.message.op_name == "open");
+  CHECK(missing.problem == "\"topic\" is missing");
+  CHECK(read(R"({"op":"fly"})").problem == "there is no such \"op\"");
+  CHECK(read(R"({})").problem == "\"op\" is missing");
+  for (const char* bad :
+       {R"({"op":"open","id":-1,"topic":"a"})", R"({"op":"open","id":4294967296,"topic":"a"})",
+        R"({"op":"open","id":1.5,"topic":"a"})", R"({"op":"open","id":"1","topic":"a"})",
+        R"({"op":"open","id":1,"topic":7})", R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":0})",
+        R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":1e400})", R"({"op":"seek","time":"12x"})",
+        R"({"op":"seek","time":12})", R"({"op":"seek","time":"99999999999999999999"})",
+        R"({"op":"image","id":1,"topic":"a","width":0})", R"({"op":"image","id":1,"topic":"a","encoding":"gif"})",
+        R"({"op":"system","on":1})", R"({"op":7})"}) {
+    INFO(bad);
+    CHECK(read(bad).outcome != parse_outcome::ok);
+  }
+}
+
+TEST_CASE("web messages: what is no message", "[web]") {
+  for (const char* bad : {"", "x", "[]", "7", "null", "\"op\"", "{\"op\":\"ping\"", "{\"op\":\"ping\"}}", "{'op':1}"}) {
+    INFO(bad);
+    CHECK(read(bad).outcome == parse_outcome::not_json);
+  }
+  CHECK(read(std::string(30'000, '[')).outcome == parse_outcome::not_json);
+  CHECK(read("{\"op\":\"publish\",\"topic\":\"a\",\"value\":" + std::string(100, '[') + std::string(100, ']') + "}")
+            .outcome == parse_outcome::not_json);
+  CHECK(read("{\"op\":\"ping\"" + std::string(orc::web::max_message_bytes, ' ') + "}").outcome ==
+        parse_outcome::not_json);
+}

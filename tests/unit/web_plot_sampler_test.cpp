@@ -1,0 +1,121 @@
+// Every number counts in a point, and points stay few.
+#include "tools/web/plot_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace {
+
+using orc::web::plot_batch;
+using orc::web::plot_point;
+using orc::web::plot_sampler;
+
+constexpr std::int64_t ms = 1'000'000;
+constexpr std::int64_t second = 1000 * ms;
+constexpr std::int64_t epoch = 1'700'000'000 * second;
+
+std::vector<plot_point> all_points(plot_sampler& from, std::int64_t now) {
+  std::vector<plot_point> all;
+  while (from.ready(now)) {
+    const plot_batch batch = from.take(now);
+    all.insert(all.end(), batch.points.begin(), batch.points.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("web plot sampler: a slot has the smallest and the largest number", "[web]") {
+  plot_sampler sampler(10);
+  for (int i = 0; i < 100; ++i) sampler.add(epoch + i * ms, i % 7 == 0 ? -i : i, i * ms);
+  CHECK_FALSE(sampler.ready(99 * ms));
+  const plot_batch batch = sampler.take(100 * ms);
+  REQUIRE(batch.points.size() == 1);
+  CHECK(batch.points[0].min == -98);
+  CHECK(batch.points[0].max == 99);
+  CHECK(std::abs(batch.points[0].time_s - (1'700'000'000 + 0.099)) < 1e-6);
+  CHECK(batch.anew);
+}
+
+TEST_CASE("web plot sampler: a slot is complete when its time is over, or a later one begins", "[web]") {
+  plot_sampler sampler(10);
+  sampler.add(epoch, 1, 0);
+  CHECK_FALSE(sampler.ready(99 * ms));
+  CHECK(sampler.ready(100 * ms));
+  sampler.add(epoch + 150 * ms, 2, 20 * ms);
+  CHECK(sampler.ready(20 * ms));
+  CHECK(sampler.take(20 * ms).points.size() == 1);
+}
+
+TEST_CASE("web plot sampler: points that are not taken merge, and none is lost", "[web]") {
+  plot_sampler sampler(plot_sampler::max_per_second);
+  constexpr int count = 200'000;
+  for (int i = 0; i < count; ++i) sampler.add(epoch + i * ms, i == 12'345 ? 1e9 : i == 54'321 ? -1e9 : i, i * ms);
+  const auto points = all_points(sampler, (count + 1000) * ms);
+  CHECK(points.size() <= plot_sampler::max_pending + 1);
+  CHECK(points.size() > plot_sampler::max_pending / 4);
+  double min = 0;
+  double max = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    min = std::min(min, points[i].min);
+    max = std::max(max, points[i].max);
+    if (i != 0) CHECK(points[i].time_s > points[i - 1].time_s);
+  }
+  CHECK(min == -1e9);
+  CHECK(max == 1e9);
+}
+
+TEST_CASE("web plot sampler: it begins anew after a restart, in a batch of its own", "[web]") {
+  plot_sampler sampler(10);
+  sampler.add(epoch, 1, 0);
+  (void)sampler.take(second);
+  sampler.add(epoch + second, 2, second);
+  sampler.restart();
+  sampler.add(epoch + 2 * second, 3, 2 * second);
+  const plot_batch before = sampler.take(3 * second);
+  CHECK_FALSE(before.anew);
+  REQUIRE(before.points.size() == 1);
+  const plot_batch after = sampler.take(3 * second);
+  CHECK(after.anew);
+  REQUIRE(after.points.size() == 1);
+  CHECK(after.points[0].min == 3);
+}
+
+TEST_CASE("web plot sampler: stamps that go back", "[web]") {
+  plot_sampler sampler(1000);
+  sampler.add(epoch + second, 1, 0);
+  SECTION("a little count in the slot before") {
+    sampler.add(epoch + second - 5 * ms, 7, ms / 2);
+    const plot_batch batch = sampler.take(second);
+    REQUIRE(batch.points.size() == 1);
+    CHECK(batch.points[0].max == 7);
+  }
+  SECTION("far begin anew") {
+    (void)sampler.take(second);
+    sampler.add(epoch + 2 * second, 1, second);
+    sampler.add(epoch - 10 * second, 7, second);
+    CHECK(sampler.take(3 * second).points.size() == 1);
+    const plot_batch batch = sampler.take(3 * second);
+    CHECK(batch.anew);
+    REQUIRE(batch.points.size() == 1);
+    CHECK(batch.points[0].min == 7);
+  }
+}
+
+TEST_CASE("web plot sampler: NaN counts only where there is nothing else", "[web]") {
+  plot_sampler sampler(10);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  sampler.add(epoch, nan, 0);
+  sampler.add(epoch + ms, 5, 0);
+  sampler.add(epoch + 2 * ms, nan, 0);
+  sampler.add(epoch + 200 * ms, nan, 200 * ms);
+  const auto points = all_points(sampler, second);
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].min == 5);
+  CHECK(points[0].max == 5);
+  CHECK(std::isnan(points[1].min));
+}

@@ -1,0 +1,457 @@
+"""orc-web as programs see it: its WebSocket, its HTTP, and what hostile clients try.
+
+usage: server_test.py [CASE…]
+
+Runs the functions case_… below, all of them without arguments. Each has a system of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import time
+import urllib.error
+import urllib.request
+from typing import Any, Callable, Iterator
+
+MISSING = ""
+try:
+    import websockets.exceptions as closed
+    from websockets.sync.client import ClientConnection, connect
+    from system import BIN, PATIENCE_S, System
+    import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
+    import numpy  # noqa: F401
+    import zmq  # noqa: F401
+except ImportError as error:
+    MISSING = f"no Python package {error.name} (tools/dev setup)"
+
+POLICY_VIOLATION, TOO_BIG = 1008, 1009
+
+
+class Client:
+    """A WebSocket of the page's protocol."""
+
+    def __init__(self, system: System, **options: Any) -> None:
+        address = system.address.replace("http://", "ws://") + "ws"
+        self.socket: ClientConnection = connect(address, subprotocols=["orc.web.v1"], max_size=None, compression=None,
+                                                open_timeout=PATIENCE_S, **options).__enter__()
+        self.hello = self.until("hello")
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.socket.close()
+
+    def send(self, op: str, **fields: Any) -> None:
+        self.socket.send(json.dumps({"op": op, **fields}))
+
+    def next(self, patience: float = 0) -> dict[str, Any]:
+        data = self.socket.recv(patience or PATIENCE_S)
+        return json.loads(data) if isinstance(data, str) else binary(data)
+
+    def until(self, op: str, good: Callable[[dict[str, Any]], bool] = lambda message: True) -> dict[str, Any]:
+        """The next message of this kind that is good."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            message = self.next(max(0.01, end - time.monotonic()))
+            if message["op"] == op and good(message):
+                return message
+
+    def sample(self, identity: int, good: Callable[[dict[str, Any]], bool] = lambda message: True) -> dict[str, Any]:
+        return self.until("sample", lambda message: message["id"] == identity and good(message))
+
+    def code(self) -> int:
+        """The code with which the server closes."""
+        try:
+            while True:
+                self.next()
+        except closed.ConnectionClosed as end:
+            assert end.rcvd is not None, end
+            return end.rcvd.code
+
+
+def binary(data: bytes) -> dict[str, Any]:
+    kind, flags, _, identity = struct.unpack_from("<BBHI", data)
+    if kind == 1:
+        (count,) = struct.unpack_from("<I", data, 8)
+        assert len(data) == 16 + 24 * count, len(data)
+        points = [struct.unpack_from("<ddd", data, 16 + 24 * index) for index in range(count)]
+        return {"op": "points", "id": identity, "anew": bool(flags & 1), "points": points}
+    assert kind == 2, kind
+    width, height, stamp = struct.unpack_from("<IIQ", data, 8)
+    return {"op": "picture", "id": identity, "format": flags, "width": width, "height": height, "stamp": stamp, "bytes": data[24:]}
+
+
+def field(sample: dict[str, Any], name: str) -> Any:
+    return dict(sample["tree"]["f"])[name]["v"]
+
+
+@contextlib.contextmanager
+def serving(*arguments: str) -> Iterator[System]:
+    with System() as system:
+        system.start_web(*arguments)
+        yield system
+
+
+def case_rare_topic_beside_busy_ones() -> None:
+    with serving() as system:
+        system.publish("once", "rare")
+        system.publish("many", "40", "50")
+        with Client(system) as client:
+            for index in range(40):
+                client.send("open", id=index, topic=f"robot/sensor_{index:03d}")
+            client.sample(0)
+            client.send("open", id=100, topic="rare")
+            sample = client.sample(100)
+            assert field(sample, "number") == 42 and sample["sequence"] == "1", sample
+            assert sample["type"]["encoding"] == "json", sample
+
+
+def case_plot_has_every_number() -> None:
+    with serving() as system:
+        system.publish("count", "counted", "1000")
+        with Client(system) as client:
+            client.send("plot", id=1, topic="counted", field="number", per_second=50)
+            points: list[tuple[float, float, float]] = []
+            while len(points) < 60:
+                message = client.until("points")
+                assert message["id"] == 1
+                points += message["points"]
+            # each number is in one point, and the next point begins where one ends
+            gaps = [after[1] - before[2] for before, after in zip(points, points[1:])]
+            assert all(gap == 1 for gap in gaps), gaps
+            assert all(before[0] < after[0] for before, after in zip(points, points[1:]))
+            assert max(high - low for _, low, high in points) >= 10
+            client.send("resolution", id=1, per_second=1000)
+            client.until("points", lambda message: all(high - low <= 2 for _, low, high in message["points"]))
+
+
+def case_slow_client_beside_a_fast_one() -> None:
+    with serving() as system:
+        system.publish("many", "30", "100")
+        with Client(system) as fast, Client(system) as slow:
+            for client in (fast, slow):
+                for index in range(30):
+                    client.send("open", id=index, topic=f"robot/sensor_{index:03d}")
+            buffer = slow.socket.socket
+            buffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.socket.recv_bufsize = 1024
+            ages: list[float] = []
+            slow_ages: list[float] = []
+            end = time.monotonic() + 4
+            while time.monotonic() < end:
+                message = fast.next()
+                if message["op"] == "sample":
+                    ages.append(message["age"])
+                with contextlib.suppress(TimeoutError):
+                    if len(ages) % 100 == 0:
+                        message = slow.next(0.001)
+                        if message["op"] == "sample":
+                            slow_ages.append(time.time() - int(message["stamp"]) * 1e-9)
+            assert len(ages) > 300, len(ages)
+            assert slow_ages
+            # what it reads at last is new, not what waited since
+            deadline = time.monotonic() + PATIENCE_S
+            while time.monotonic() < deadline:
+                message = slow.next()
+                if message["op"] == "sample" and time.time() - int(message["stamp"]) * 1e-9 < 1:
+                    return
+            raise AssertionError("the slow client never catches up")
+
+
+def case_restarts_heal() -> None:
+    with serving() as system:
+        publisher = system.publish("once", "rare")
+        with Client(system) as client:
+            client.send("open", id=1, topic="rare")
+            client.send("open", id=2, topic="later")
+            client.sample(1)
+            client.until("topic", lambda message: message["id"] == 1 and message["state"] == "up")
+            publisher.kill()
+            client.until("topic", lambda message: message["id"] == 1 and message["state"] == "gone")
+            publisher = system.publish("state", "rare", "50")  # of another type
+            client.sample(1, lambda message: message["type"]["name"] == "arm.State")
+            client.until("topic", lambda message: message["id"] == 1 and message["state"] == "up")
+            system.broker.kill()
+            system.broker = system.start_broker()
+            system.publish("once", "later")
+            client.sample(2)
+            client.sample(1)
+
+
+def case_publishing_is_off() -> None:
+    with serving() as system, Client(system) as client:
+        assert client.hello["publish"] is False
+        client.send("publish", topic="free", value=1)
+        assert "--allow-publish" in client.until("error")["message"]
+
+
+def case_publishing() -> None:
+    with serving("--allow-publish") as system:
+        system.publish("state", "arm/state", "50")
+        with Client(system) as client, Client(system) as other:
+            assert client.hello["publish"] is True
+            client.send("publish", topic="free", value={"text": "ä\0<b>", "big": 2**63})
+            client.until("published")
+            other.send("open", id=1, topic="free")
+            sample = other.sample(1)
+            assert field(sample, "text") == "ä\0<b>" and field(sample, "big") == str(2**63), sample
+            client.send("publish", topic="typed", like="arm/state", value={"t": 1.5, "mode": 3})
+            client.until("published", lambda message: message["topic"] == "typed")
+            other.send("open", id=2, topic="typed")
+            assert field(other.sample(2), "t") == 1.5
+            client.send("publish", topic="typed", value={"nothing": 1})
+            assert "nothing" in client.until("error")["message"]
+            client.send("publish", topic="arm/state", value=1)
+            assert "state publisher" in client.until("error")["message"]
+            client.send("publish", topic="no name", value=1)
+            client.until("error")
+        with Client(system) as client:  # the topics ended with their client
+            end = time.monotonic() + PATIENCE_S
+            while True:
+                client.send("publish", topic="free", value=2)
+                answer = client.next()
+                if answer["op"] == "published":
+                    break
+                assert time.monotonic() < end, answer
+
+
+def case_pictures() -> None:
+    with serving() as system:
+        system.publish("image", "camera", "50")
+        system.publish("png", "camera/png", "50")
+        with Client(system) as client:
+            client.send("image", id=1, topic="camera")
+            first = client.until("picture")
+            assert (first["format"], first["width"], first["height"]) == (0, 160, 120), first
+            assert len(first["bytes"]) == 160 * 120 * 4 and first["bytes"][3] == 255
+            # one is on the way at most
+            client.send("ping")
+            client.until("pong")
+            with contextlib.suppress(TimeoutError):
+                assert client.next(0.2)["op"] != "picture"
+            client.send("shown", id=1)
+            assert client.until("picture")["stamp"] > first["stamp"]
+            client.send("image", id=2, topic="camera/png")
+            picture = client.until("picture", lambda message: message["id"] == 2)
+            assert picture["format"] == 2 and picture["bytes"].startswith(b"\x89PNG"), picture
+            client.send("image", id=3, topic="camera", field="width")
+            client.until("topic", lambda message: message["id"] == 3 and "no array of bytes" in message["message"])
+
+
+def case_recording() -> None:
+    with System() as system:
+        publisher = system.publish("count", "counted", "200")
+        file = system.record(2)
+        publisher.kill()
+        system.start_web(file)
+        with Client(system) as client:
+            start, end = int(client.hello["start"]), int(client.hello["end"])
+            assert client.hello["mode"] == "recording" and client.hello["files"] == [file] and start < end
+            client.send("system", on=True)
+            assert [topic["name"] for topic in client.until("system")["topics"]] == ["counted"]
+            client.send("seek", time=str(end))
+            client.send("open", id=1, topic="counted")
+            last = field(client.sample(1), "number")
+            client.send("seek", time=str(start + (end - start) // 2))
+            middle = field(client.sample(1, lambda message: field(message, "number") < last), "number")
+            client.send("plot", id=2, topic="counted", field="number", per_second=50)
+            client.send("rate", value=4)
+            client.send("play")
+            points = client.until("points")["points"]
+            assert points[0][1] >= middle, (points, middle)
+            client.until("time", lambda message: message["playing"] and message["rate"] == 4)
+            client.until("time", lambda message: not message["playing"] and int(message["now"]) == end)
+            assert field(client.sample(1, lambda message: field(message, "number") >= last), "number") == last
+            client.send("open", id=3, topic="none")
+            client.until("topic", lambda message: message["id"] == 3 and "does not have" in message["message"])
+
+
+def case_bad_messages() -> None:
+    with serving() as system:
+        with Client(system) as client:
+            client.send("open", id=1)
+            error = client.until("error")
+            assert (error["about"], error["id"], error["message"]) == ("open", 1, '"topic" is missing'), error
+            client.send("fly")
+            assert client.until("error")["about"] == "fly"
+            client.send("open", id=1, topic="a")
+            client.send("open", id=1, topic="a")
+            assert "open already" in client.until("error")["message"]
+            for index in range(2, 258):
+                client.send("open", id=index, topic="a")
+            assert "256" in client.until("error")["message"]
+            client.send("seek", time="0")
+            assert "recording" in client.until("error")["message"]
+        for bad, code in (("nothing", POLICY_VIOLATION), (b"{}", POLICY_VIOLATION), ("[" * 60_000, POLICY_VIOLATION),
+                          ('{"op":"' + "x" * 70_000 + '"}', TOO_BIG)):
+            with Client(system) as client:
+                client.socket.send(bad)
+                assert client.code() == code, bad[:20]
+        with Client(system) as client:
+            with contextlib.suppress(closed.ConnectionClosed):
+                for _ in range(1000):
+                    client.send("ping")
+            assert client.code() == POLICY_VIOLATION
+        with Client(system):
+            pass
+
+
+def case_bad_frames() -> None:
+    frames = (b"\xff" * 64, b"\x81\x05hello", b"\x81\xff" + b"\xff" * 12, b"\x83\x80\0\0\0\0", b"\x89\xfe\x10\0" + bytes(4),
+              b"\x80\x80\0\0\0\0", b"\x81\x82\0\0\0\0\xff\xff", b"\x88\x81\0\0\0\0\x03")
+    with serving() as system:
+        for frame in frames:
+            raw = upgraded(system)
+            raw.sendall(frame)
+            raw.settimeout(PATIENCE_S)
+            with contextlib.suppress(ConnectionError):
+                while raw.recv(65536):
+                    pass
+            raw.close()
+        with Client(system):
+            pass
+
+
+def port_of(system: System) -> int:
+    return int(system.address.rstrip("/").rsplit(":", 1)[1])
+
+
+def request(system: System, head: str) -> str:
+    """The first line of the answer."""
+    with socket.create_connection(("127.0.0.1", port_of(system)), PATIENCE_S) as raw:
+        raw.sendall(head.replace("PORT", str(port_of(system))).replace("\n", "\r\n").encode() + b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            return raw.recv(65536).decode(errors="replace").split("\r\n")[0]
+    return ""
+
+
+UPGRADE = ("GET /ws HTTP/1.1\nHost: {host}\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\n"
+           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nSec-WebSocket-Protocol: {protocol}{more}")
+
+
+def upgraded(system: System) -> socket.socket:
+    raw = socket.create_connection(("127.0.0.1", port_of(system)), PATIENCE_S)
+    head = UPGRADE.format(host=f"localhost:{port_of(system)}", protocol="orc.web.v1", more="")
+    raw.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += raw.recv(1)
+    assert b" 101 " in answer, answer
+    return raw
+
+
+def case_foreign_pages() -> None:
+    with serving() as system:
+        def opened(host: str = "localhost:PORT", protocol: str = "orc.web.v1", more: str = "") -> str:
+            return request(system, UPGRADE.format(host=host, protocol=protocol, more=more)).split(" ")[1]
+
+        assert opened() == "101"
+        assert opened(more="\nOrigin: http://localhost:PORT") == "101"
+        assert opened(protocol="other, orc.web.v1") == "101"
+        assert opened(more="\nOrigin: http://evil.example") == "403"
+        assert opened(more="\nOrigin: null") == "403"
+        assert opened(more="\nOrigin: http://localhost:1") == "403"
+        assert opened(host="evil.example:PORT", more="\nOrigin: http://evil.example:PORT") == "403"
+        assert opened(host="localhost:1") == "403"
+        assert opened(protocol="other") == "400"
+        for host, status in (("localhost:PORT", "200"), ("127.0.0.1:PORT", "200"), ("evil.example:PORT", "403"), ("", "403")):
+            assert request(system, f"GET / HTTP/1.1\nHost: {host}").split(" ")[1] == status, host
+        assert request(system, "GET / HTTP/1.0").split(" ")[1] == "403"
+        assert request(system, "POST / HTTP/1.1\nHost: localhost:PORT").split(" ")[1] == "405"
+        assert request(system, "GET /../../etc/passwd HTTP/1.1\nHost: localhost:PORT").split(" ")[1] == "404"
+        assert request(system, "GET /%2e%2e/main.cpp HTTP/1.1\nHost: localhost:PORT").split(" ")[1] == "404"
+        request(system, "GET / HTTP/1.1\nHost: localhost:PORT\nX: " + "x" * 20_000)
+        request(system, "\0\xff" * 100)
+        with urllib.request.urlopen(system.address, timeout=PATIENCE_S) as answer:
+            assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+            assert answer.headers["X-Content-Type-Options"] == "nosniff" and answer.headers["Referrer-Policy"] == "no-referrer"
+            assert answer.headers["Cache-Control"] == "no-store"
+            assert b"<html" in answer.read()
+
+
+def case_a_thousand_connections() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    with serving() as system:
+        system.publish("once", "rare")
+        with Client(system) as client:
+            client.send("open", id=1, topic="rare")
+            client.sample(1)
+            halves = []
+            for index in range(1000):  # half-open: they send nothing, or half of a request
+                raw = socket.create_connection(("127.0.0.1", port_of(system)), PATIENCE_S)
+                if index % 2:
+                    with contextlib.suppress(ConnectionError):
+                        raw.sendall(b"GET / HTTP/1.1\r\nHost:")
+                halves.append(raw)
+            client.send("ping")
+            client.until("pong")
+            # within seconds the server gives them up, and has room again
+            end = time.monotonic() + PATIENCE_S
+            while True:
+                with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+                    with urllib.request.urlopen(system.address, timeout=1) as answer:
+                        assert answer.status == 200
+                        break
+                assert time.monotonic() < end
+            for raw in halves:
+                raw.close()
+            others = []
+            with contextlib.suppress(closed.InvalidStatus, closed.InvalidMessage, EOFError):
+                for _ in range(100):
+                    others.append(Client(system))
+            assert len(others) == 63, len(others)
+            client.send("ping")
+            client.until("pong")
+            for other in others:
+                other.socket.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def case_command_line() -> None:
+    import subprocess
+
+    with serving() as system:
+        def run(*words: str, program: str = "orc-web") -> tuple[int, str]:
+            done = subprocess.run([str(BIN / program), *words], env=system.environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S, check=False)
+            return done.returncode, done.stdout
+
+        code, text = run("--listen", f"127.0.0.1:{port_of(system)}")
+        assert code == 1 and "in use" in text and "--listen" in text, text
+        assert run("--listen", "nowhere")[0] == 2
+        assert run("--nothing")[0] == 2
+        code, text = run("/does/not/exist.mcap")
+        assert code == 1 and "/does/not/exist.mcap" in text, text
+        assert run("--version")[1].startswith("orc-web ")
+        assert run("web", "--version", program="orc")[1].startswith("orc-web ")
+        assert "there is no password" in run("--help")[1].lower()
+        process = system.start("orc-web", "--listen", "127.0.0.1:0")
+        process.line()
+        process.stop()
+        assert process._process.returncode == 0
+
+
+def main() -> int:
+    if MISSING:
+        print(f"[orc: skipped] {MISSING}")
+        return 0
+    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
+    for name in sys.argv[1:] or cases:
+        begin = time.monotonic()
+        cases[name]()
+        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

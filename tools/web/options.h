@@ -1,0 +1,22 @@
+// The command line of orc-web.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ip_address.h"
+
+namespace orc::web {
+
+struct options {
+  std::vector<std::string> files = {};  // recordings; empty: the running system
+  detail::ip_port listen = {};
+  std::string broker = {};
+  bool allow_publish = false;
+};
+
+// Reads the command line, or returns the exit code when there is nothing more to do.
+[[nodiscard]] std::variant<options, int> read_options(int argc, char** argv);
+
+}  // namespace orc::web

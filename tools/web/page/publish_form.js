@@ -1,0 +1,116 @@
+// Sends samples on a topic that no other program publishes. Only with orc-web --allow-publish.
+
+import {byId, h, setText} from './dom.js';
+import {visible} from './text.js';
+
+// The JSON that the server reads back into the same sample; null: it has more than the tree shows.
+function jsonOf(tree) {
+  switch (tree.k) {
+    case 'object': {
+      const fields = tree.f.map(([name, value]) => [name, jsonOf(value)]);
+      return fields.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(fields);
+    }
+    case 'array': {
+      const items = tree.i.map(jsonOf);
+      return tree.i.length < tree.n || items.includes(undefined) ? undefined : items;
+    }
+    case 'bytes': return undefined;
+    case 'null': return null;
+    default: return tree.v;
+  }
+}
+
+export class PublishForm {
+  #connection;
+  #fill = null;  // the opened topic whose newest sample fills the form
+
+  constructor(connection) {
+    this.#connection = connection;
+    this.dialog = byId('publish');
+    this.name = byId('publish-topic');
+    this.like = byId('publish-like');
+    this.value = byId('publish-value');
+    this.result = byId('publish-result');
+    byId('publish-open').addEventListener('click', () => this.dialog.showModal());
+    byId('publish-close').addEventListener('click', () => this.dialog.close());
+    byId('publish-fill').addEventListener('click', () => this.#fillIn());
+    byId('publish-send').addEventListener('click', () => this.#send());
+    this.dialog.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.target.tagName === 'INPUT')) {
+        event.preventDefault();
+        this.#send();
+      }
+    });
+    this.dialog.addEventListener('close', () => this.#stopFilling());
+    connection.addEventListener('published', ({detail}) => this.#tell(`Sent on ${visible(detail.topic)}.`, false));
+    connection.addEventListener('error', ({detail}) => {
+      if (detail?.about === 'publish') this.#tell(visible(detail.message, 1000), true);
+    });
+  }
+
+  allow(allowed) {
+    byId('publish-open').hidden = !allowed;
+    if (!allowed && this.dialog.open) this.dialog.close();
+  }
+
+  update(topics) {
+    if (!this.dialog.open) return;
+    const list = byId('publish-topics');
+    const names = topics.filter((topic) => topic.type).slice(0, 500).map((topic) => topic.name);
+    if (list.childElementCount !== names.length) list.replaceChildren(...names.map((name) => h('option', {value: name})));
+  }
+
+  #send() {
+    if (this.name.value === '') {
+      this.#tell('Enter the name of the topic.', true);
+      this.name.focus();
+      return;
+    }
+    let value;
+    try {
+      value = JSON.parse(this.value.value);
+    } catch (error) {
+      this.#tell(`The value is not JSON: ${visible(error.message, 300)}`, true);
+      return;
+    }
+    if (!this.#connection.connected) {
+      this.#tell('There is no connection to orc-web now.', true);
+      return;
+    }
+    const like = this.like.value === '' ? {} : {like: this.like.value};
+    this.#tell('Sending …', false);
+    this.#connection.command({op: 'publish', topic: this.name.value, value, ...like});
+  }
+
+  #fillIn() {
+    this.#stopFilling();
+    if (this.like.value === '') {
+      this.#tell('Choose the topic whose type it has first.', true);
+      return;
+    }
+    this.#tell('Waiting for a sample of that topic …', false);
+    this.#fill = this.#connection.open({op: 'open', topic: this.like.value}, {
+      sample: (sample) => {
+        this.#stopFilling();
+        const json = jsonOf(sample.tree);
+        if (json === undefined) {
+          this.#tell('This sample is too large to fill in, or has bytes.', true);
+          return;
+        }
+        this.value.value = JSON.stringify(json, null, 2);
+        this.#tell('', false);
+      },
+      error: (message) => this.#tell(visible(message.message, 1000), true),
+    });
+  }
+
+  #stopFilling() {
+    this.#fill?.close();
+    this.#fill = null;
+  }
+
+  #tell(text, wrong) {
+    setText(this.result, text);
+    this.result.classList.toggle('wrong', wrong);
+  }
+}

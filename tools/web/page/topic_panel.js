@@ -1,0 +1,159 @@
+// One opened topic: its newest sample as a tree, image, figures over time, subscribers.
+
+import {Counters} from './counters.js';
+import {h, setText, setTitle} from './dom.js';
+import {ImageView, looksLikeImage} from './image_view.js';
+import {clock, count, duration, rate, size, visible} from './text.js';
+import {TreeView} from './tree_view.js';
+
+const STATES = {
+  waiting: 'No program publishes this topic yet. The page shows it when one does.',
+  gone: 'The publisher is gone. This is its last sample.',
+  up: '',
+};
+
+export class TopicPanel {
+  #connection;
+  #handle;
+  #tree;
+  #counters = new Counters();
+  #image = null;
+  #imageChosen = false;  // by the user, or by the first sample
+  #sample = null;
+  #arrived = 0;
+  #live;
+
+  // `onclose(panel)`, `onplot(field)`, `onchange()`; `live()`: this is no recording.
+  constructor(connection, topic, {onclose, onplot, onchange, live}) {
+    this.topic = topic;
+    this.#connection = connection;
+    this.#live = live;
+    this.onchange = onchange;
+    this.#tree = new TreeView(topic, onplot);
+    this.about = h('div', {class: 'about'});
+    this.state = h('div', {class: 'state', role: 'status'});
+    this.stamp = h('div', {class: 'stamp'});
+    this.fields = h('div', {class: 'fields'}, this.#tree.element);
+    this.pictures = h('div', {class: 'pictures'});
+    this.subscribers = h('tbody');
+    this.imageButton = h('button', {type: 'button', class: 'small', text: 'Image', 'aria-pressed': 'false',
+      title: 'Show this topic as an image', onclick: () => {
+        this.#imageChosen = true;
+        this.showImage(this.#image === null);
+        this.onchange();
+      }});
+    const close = h('button', {type: 'button', class: 'icon', text: '✕', title: 'Close this topic', 'aria-label': `Close ${visible(topic)}`,
+      onclick: () => onclose(this)});
+    const head = ['Subscriber', 'Transport', 'Rate', 'Missed', 'Age'].map((text) => h('th', {scope: 'col', text}));
+    this.subscriberTable = h('table', {}, h('thead', {}, h('tr', {}, ...head)), this.subscribers);
+    this.noSubscribers = h('div', {class: 'note', text: 'No subscribers.'});
+    const title = h('h2', {}, h('bdi', {text: visible(topic), title: visible(topic, 500)}));
+    this.element = h('article', {class: 'panel', 'aria-label': visible(topic)},
+      h('header', {}, title, this.imageButton, close), this.about, this.state, this.stamp, this.pictures, this.fields,
+      h('details', {open: true}, h('summary', {text: 'Over time'}), this.#counters.element),
+      h('details', {open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
+    this.#handle = connection.open({op: 'open', topic}, {
+      sample: (sample) => this.#show(sample),
+      topic: (message) => this.#setState(message.state, message.message),
+      error: (message) => this.#setState('error', message.message),
+    });
+    this.#setState('waiting', 'Waiting for a sample.');
+  }
+
+  get imageShown() {
+    return this.#image !== null;
+  }
+
+  close() {
+    this.#handle.close();
+    this.showImage(false);
+    this.element.remove();
+  }
+
+  showImage(shown) {
+    this.#imageChosen ||= shown;
+    if (shown === (this.#image !== null)) return;
+    this.imageButton.setAttribute('aria-pressed', String(shown));
+    if (shown) {
+      this.#image = new ImageView(this.#connection, this.topic);
+      this.pictures.append(this.#image.element);
+    } else {
+      this.#image.close();
+      this.#image = null;
+    }
+  }
+
+  // The figures of this topic; undefined: the broker knows no such topic.
+  update(time, topic) {
+    if (topic === undefined) {
+      setText(this.about, '');
+      return;
+    }
+    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, ${visible(topic.publisher.host)})` : 'no publisher';
+    const type = topic.type ? visible(topic.type) : 'untyped';
+    setText(this.about, `${type}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}\n${publisher}`);
+    this.#counters.add(time, topic);
+    this.#showSubscribers(topic);
+  }
+
+  tick() {
+    this.#image?.tick();
+    if (this.#sample === null) return;
+    const since = this.#live() ? (performance.now() - this.#arrived) / 1000 : 0;
+    const {stamp, age, sequence, missed, size: bytes} = this.#sample;
+    const parts = [clock(stamp), typeof age === 'number' ? `${duration(age + (since > 0.5 ? since : 0))} old` : '',
+                   `#${count(sequence)}`, size(bytes), Number(missed) > 0 ? `missed ${count(missed)} here` : ''];
+    setText(this.stamp, parts.filter(Boolean).join('   '));
+  }
+
+  restyle() {
+    this.#counters.restyle();
+  }
+
+  #show(sample) {
+    this.#sample = sample;
+    this.#arrived = performance.now();
+    if (!this.#imageChosen) {
+      this.#imageChosen = true;
+      if (looksLikeImage(sample.tree)) {
+        this.showImage(true);
+        this.onchange();
+      }
+    }
+    this.#tree.show(sample.tree);
+    if (this.state.dataset.state === 'waiting' || sample.note || this.noted) this.#setState('up', sample.note);
+    this.noted = Boolean(sample.note);
+    this.tick();
+  }
+
+  #setState(state, message) {
+    this.state.dataset.state = state;
+    setText(this.state, visible(message || STATES[state] || '', 1000));
+    this.state.hidden = this.state.textContent === '';
+  }
+
+  #showSubscribers(topic) {
+    const all = topic.subscriptions ?? [];
+    while (this.subscribers.rows.length > all.length) this.subscribers.lastChild.remove();
+    while (this.subscribers.rows.length < all.length) {
+      this.subscribers.append(h('tr', {}, ...['', '', 'number', 'number', 'number'].map((name) => h('td', {class: name}))));
+    }
+    all.forEach((each, index) => {
+      const cells = this.subscribers.rows[index].cells;
+      const who = each.subscriber ?? {};
+      setText(cells[0], visible(who.name ?? '', 60));
+      setTitle(cells[0], `${visible(who.name ?? '', 500)}, process ${who.pid} on ${visible(who.host ?? '')}`);
+      setText(cells[1], each.transport ?? 'no link');
+      setTitle(cells[1], visible(each.reason ?? '', 500));
+      setText(cells[2], rate(each.rate));
+      setText(cells[3], count(each.missed));
+      setText(cells[4], duration(each.age));
+    });
+    this.subscriberTable.hidden = all.length === 0;
+    this.noSubscribers.hidden = all.length > 0;
+    const more = (topic.subscribers ?? all.length) - all.length;
+    if (more > 0) setText(this.noSubscribers, `${more} more`);
+    else setText(this.noSubscribers, 'No subscribers.');
+    if (more > 0) this.noSubscribers.hidden = false;
+  }
+}

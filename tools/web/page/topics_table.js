@@ -1,0 +1,196 @@
+// The table of topics: filter, sortable columns, keyboard.
+
+import {byId, h, setText, setTitle} from './dom.js';
+import {bandwidth, count, duration, rate, visible} from './text.js';
+import {VirtualRows} from './virtual_rows.js';
+
+const ROW_HEIGHT = 24;
+
+function transports(topic) {
+  const used = topic.transports ?? [];
+  if (used.length === 0) return (topic.offered ?? []).length > 0 ? `(${topic.offered.join(' ')})` : '';
+  return used.map((each) => (used.length > 1 ? `${each.transport} ${each.count}` : each.transport)).join(', ');
+}
+
+const publisherOf = (topic) => topic.publisher?.name ?? '';
+
+// text: what the cell shows; key: what the column is sorted by; numbers sort the largest first.
+const COLUMNS = [
+  {id: 'topic', name: 'Topic', text: (t) => visible(t.name), key: (t) => t.name},
+  {id: 'type', name: 'Type', text: (t) => visible(t.type ?? ''), key: (t) => t.type ?? '',
+   title: (t) => (t.type ? `${visible(t.type, 500)} (${visible(t.encoding ?? '')})` : 'untyped: bytes')},
+  {id: 'publisher', name: 'Publisher', text: (t) => visible(publisherOf(t)), key: publisherOf,
+   title: (t) => (t.publisher ? `${visible(t.publisher.name, 500)}, process ${t.publisher.pid} on ${visible(t.publisher.host)}`
+                              : 'no program publishes this topic now')},
+  {id: 'transport', name: 'Transport', text: transports, key: transports,
+   title: (t) => ((t.offered ?? []).length > 0 ? `the publisher offers: ${t.offered.join(', ')}` : '')},
+  {id: 'rate', name: 'Rate', number: true, text: (t) => rate(t.rate), key: (t) => t.rate},
+  {id: 'jitter', name: 'Jitter', number: true, text: (t) => duration(t.jitter), key: (t) => t.jitter,
+   help: 'Standard deviation of the time between samples'},
+  {id: 'bandwidth', name: 'Bandwidth', number: true, text: (t) => bandwidth(t.bandwidth), key: (t) => t.bandwidth},
+  {id: 'age', name: 'Age', number: true, text: (t) => duration(t.age), key: (t) => t.age, help: 'Age of the newest sample'},
+  {id: 'missed', name: 'Missed', number: true, text: (t) => count(t.missed), key: (t) => Number(t.missed ?? NaN),
+   help: 'Samples that subscribers never received',
+   title: (t) => (t.missed_rate > 0 ? `${rate(t.missed_rate)} now` : '')},
+  {id: 'subscribers', name: 'Subs', number: true, text: (t) => count(t.subscribers), key: (t) => t.subscribers,
+   help: 'Subscribers'},
+];
+
+// Two digits are enough to sort by: with more, rows of equal rate would change places all the time.
+function coarse(value) {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return -1;
+  return value === 0 ? 0 : Number(value.toPrecision(2));
+}
+
+export class TopicsTable {
+  #rows;
+  #topics = [];
+  #shown = [];
+  #sort = {column: COLUMNS[0], down: false};
+  #filter = '';
+  #selected = null;  // the name of a topic
+  #opened = new Set();
+  #headers = new Map();
+  #scroller = byId('topics-rows');
+
+  // `onopen(name)`: the user opens or closes a topic. `onchange()`: filter or order are others.
+  constructor({onopen, onchange}) {
+    this.onopen = onopen;
+    this.onchange = onchange;
+    this.#makeHeader();
+    this.#rows = new VirtualRows(this.#scroller, ROW_HEIGHT, () => this.#makeRow(), (row, topic) => this.#fillRow(row, topic));
+    this.#scroller.addEventListener('keydown', (event) => this.#key(event));
+    const field = byId('filter');
+    field.addEventListener('input', () => this.setFilter(field.value, true));
+    field.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') {
+        field.value = '';
+        this.setFilter('', true);
+      } else if (event.key === 'ArrowDown' || event.key === 'Enter') {
+        event.preventDefault();
+        this.#select(this.#shown[0]?.name ?? null);
+        this.#scroller.focus();
+      }
+    });
+  }
+
+  update(topics) {
+    this.#topics = topics;
+    this.#arrange();
+  }
+
+  setOpened(names) {
+    this.#opened = new Set(names);
+    this.#rows.draw();
+  }
+
+  get filter() {
+    return this.#filter;
+  }
+
+  setFilter(text, byUser = false) {
+    this.#filter = text;
+    if (!byUser) byId('filter').value = text;
+    this.#scroller.scrollTop = 0;
+    this.#arrange();
+    if (byUser) this.onchange();
+  }
+
+  // "rate-" sorts by the rate, the largest first.
+  get sort() {
+    return this.#sort.column.id + (this.#sort.down ? '-' : '');
+  }
+
+  setSort(text) {
+    const column = COLUMNS.find((each) => each.id === text.replace(/-$/, ''));
+    if (column) this.#sort = {column, down: text.endsWith('-')};
+    this.#arrange();
+  }
+
+  #makeHeader() {
+    const header = byId('topics-header');
+    for (const column of COLUMNS) {
+      const button = h('button', {type: 'button', text: column.name, title: column.help,
+        onclick: () => {
+          const same = this.#sort.column === column;
+          this.#sort = {column, down: same ? !this.#sort.down : Boolean(column.number)};
+          this.#arrange();
+          this.onchange();
+        }});
+      const cell = h('div', {class: `cell ${column.id}${column.number ? ' number' : ''}`, role: 'columnheader'}, button);
+      this.#headers.set(column, cell);
+      header.append(cell);
+    }
+  }
+
+  #makeRow() {
+    const row = h('div', {class: 'row', role: 'row', onclick: () => {
+      this.#select(row.topic);
+      this.onopen(row.topic);
+    }});
+    row.cells = COLUMNS.map((column) => h('div', {class: `cell ${column.id}${column.number ? ' number' : ''}`, role: 'gridcell'}));
+    row.append(...row.cells);
+    return row;
+  }
+
+  #fillRow(row, topic) {
+    row.topic = topic.name;
+    COLUMNS.forEach((column, index) => {
+      const text = column.text(topic);
+      setText(row.cells[index], text);
+      setTitle(row.cells[index], column.title ? column.title(topic) : column.number ? '' : text);
+    });
+    row.classList.toggle('gone', !topic.publisher);
+    row.classList.toggle('stopped', topic.rate === 0);
+    row.classList.toggle('losing', topic.missed_rate > 0);
+    row.classList.toggle('opened', this.#opened.has(topic.name));
+    row.classList.toggle('selected', topic.name === this.#selected);
+  }
+
+  #arrange() {
+    const {column, down} = this.#sort;
+    const words = this.#filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (topic) => words.every((word) =>
+      topic.name.toLowerCase().includes(word) || (topic.type ?? '').toLowerCase().includes(word) ||
+      publisherOf(topic).toLowerCase().includes(word) || transports(topic).includes(word));
+    const found = words.length > 0 ? this.#topics.filter(matches) : [...this.#topics];
+    const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+    const keys = new Map(found.map((topic) => [topic, column.number ? coarse(column.key(topic)) : column.key(topic)]));
+    const sign = down ? -1 : 1;
+    found.sort((a, b) => {
+      const x = keys.get(a);
+      const y = keys.get(b);
+      return x < y ? -sign : x > y ? sign : byName(a, b);
+    });
+    this.#shown = found;
+    for (const [each, cell] of this.#headers) {
+      cell.setAttribute('aria-sort', each !== column ? 'none' : down ? 'descending' : 'ascending');
+    }
+    this.#scroller.setAttribute('aria-rowcount', String(found.length));
+    byId('topics-count').textContent = words.length > 0 ? `${found.length} of ${this.#topics.length}` : `${found.length}`;
+    byId('topics-empty').hidden = found.length > 0;
+    byId('topics-empty').textContent = words.length > 0 ? 'No topic matches the filter.' : 'No topics yet.';
+    this.#rows.set(found);
+  }
+
+  #select(name) {
+    this.#selected = name;
+    const index = this.#shown.findIndex((topic) => topic.name === name);
+    if (index >= 0) this.#rows.reveal(index);
+    else this.#rows.draw();
+  }
+
+  #key(event) {
+    const at = this.#shown.findIndex((topic) => topic.name === this.#selected);
+    const last = this.#shown.length - 1;
+    const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: this.#rows.pageSize, PageUp: -this.#rows.pageSize,
+                   Home: -Infinity, End: Infinity};
+    if (event.key in steps && last >= 0) {
+      event.preventDefault();
+      const to = at < 0 ? 0 : Math.min(last, Math.max(0, at + steps[event.key]));
+      this.#select(this.#shown[to].name);
+    } else if (event.key === 'Enter' && at >= 0) {
+      this.onopen(this.#selected);
+    }
+  }
+}

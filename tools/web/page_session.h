@@ -1,0 +1,77 @@
+// One client of the page's protocol, orc.web.v1 (liborc/doc/design/web.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/web/client_message.h"
+#include "tools/web/client_session.h"
+#include "tools/web/feed_source.h"
+#include "tools/web/outbox.h"
+#include "tools/web/page_things.h"
+#include "tools/web/playback.h"
+#include "tools/web/publish_desk.h"
+#include "tools/web/system_source.h"
+
+namespace orc::web {
+
+// What all sessions share. It outlives them.
+struct shown_sources {
+  feed_source& feeds;
+  system_source& system;
+  publish_desk* publish = nullptr;  // null: clients may not publish
+  playback* recording = nullptr;    // null: the running system
+};
+
+class page_session final : public client_session {
+ public:
+  static constexpr std::size_t max_things = 256;
+
+  explicit page_session(const shown_sources& from);
+  ~page_session() override;
+
+  bool receive(std::string_view message, bool text, std::string& why) override;
+  clock::time_point refresh(clock::time_point now) override;
+  bool next(frame& to) override { return outbox_.next(to); }
+
+ private:
+  // Reports the playing time of a recording.
+  class page_time;
+
+  [[nodiscard]] std::string greeting() const;
+  void obey(const client_message& message);
+  void open(const client_message& message);
+  void set_resolution(const client_message& message);
+  void close(std::int64_t id);
+  void publish(const client_message& message);
+  void control(const client_message& message);
+  void answer_published();
+  void set_system(bool on);
+  void fail(const client_message& message, std::string_view why);
+  template <class Thing>
+  [[nodiscard]] Thing* find(const client_message& message);
+  void give_turn(page_thing& thing, clock::time_point now, clock::time_point& earliest);
+
+  const shown_sources from_;
+  outbox outbox_;
+  page_replies replies_;
+  std::unique_ptr<page_thing> system_;
+  std::unique_ptr<page_thing> time_;
+  std::map<std::int64_t, std::unique_ptr<page_thing>> things_;
+  std::optional<publish_desk::client> desk_;
+};
+
+class page_session_maker final : public session_maker {
+ public:
+  explicit page_session_maker(const shown_sources& from) : from_(from) {}
+  [[nodiscard]] std::string_view subprotocol() const override { return "orc.web.v1"; }
+  [[nodiscard]] std::unique_ptr<client_session> make() override { return std::make_unique<page_session>(from_); }
+
+ private:
+  const shown_sources from_;
+};
+
+}  // namespace orc::web

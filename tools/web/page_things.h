@@ -1,0 +1,122 @@
+// What a client of the page's protocol has open.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "tools/web/client_session.h"
+#include "tools/web/feed_source.h"
+#include "tools/web/image_reader.h"
+#include "tools/web/outbox.h"
+#include "tools/web/system_source.h"
+
+namespace orc::web {
+
+// Something that is open.
+class page_thing : public outgoing {
+ public:
+  // When it has a frame to send: not after `now` if it has one; time_point::max() if nothing is new.
+  [[nodiscard]] virtual clock::time_point refresh(clock::time_point now) = 0;
+};
+
+// Answers, in order.
+class page_replies final : public page_thing {
+ public:
+  void add(std::string text) { texts_.push_back(std::move(text)); }
+  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
+  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
+  bool take(frame& to) override;
+  [[nodiscard]] bool has_more() const override { return !texts_.empty(); }
+
+ private:
+  std::deque<std::string> texts_;
+};
+
+class page_system final : public page_thing {
+ public:
+  explicit page_system(system_source& from) : from_(from) { from_.open(); }
+  ~page_system() override { from_.close(); }
+  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
+  bool take(frame& to) override;
+
+ private:
+  system_source& from_;
+  std::uint64_t sent_ = 0;
+  clock::time_point next_ = {};
+};
+
+// A topic in one of the three ways. It also reports the topic's state.
+class page_topic : public page_thing {
+ public:
+  page_topic(std::uint32_t id, feed_source& from, const std::string& topic, interest what)
+      : id_(id), feed_(from, topic, what) {}
+
+ protected:
+  // Whether there is a new state to report, also of the thing's own.
+  [[nodiscard]] bool has_state() const noexcept { return sent_state_ != feed_->state_number() || own_news_; }
+  bool take_state(frame& to);
+  // Why the topic is not shown, beyond what the feed says.
+  [[nodiscard]] virtual std::string problem() const = 0;
+  void report_again() noexcept { own_news_ = true; }
+
+  const std::uint32_t id_;
+  const open_feed feed_;
+  clock::time_point next_ = {};  // no frame before
+
+ private:
+  std::uint64_t sent_state_ = 0;
+  bool own_news_ = false;
+};
+
+class page_sample final : public page_topic {
+ public:
+  page_sample(std::uint32_t id, feed_source& from, const std::string& topic)
+      : page_topic(id, from, topic, interest::samples) {}
+  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
+  bool take(frame& to) override;
+  [[nodiscard]] bool has_more() const override;
+
+ private:
+  [[nodiscard]] std::string problem() const override;
+
+  std::uint64_t sent_ = 0;
+};
+
+class page_plot final : public page_topic {
+ public:
+  page_plot(std::uint32_t id, feed_source& from, const std::string& topic, const std::string& field, double per_second)
+      : page_topic(id, from, topic, interest::plots), plot_(feed_->add_plot(field, per_second)) {}
+  ~page_plot() override { feed_->remove_plot(plot_); }
+  void set_resolution(double per_second) { feed_->set_resolution(*plot_, per_second); }
+  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
+  bool take(frame& to) override;
+  [[nodiscard]] bool has_more() const override;
+
+ private:
+  [[nodiscard]] std::string problem() const override { return feed_->problem_of(*plot_); }
+
+  const std::shared_ptr<topic_plot> plot_;
+};
+
+class page_image final : public page_topic {
+ public:
+  page_image(std::uint32_t id, feed_source& from, const std::string& topic, image_layout layout)
+      : page_topic(id, from, topic, interest::images), reader_(std::move(layout)) {}
+  // The client has drawn the picture.
+  void shown() noexcept { in_flight_ = false; }
+  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
+  bool take(frame& to) override;
+  [[nodiscard]] bool has_more() const override { return has_state(); }
+
+ private:
+  [[nodiscard]] std::string problem() const override { return problem_; }
+
+  image_reader reader_;
+  std::uint64_t sent_ = 0;
+  bool in_flight_ = false;
+  std::string problem_;
+};
+
+}  // namespace orc::web

@@ -1,0 +1,186 @@
+#include "tools/web/recording_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tools/view/figures.h"
+#include "tools/web/moments.h"
+#include "tools/web/start_thread.h"
+#include "tools/web/system_text.h"
+
+namespace orc::web {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto show_pause = 33ms;
+
+// LCM logs have an encoding, and no type.
+[[nodiscard]] bool is_untyped(const type_description& type) noexcept {
+  return type.name.empty() && type.schema.empty() && type.schema_encoding.empty();
+}
+
+}  // namespace
+
+result recording_source::open(const std::vector<std::string>& files, std::function<void()> news,
+                              std::unique_ptr<recording_source>& made) {
+  std::unique_ptr<cli::merged_recording> recording;
+  if (result done = cli::merged_recording::open(files, recording); !done) return done;
+  if (recording->samples() == 0) return {errc::bad_argument, "the recording has no sample"};
+  made.reset(new recording_source(files, std::move(recording), std::move(news)));
+  return {};
+}
+
+recording_source::recording_source(std::vector<std::string> files, std::unique_ptr<cli::merged_recording> recording,
+                                   std::function<void()> news)
+    : files_(std::move(files)),
+      recording_(std::move(recording)),
+      news_(std::move(news)),
+      system_text_(std::make_shared<const std::string>(describe())),
+      channels_(recording_->channels()) {
+  for (const cli::merged_channel& each : channels_) topics_.try_emplace(each.what.topic);
+  const cli::play_range all{.from_ns = recording_->first_ns(), .to_ns = recording_->last_ns(), .stay = true};
+  player_ = std::make_unique<cli::player>(*recording_, static_cast<cli::play_sink&>(*this), all, 1, true);
+  late_ = start_thread([this] { show_late(); });
+  player_->start();
+}
+
+recording_source::~recording_source() {
+  player_->stop();
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  late_.join();
+}
+
+// As far as the index of the files tells.
+std::string recording_source::describe() const {
+  view::system_figures figures;
+  std::map<std::string, view::topic_figures> topics;
+  const double seconds = static_cast<double>(recording_->last_ns() - recording_->first_ns()) * 1e-9;
+  for (const cli::merged_channel& each : recording_->channels()) {
+    view::topic_figures& topic = topics[each.what.topic];
+    topic.name = each.what.topic;
+    if (!is_untyped(each.what.type))
+      topic.type = topic_type{.name = each.what.type.name, .message_encoding = each.what.type.message_encoding};
+    const auto& counts = recording_->reader(each.file).summary().samples_of;
+    if (each.id < counts.size()) topic.sent += counts[each.id];
+  }
+  for (auto& [name, topic] : topics) {
+    if (seconds > 0) topic.rate_hz = static_cast<double>(topic.sent) / seconds;
+    figures.topics.push_back(std::move(topic));
+  }
+  return web::system_text(&figures, {}, realtime_ns());
+}
+
+std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, interest /*what*/) {
+  const std::lock_guard lock(mutex_);
+  recorded_topic& found = topics_[topic];
+  ++found.uses;
+  if (found.feed) return found.feed;
+  found.feed = std::make_shared<topic_feed>(topic, news_);
+  const bool recorded = std::any_of(channels_.begin(), channels_.end(),
+                                    [&](const cli::merged_channel& each) { return each.what.topic == topic; });
+  if (recorded) {
+    found.feed->set_state({feed_state::kind::up, {}});
+  } else {
+    found.feed->set_state({feed_state::kind::waiting, "the recording does not have this topic"});
+  }
+  if (!found.any) return found.feed;
+  found.feed->set_type(found.type);
+  show(found, clock::now());
+  return found.feed;
+}
+
+void recording_source::close(const std::string& topic, interest /*what*/) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto at = topics_.find(topic);
+  if (at == topics_.end() || --at->second.uses != 0) return;
+  at->second.feed.reset();
+  if (std::exchange(at->second.waits, false)) --waiting_;
+  if (!at->second.any) topics_.erase(at);
+}
+
+playback_status recording_source::status() const {
+  const cli::play_status now = player_->status();
+  return {now.position_ns, !now.paused && !now.ended, now.rate};
+}
+
+// At the end it begins again.
+void recording_source::play() {
+  if (player_->status().at_end) player_->seek_to(start_ns());
+  player_->resume();
+}
+
+result recording_source::add(const cli::merged_channel& added) {
+  const std::lock_guard lock(mutex_);
+  channels_.push_back(added);
+  return {};
+}
+
+const std::shared_ptr<const decoded_type>& recording_source::type_of(std::size_t channel) {
+  const auto [at, is_new] = types_.try_emplace(channel);
+  const type_description& type = channels_[channel].what.type;
+  if (is_new && !is_untyped(type)) at->second = decoded(type);
+  return at->second;
+}
+
+result recording_source::publish(const cli::played_sample& sample) {
+  const auto now = clock::now();
+  const std::lock_guard lock(mutex_);
+  recorded_topic& topic = topics_[channels_[sample.channel].what.topic];
+  topic.data.assign(sample.data.begin(), sample.data.end());
+  topic.newest = sample;
+  if (!topic.any || topic.channel != sample.channel) {
+    topic.channel = sample.channel;
+    topic.type = type_of(sample.channel);
+    if (topic.feed) topic.feed->set_type(topic.type);
+  }
+  topic.any = true;
+  if (!topic.feed) return {};
+  topic.feed->plot(topic.data, sample.stamp_ns, monotonic_ns(now));
+  if (now >= topic.show_at) {
+    show(topic, now);
+  } else if (!std::exchange(topic.waits, true)) {
+    if (++waiting_ == 1) changed_.notify_all();
+  }
+  return {};
+}
+
+void recording_source::jumped() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, topic] : topics_)
+    if (topic.feed) topic.feed->restart_plots();
+}
+
+void recording_source::show(recorded_topic& topic, clock::time_point now) {
+  auto made = std::make_shared<fed_sample>();
+  made->size = topic.data.size();
+  if (made->size <= max_shown_bytes) made->data = topic.data;
+  made->sequence = topic.newest.sequence;
+  made->stamp_ns = topic.newest.stamp_ns;
+  made->age_ns = topic.newest.time_ns - topic.newest.stamp_ns;
+  made->type = topic.type;
+  if (std::exchange(topic.waits, false)) --waiting_;
+  topic.show_at = now + show_pause;
+  topic.feed->show(std::move(made));
+  topic.feed->announce();
+}
+
+void recording_source::show_late() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stop_ || waiting_ != 0; });
+    changed_.wait_for(lock, show_pause, [this] { return stop_; });
+    if (stop_) return;
+    const auto now = clock::now();
+    for (auto& [name, topic] : topics_)
+      if (topic.waits && now >= topic.show_at) show(topic, now);
+  }
+}
+
+}  // namespace orc::web

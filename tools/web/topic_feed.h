@@ -1,0 +1,107 @@
+// One topic, as all clients see it: its newest sample, its state, and the plots of its fields.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "orc/types/field_path.h"
+#include "orc/types/value.h"
+#include "tools/web/decoded_type.h"
+#include "tools/web/plot_sampler.h"
+
+namespace orc::web {
+
+struct fed_sample {
+  std::vector<std::byte> data = {};
+  std::size_t size = 0;  // of the sample; more than data.size() when it is too large to be shown
+  std::uint64_t sequence = 0;
+  std::int64_t stamp_ns = 0;                      // when it was sent
+  std::optional<std::int64_t> age_ns = {};        // when it was recorded; nothing: it is now's less stamp_ns
+  std::uint64_t missed = 0;                       // samples between the one shown before and this one
+  std::shared_ptr<const decoded_type> type = {};  // null: untyped
+};
+
+inline constexpr std::size_t max_shown_bytes = std::size_t{64} << 20;
+
+struct feed_state {
+  enum class kind : std::uint8_t { waiting, up, gone };
+  kind what = kind::waiting;
+  std::string message = {};
+
+  bool operator==(const feed_state&) const = default;
+};
+
+// One field of a topic, for one client. Made by topic_feed::add_plot.
+class topic_plot {
+ public:
+  topic_plot(std::string path, double per_second) : path_(std::move(path)), sampler_(per_second) {}
+
+ private:
+  friend class topic_feed;
+  const std::string path_;
+  plot_sampler sampler_;  // with the feed's mutex, as the rest
+  types::field_path field_;
+  types::value value_;
+  bool usable_ = false;  // field_ belongs to the feed's decoder
+  std::string problem_;
+};
+
+// Any thread may call. A source feeds it, and clients read it.
+class topic_feed {
+ public:
+  // `news` is called when something changed, from the thread of the source.
+  topic_feed(std::string topic, std::function<void()> news) : topic_(std::move(topic)), news_(std::move(news)) {}
+
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+
+  // For clients. Changes with each sample and each state.
+  [[nodiscard]] std::uint64_t sample_number() const noexcept { return sample_number_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t state_number() const noexcept { return state_number_.load(std::memory_order_acquire); }
+  // Null: none came yet.
+  [[nodiscard]] std::shared_ptr<const fed_sample> newest() const;
+  [[nodiscard]] feed_state state() const;
+
+  [[nodiscard]] std::shared_ptr<topic_plot> add_plot(const std::string& path, double per_second);
+  void remove_plot(const std::shared_ptr<topic_plot>& plot);
+  void set_resolution(topic_plot& plot, double per_second);
+  [[nodiscard]] bool plot_ready(const topic_plot& plot, std::int64_t now_ns) const;
+  [[nodiscard]] plot_batch take(topic_plot& plot, std::int64_t now_ns);
+  // Why it has no points; empty: no reason.
+  [[nodiscard]] std::string problem_of(const topic_plot& plot) const;
+
+  // For the source. All samples that come, if there are plots.
+  void plot(std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns);
+  // What comes next does not continue what came before.
+  void restart_plots();
+  void set_type(std::shared_ptr<const decoded_type> type);
+  void show(std::shared_ptr<const fed_sample> sample);
+  void set_state(feed_state state);
+  // Calls `news`, after one or more of the above.
+  void announce() const { news_(); }
+
+ private:
+  void prepare(topic_plot& plot);
+  void fail(topic_plot& plot, std::string problem);
+
+  const std::string topic_;
+  const std::function<void()> news_;
+  std::atomic<std::uint64_t> sample_number_{0};
+  std::atomic<std::uint64_t> state_number_{1};  // also grows with the problem of a plot
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const fed_sample> newest_;
+  feed_state state_;
+  std::shared_ptr<const decoded_type> type_;
+  bool typed_ = false;  // set_type() was called: null means untyped
+  std::vector<std::shared_ptr<topic_plot>> plots_;
+};
+
+}  // namespace orc::web
