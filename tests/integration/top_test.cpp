@@ -195,7 +195,7 @@ TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") 
   REQUIRE(shown.shows("arm/state"));
   CHECK(readers_of("arm/state") == 0);
   shown.press({"Enter"});
-  const std::string counted = "\ncount: ([0-9]+)";
+  const std::string counted = "\n +count: ([0-9]+)";
   CHECK(shown.waits_for([&](const std::string& seen) { return number_in(seen, counted) > 0; }));
   INFO(shown.seen());
   CHECK_THAT(shown.seen(), contains("robot.State (struct"));

@@ -28,7 +28,7 @@ class tmux {
     REQUIRE(wait_until([&] { return ::access(socket().c_str(), F_OK) == 0; }));
     std::vector<std::string> start = {"new-session", "-d", "-x", std::to_string(columns), "-y", std::to_string(rows)};
     for (const std::string& each : environment) start.insert(start.end(), {"-e", each});
-    start.insert(start.end(), {"-e", "PS1=ready> ", "bash --norc --noprofile"});
+    start.insert(start.end(), {"env PS1='ready> ' bash --norc --noprofile"});
     // The socket is there before the server answers.
     REQUIRE(wait_until([&] { return run_command(command(start), why_); }));
     REQUIRE(shows("ready>"));

@@ -25,10 +25,10 @@ constexpr style typed = {.color = terminal::color::yellow, .bold = true};
 
 constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
     {"Up Down PgUp PgDn Home End", "move (also k j g G Space)"},
-    {"Enter", "open a topic; a program: its topics; a host: its programs"},
+    {"Enter", "open a topic, or what a program or host has"},
     {"Esc", "back; in a list: show all rows again"},
     {"1 2 3, Tab", "topics, participants, hosts"},
-    {"/", "filter: type words; Enter keeps them, Esc removes them"},
+    {"/", "filter; Enter keeps the words, Esc removes them"},
     {"< >, Left Right", "sort by another column"},
     {"r", "reverse the order"},
     {"q, Ctrl-C", "quit"},
@@ -43,9 +43,9 @@ constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
 }};
 
 constexpr std::array<const char*, 3> help_of_figures = {
-    "AGE: time since the newest sample was sent. JITTER: standard deviation of its intervals.",
-    "MISSED: samples that the subscribers now listed never received.",
-    "DROPPED: samples that the publisher replaced by newer ones before a subscriber took them."};
+    "AGE: since the newest sample was sent. JITTER: deviation of its intervals.",
+    "MISSED: samples that the listed subscribers never received.",
+    "DROPPED: samples that newer ones replaced before a subscriber took them."};
 
 }  // namespace
 
