@@ -47,8 +47,8 @@ TEST_CASE("command line: no help shows how the program checks its options", "[in
   const broker_process broker(broker_process::at::nowhere);
   const tool orc(broker);
   std::vector<std::string> commands{program("orc-broker")};
-  for (const char* command : {"", "topic", "topic list", "topic info", "topic echo", "topic hz", "topic pub", "doctor",
-                              "bench", "bench rtt", "replay"})
+  for (const char* command : {"", "top", "topic", "topic list", "topic info", "topic echo", "topic hz", "topic pub",
+                              "doctor", "bench", "bench rtt", "replay"})
     commands.push_back("$orc " + std::string(command));
   const std::string beside = commands.front().substr(0, commands.front().rfind('/') + 1);
   for (const char* name : {"rtt_vs_zmq", "shm_vs_floor", "fanout", "join_stalls", "head_of_line", "freshness",

@@ -13,8 +13,9 @@ TEST_CASE("orc: version, help and usage errors") {
   const broker_process broker(broker_process::at::nowhere);
   const tool orc(broker);
   CHECK(orc.run("$orc --version").out == std::string("orc ") + orc::version() + "\n");
-  for (const char* help : {"--help", "topic --help", "topic list --help", "topic info --help", "topic echo --help",
-                           "topic hz --help", "topic pub --help", "doctor --help", "replay --help"}) {
+  for (const char* help :
+       {"--help", "top --help", "topic --help", "topic list --help", "topic info --help", "topic echo --help",
+        "topic hz --help", "topic pub --help", "doctor --help", "replay --help"}) {
     const auto done = orc.run(std::string("$orc ") + help);
     INFO(help);
     CHECK(done.exit_code == 0);

@@ -76,10 +76,7 @@ std::string top_screen::title(std::size_t columns) const {
   tab(top_view::topics, "1 Topics", topics_.size(), topics_.total());
   tab(top_view::participants, "2 Participants", participants_.size(), participants_.total());
   tab(top_view::hosts, "3 Hosts", hosts_.size(), hosts_.total());
-  const std::string& words = view_ == top_view::topics         ? topics_.filter()
-                             : view_ == top_view::participants ? participants_.filter()
-                                                               : hosts_.filter();
-  if (typing_ || !words.empty()) line.add("  /", typed).add(words, typed).add(typing_ ? "_" : "", typed);
+  if (const std::string& words = list().filter(); !words.empty() && !typing_) line.add("  /", typed).add(words, typed);
   return line.finish();
 }
 
@@ -104,8 +101,10 @@ std::string top_screen::status(std::size_t columns) const {
 
 std::string top_screen::keys_line(std::size_t columns) const {
   styled_line line(columns, options_.colored);
+  if (typing_) {
+    return line.add("/" + list().filter() + "_", typed).add("   Enter keeps the filter   Esc removes it", dim).finish();
+  }
   const char* const text = help_     ? "any key closes this"
-                           : typing_ ? "type words   Enter keeps the filter   Esc removes it"
                            : opened_ ? "Esc back   l links   f fold   ? help   q quit"
                                      : "Enter open   / filter   < > sort   r reverse   Tab view   ? help   q quit";
   return line.add(text, dim).finish();

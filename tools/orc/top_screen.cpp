@@ -67,10 +67,8 @@ void top_screen::wait() {
     terminal_.clear_changed();
     changed_ = true;
   }
-  if ((items[3].revents & POLLIN) != 0)
-    take_keys();
-  else if (items[3].revents != 0)
-    quit_ = true;  // the terminal is gone
+  if ((items[3].revents & POLLIN) != 0) take_keys();
+  if ((items[3].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) quit_ = true;  // the terminal is gone
   if (keys_.in_doubt() && clock::now() >= key_doubt_)
     if (const auto key = keys_.settle()) press(*key);
   if (items[4].revents != 0 || items[5].revents != 0) take_news();

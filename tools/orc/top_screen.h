@@ -46,6 +46,7 @@ class top_screen {
   void close();
 
   [[nodiscard]] top_list& list() noexcept;
+  [[nodiscard]] const top_list& list() const noexcept { return const_cast<top_screen*>(this)->list(); }
   [[nodiscard]] std::string title(std::size_t columns) const;
   [[nodiscard]] std::string status(std::size_t columns) const;
   [[nodiscard]] std::string keys_line(std::size_t columns) const;
