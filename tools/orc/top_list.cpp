@@ -22,7 +22,12 @@ void top_list::filter(std::string words) {
 
 void top_list::sort_by_neighbour(int step) {
   const auto count = static_cast<std::ptrdiff_t>(shapes_.size());
-  sort_by(static_cast<std::size_t>((static_cast<std::ptrdiff_t>(sorted_by_) + step + count) % count));
+  auto next = static_cast<std::ptrdiff_t>(sorted_by_);
+  for (std::ptrdiff_t tried = 0; tried < count; ++tried) {
+    next = (next + step + count) % count;
+    if (widths_.empty() || widths_[static_cast<std::size_t>(next)] != 0) break;
+  }
+  sort_by(static_cast<std::size_t>(next));
 }
 
 void top_list::sort_by(std::size_t column) {
@@ -64,37 +69,36 @@ std::vector<std::string> top_list::draw(std::size_t rows, std::size_t columns, b
   std::vector<std::string> lines;
   if (rows == 0) return lines;
   page_ = rows - 1;
-  if (page_ == 0) return {heading(fit(shapes_, columns), columns, colored)};
+  widths_ = fit(shapes_, columns);
+  if (page_ == 0) return {heading(columns, colored)};
   top_ = std::min(top_, cursor_);
   if (cursor_ >= top_ + page_) top_ = cursor_ + 1 - page_;
   if (top_ + page_ > size()) top_ = size() > page_ ? size() - page_ : 0;
-  const auto widths = fit(shapes_, columns);
-  lines.push_back(heading(widths, columns, colored));
+  lines.push_back(heading(columns, colored));
   for (std::size_t i = 0; i < page_; ++i)
-    lines.push_back(top_ + i < size() ? line(top_ + i, widths, columns, colored) : std::string());
+    lines.push_back(top_ + i < size() ? line(top_ + i, columns, colored) : std::string());
   return lines;
 }
 
-std::string top_list::heading(const std::vector<std::size_t>& widths, std::size_t columns, bool colored) const {
+std::string top_list::heading(std::size_t columns, bool colored) const {
   styled_line made(columns, colored);
   bool first = true;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    if (widths[i] == 0) continue;
+    if (widths_[i] == 0) continue;
     if (!std::exchange(first, false)) made.add(" ");
     const bool sorted = i == sorted_by_;
-    made.cell(shapes_[i].name, widths[i], shapes_[i].side, sorted ? sorted_style : heading_style);
+    made.cell(shapes_[i].name, widths_[i], shapes_[i].side, sorted ? sorted_style : heading_style);
   }
   return made.finish();
 }
 
-std::string top_list::line(std::size_t row, const std::vector<std::size_t>& widths, std::size_t columns,
-                           bool colored) const {
+std::string top_list::line(std::size_t row, std::size_t columns, bool colored) const {
   styled_line made(columns, colored, row == cursor_ ? cursor_style : style{});
   bool first = true;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    if (widths[i] == 0) continue;
+    if (widths_[i] == 0) continue;
     if (!std::exchange(first, false)) made.add(" ");
-    made.cell(cell(row, i), widths[i], shapes_[i].side, warns(row, i) ? warning_style : style{});
+    made.cell(cell(row, i), widths_[i], shapes_[i].side, warns(row, i) ? warning_style : style{});
   }
   return made.finish();
 }

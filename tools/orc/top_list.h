@@ -28,8 +28,8 @@ class top_list {
   void filter(std::string words);
   [[nodiscard]] const std::string& filter() const noexcept { return filter_; }
 
-  // Sorts by the next column to the right or left, in that column's own order: names ascend, numbers descend. Wraps
-  // around.
+  // Sorts by the next visible column to the right or left, in that column's own order: names ascend, numbers descend.
+  // Wraps around.
   void sort_by_neighbour(int step);
   void sort_by(std::size_t column);
   void reverse();
@@ -62,9 +62,8 @@ class top_list {
   [[nodiscard]] bool descends() const noexcept { return descends_; }
 
  private:
-  [[nodiscard]] std::string heading(const std::vector<std::size_t>& widths, std::size_t columns, bool colored) const;
-  [[nodiscard]] std::string line(std::size_t row, const std::vector<std::size_t>& widths, std::size_t columns,
-                                 bool colored) const;
+  [[nodiscard]] std::string heading(std::size_t columns, bool colored) const;
+  [[nodiscard]] std::string line(std::size_t row, std::size_t columns, bool colored) const;
 
   const std::vector<column_shape> shapes_;
   std::string filter_;
@@ -73,6 +72,7 @@ class top_list {
   std::size_t cursor_ = 0;
   std::size_t top_ = 0;  // the first row that is visible
   std::size_t page_ = 0;
+  std::vector<std::size_t> widths_;  // as they were drawn
 };
 
 template <class Row>

@@ -75,7 +75,6 @@ class all_signals_blocked {
 
 top_subscription::top_subscription(std::string broker) : broker_(std::move(broker)) {
   (void)news_.fd();
-  (void)wake_.fd();
   (void)stop_.fd();
   const all_signals_blocked blocked;
   thread_ = std::thread([this] { run(); });
