@@ -328,6 +328,14 @@ TEST_CASE("orc top: a terminal that is resized is drawn anew") {
     return seen.find("arm/state") != std::string::npos && seen.find("RATE") != std::string::npos &&
            seen.find("PUBLISHER") == std::string::npos && std::count(seen.begin(), seen.end(), '\n') == 6;
   }));
+  // A terminal that loses rows scrolls, and what did not change must move back.
+  shown.resize(80, 24);
+  CHECK(shown.waits_for([](const std::string& seen) { return seen.starts_with("orc top"); }));
+  shown.resize(80, 12);
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.starts_with("orc top") && std::count(seen.begin(), seen.end(), '\n') == 12 &&
+           seen.rfind("q quit") > seen.size() - 80;
+  }));
   shown.press({"q"});
   on.check_restored();
 }

@@ -65,6 +65,7 @@ void top_screen::wait() {
   if (items[1].revents != 0) terminal_.suspend();
   if (items[2].revents != 0) {
     terminal_.clear_changed();
+    screen_.forget();  // a terminal that became smaller may have moved its lines
     changed_ = true;
   }
   if ((items[3].revents & POLLIN) != 0) take_keys();
@@ -76,15 +77,16 @@ void top_screen::wait() {
 }
 
 void top_screen::take_news() {
-  known_ = poller_.newest();
-  for (top_list* const each :
-       {static_cast<top_list*>(&topics_), static_cast<top_list*>(&participants_), static_cast<top_list*>(&hosts_)})
-    each->take(known_.figures);
-  opened_sample newest = subscription_.newest();
-  if (opened_) {
-    opened_->take(known_.figures);
-    opened_->take(std::move(newest));
+  const auto shown = std::exchange(known_, poller_.newest()).figures;
+  // Samples come far more often than figures, and sorting ten thousand rows takes time.
+  if (known_.figures != shown) {
+    for (top_list* const each :
+         {static_cast<top_list*>(&topics_), static_cast<top_list*>(&participants_), static_cast<top_list*>(&hosts_)})
+      each->take(known_.figures);
+    if (opened_) opened_->take(known_.figures);
   }
+  opened_sample newest = subscription_.newest();
+  if (opened_) opened_->take(std::move(newest));
   changed_ = true;
 }
 
