@@ -138,7 +138,10 @@ std::vector<std::size_t> fit(std::span<const column_shape> shapes, std::size_t c
     widths[i] = shapes[i].width;
     left -= shapes[i].width + 1;
   }
-  if (!by_rank.empty() && widths[by_rank.front()] == 0) widths[by_rank.front()] = columns;  // rather cut than nothing
+  if (!by_rank.empty() && widths[by_rank.front()] == 0) {
+    widths[by_rank.front()] = columns;  // rather cut than nothing
+    left = 0;
+  }
   for (bool grew = true; grew && left > 0;) {
     grew = false;
     for (std::size_t i = 0; i < shapes.size() && left > 0; ++i) {
