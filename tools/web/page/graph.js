@@ -37,16 +37,21 @@ function graphOf(system) {
 }
 
 function curve(from, to) {
-  const start = [from.x + NODE.width, from.y + NODE.height / 2];
-  const end = [to.x, to.y + NODE.height / 2];
-  if (from === to) return `M${from.x + NODE.width - 30},${from.y} c10,-22 30,-10 30,${NODE.height / 2}`;
+  const {width, height} = NODE;
+  const start = [from.x + width, from.y + height / 2];
+  const end = [to.x, to.y + height / 2];
+  if (from === to) return `M${from.x + width - 30},${from.y} c10,-22 30,-10 30,${height / 2}`;
   if (end[0] > start[0]) {
     const bend = Math.max(40, (end[0] - start[0]) / 2);
     return `M${start} C${start[0] + bend},${start[1]} ${end[0] - bend},${end[1]} ${end}`;
   }
-  // backwards, or in the same column: around the outside
-  const turn = 46 + Math.abs(end[1] - start[1]) / 8;
-  return `M${start} C${start[0] + turn},${start[1] + NODE.height} ${end[0] - turn},${end[1] + NODE.height} ${end}`;
+  if (from.x === to.x) {  // in one column: on its right side
+    const bow = 26 + Math.abs(end[1] - start[1]) / 6;
+    return `M${start} C${start[0] + bow},${start[1]} ${start[0] + bow},${end[1]} ${to.x + width},${end[1]}`;
+  }
+  // backwards: from below to below
+  const low = Math.max(from.y, to.y) + height + 34;
+  return `M${from.x + width / 2},${from.y + height} C${from.x + width / 2},${low} ${to.x + width / 2},${low} ${to.x + width / 2},${to.y + height}`;
 }
 
 export class Graph {
