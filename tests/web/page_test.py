@@ -259,7 +259,7 @@ def case_graph() -> None:
         reader = system.start("orc", "topic", "echo", "arm/state")
         with page(system, at="#view=graph") as browser:
             browser.wait("document.querySelectorAll('.edge').length >= 1")
-            browser.wait("document.querySelector('.edge-label').textContent.includes('arm/state  ipc')")
+            browser.wait("document.querySelector('.edge-label').textContent.startsWith('arm/stateipc ')")
             x, y = browser.middle(".node")
             browser.move(x, y)
             browser.wait("document.querySelectorAll('.node.related').length === 2")

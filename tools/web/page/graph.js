@@ -117,9 +117,13 @@ export class Graph {
     const line = svg('path', {d: path, class: 'line', 'marker-end': 'url(#arrow)'});
     const group = svg('g', {class: 'edge', tabindex: 0, role: 'button'}, svg('path', {d: path, class: 'reach'}), line);
     const middle = line.getPointAtLength(line.getTotalLength() / 2);
-    const label = svg('text', {class: 'edge-label', x: middle.x, y: middle.y - 4});
+    const distance = places.get(edge.to).x - places.get(edge.from).x;
+    const near = distance > 0 && distance < 1.5 * (NODE.width + NODE.gapX);  // labels of other lines would lie on programs
+    const name = svg('tspan', {x: middle.x, y: middle.y - 4});
+    const figures = svg('tspan', {x: middle.x, y: middle.y + 9, class: 'figures'});
+    const label = svg('text', {class: near ? 'edge-label near' : 'edge-label'}, name, figures);
     this.#focusable(group, edge.id, () => this.onopen(this.#edges.get(edge.id).edge.topics[0].topic.name));
-    this.#edges.set(edge.id, {group, line, label, edge});
+    this.#edges.set(edge.id, {group, line, label, name, figures, edge});
     return group;
   }
 
@@ -155,8 +159,9 @@ export class Graph {
     const total = edge.topics.reduce((sum, each) => sum + (each.subscription.rate ?? 0), 0);
     const kinds = [...new Set(edge.topics.map((each) => each.subscription.transport ?? 'no link'))];
     const name = edge.topics.length === 1 ? visible(edge.topics[0].topic.name, 28) : `${edge.topics.length} topics`;
-    setText(shown.label, `${name}  ${kinds.join(' ')}  ${rate(total)}`);
-    shown.group.setAttribute('aria-label', shown.label.textContent);
+    setText(shown.name, name);
+    setText(shown.figures, `${kinds.join(' ')} ${rate(total)}`);
+    shown.group.setAttribute('aria-label', `${name}, ${kinds.join(' ')}, ${rate(total)}`);
     shown.line.setAttribute('class', `line transport-${kinds.length === 1 ? kinds[0].replace(/\W/g, '-') : 'several'}`);
     shown.group.classList.toggle('quiet', total === 0);
     shown.group.classList.toggle('losing', edge.topics.some((each) => each.topic.missed_rate > 0));

@@ -1,6 +1,6 @@
 // Where the nodes of a graph go: layers from left to right along the flow of samples, in one band per host.
 
-export const NODE = {width: 140, height: 36, gapX: 96, gapY: 30};
+export const NODE = {width: 140, height: 36, gapX: 112, gapY: 36};
 const BAND = {head: 26, pad: 18, gap: 14};
 const ROUNDS = 6;
 
