@@ -2,7 +2,7 @@
 
 import {byId, h, setText, svg} from './dom.js';
 import {layout, NODE} from './graph_layout.js';
-import {bandwidth, rate, visible} from './text.js';
+import {bandwidth, hostName, rate, visible} from './text.js';
 
 const LABELS_UP_TO = 24;  // with more edges only those in focus have labels
 const LABELS_IN_FOCUS = 8;
@@ -100,7 +100,7 @@ export class Graph {
       svg('path', {d: 'M0,0.5 L8,4 L0,7.5 z', class: 'arrow'}));
     const bands = placed.bands.map((band) => svg('g', {class: 'band'},
       svg('rect', {x: band.x, y: band.y, width: band.width, height: band.height, rx: 6}),
-      svg('text', {x: band.x + 12, y: band.y + 15, text: `host ${visible(band.host, 60)}`})));
+      svg('text', {x: band.x + 12, y: band.y + 15, text: `host ${hostName(band.host)}`})));
     const edges = graph.edges.map((edge) => this.#makeEdge(edge, placed.nodes));
     const nodes = graph.nodes.map((node) => this.#makeNode(node, placed.nodes.get(node.id)));
     const labels = [...this.#edges.values()].map((each) => each.label);
@@ -201,7 +201,7 @@ export class Graph {
     const edge = this.#edges.get(this.#focus)?.edge;
     if (node) {
       lines.push(h('h2', {}, h('bdi', {text: visible(node.name)})),
-        h('div', {class: 'dim', text: `process ${node.pid} on ${visible(node.host)}`}));
+        h('div', {class: 'dim', text: `process ${node.pid} on host ${hostName(node.host)}`, title: visible(node.host)}));
       section('Publishes', node.published, (topic) => `${rate(topic.rate)}, ${bandwidth(topic.bandwidth)}`);
       section('Subscribes', node.subscribed, (topic) => `from ${visible(topic.publisher?.name ?? 'no publisher', 60)}`);
     } else if (edge) {

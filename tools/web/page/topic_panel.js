@@ -3,7 +3,7 @@
 import {Counters} from './counters.js';
 import {h, setText, setTitle} from './dom.js';
 import {ImageView, looksLikeImage} from './image_view.js';
-import {clock, count, duration, rate, size, visible} from './text.js';
+import {clock, count, duration, hostName, rate, size, visible} from './text.js';
 import {TreeView} from './tree_view.js';
 
 export class TopicPanel {
@@ -83,7 +83,7 @@ export class TopicPanel {
       setText(this.about, '');
       return;
     }
-    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, ${visible(topic.publisher.host)})` : 'no publisher';
+    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, host ${hostName(topic.publisher.host)})` : 'no publisher';
     const type = topic.type ? visible(topic.type) : 'untyped';
     setText(this.about, `${type}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}\n${publisher}`);
     this.#counters.add(time, topic);
