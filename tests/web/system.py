@@ -40,7 +40,7 @@ class Process:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._end(signal.SIGTERM)
 
     def _end(self, number: signal.Signals) -> None:
