@@ -6,7 +6,10 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/catch.h"
 #include "tools/web/json_text.h"
@@ -94,7 +97,7 @@ TEST_CASE("web tree: every limit leaves whole JSON", "[web]") {
 
 TEST_CASE("web tree: texts of strangers", "[web]") {
   std::string to;
-  orc::web::append_quoted(to, std::string_view("<b>\"\\\n\x01\x7f\xff\xc3\xa4\0", 13));
+  orc::web::append_quoted(to, std::string_view("<b>\"\\\n\x01\x7f\xff\xc3\xa4\0", 12));
   CHECK(to == "\"<b>\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa4\\u0000\"");
   CHECK_FALSE(json::parse(to, nullptr, false).is_discarded());
   std::string numbers;
