@@ -1,6 +1,8 @@
 // The messages of the page, and what strangers send instead.
 #include "tools/web/client_message.h"
 
+#include <string>
+
 #include "support/catch.h"
 
 namespace {
@@ -16,9 +18,9 @@ struct read_message {
 };
 
 read_message read(std::string_view text) {
-  read_message read{};
-  read.outcome = orc::web::parse(text, read.message, read.problem);
-  return read;
+  read_message found{};
+  found.outcome = orc::web::parse(text, found.message, found.problem);
+  return found;
 }
 
 }  // namespace

@@ -94,6 +94,15 @@ TEST_CASE("web plot sampler: stamps that go back", "[web]") {
     REQUIRE(batch.points.size() == 1);
     CHECK(batch.points[0].max == 7);
   }
+  SECTION("a little, after the slot was taken, have its time") {
+    const plot_batch first = sampler.take(second);
+    sampler.add(epoch + second - 5 * ms, 7, second);
+    const plot_batch batch = sampler.take(2 * second);
+    REQUIRE(batch.points.size() == 1);
+    CHECK_FALSE(batch.anew);
+    CHECK(batch.points[0].time_s == first.points.at(0).time_s);
+    CHECK(batch.points[0].max == 7);
+  }
   SECTION("far begin anew") {
     (void)sampler.take(second);
     sampler.add(epoch + 2 * second, 1, second);

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 def program() -> str | None:
@@ -109,7 +109,7 @@ class Browser:
             raise Failure(f"{_exception(answer['exceptionDetails'])} in {script}")
         return answer["result"].get("value")
 
-    def wait(self, script: str, seconds: float = PATIENCE_S) -> Any:
+    def wait(self, script: str, seconds: float = 30.0) -> Any:
         """Waits until an expression is true, and returns it."""
         deadline = time.monotonic() + seconds
         last: Any = None

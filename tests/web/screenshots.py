@@ -12,16 +12,16 @@ from system import System
 
 LARGEST = 200_000  # bytes of a picture
 
-NODES = [
-    ("arm_driver", "arm/joints@500,arm/currents@500", "arm/command"),
-    ("controller", "arm/command@500", "arm/joints,planner/path,safety/stop"),
+NODES = [  # each publishes at least as fast as it receives: it misses nothing
+    ("arm_driver", "arm/joints@100,arm/currents@100", "arm/command"),
+    ("controller", "arm/command@100", "arm/joints,planner/path,safety/stop"),
     ("lidar_driver", "lidar/points@10", ""),
     ("localization", "base/pose@50", "lidar/points,base/odometry"),
-    ("base_driver", "base/odometry@100,base/battery@1", "base/command"),
-    ("perception", "perception/objects@15", "camera/front,lidar/points"),
+    ("base_driver", "base/odometry@50,base/battery@1", "base/command"),
+    ("perception", "perception/objects@25", "camera/front,lidar/points"),
     ("planner", "planner/path@5,base/command@50", "perception/objects,base/pose"),
-    ("safety", "safety/stop@20", "arm/joints,lidar/points"),
-    ("logger", "", "arm/state,base/pose,perception/objects,base/battery"),
+    ("safety", "safety/stop@100", "arm/joints,lidar/points"),
+    ("logger", "", "base/pose,perception/objects,base/battery"),
 ]
 
 
@@ -32,8 +32,8 @@ def plot(*fields: tuple[str, str]) -> str:
 def main() -> None:
     folder = Path(sys.argv[1])
     with System() as system, Browser(1280, 800) as browser:
-        system.publish("image", "camera/front", "30")
-        system.publish("state", "arm/state", "1000")
+        system.publish("image", "camera/front", "20")
+        system.publish("state", "arm/state", "200")
         for name, published, subscribed in NODES:
             system.publish("node", name, published, subscribed)
         system.start_web()

@@ -7,6 +7,7 @@ import os
 import queue
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,12 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 BIN = Path(os.environ.get("ORC_BIN_DIR", SOURCE / "build/release/bin"))
 PATIENCE_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Process:
@@ -40,7 +47,7 @@ class Process:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._end(signal.SIGTERM)
 
     def _end(self, number: signal.Signals) -> None:
@@ -89,7 +96,8 @@ class System:
 
     def start_web(self, *arguments: str) -> Process:
         """Starts orc-web; at the same address as before when there was one."""
-        listen = self.address.removeprefix("http://").rstrip("/") or "127.0.0.1:0"
+        # Not port 0: its connections would keep the port from the next one for a minute.
+        listen = self.address.removeprefix("http://").rstrip("/") or f"127.0.0.1:{free_port()}"
         process = self.start("orc-web", "--listen", listen, *arguments)
         self.address = process.line()
         assert self.address.startswith("http://127.0.0.1:"), self.address

@@ -27,29 +27,26 @@ void plot_sampler::set_resolution(double per_second) {
 }
 
 void plot_sampler::add(std::int64_t stamp_ns, double value, std::int64_t now_ns) {
-  const std::int64_t index = stamp_ns / width_ns_;
   if (is_open_) {
     const bool back = stamp_ns < open_.stamp_ns;
     const bool far_back = back && open_.stamp_ns - stamp_ns > second_ns;
     if (far_back) restart();
-    if (is_open_ && (index == open_index_ || back)) {
+    if (is_open_ && (stamp_ns / width_ns_ == open_index_ || back)) {
       open_.stamp_ns = std::max(open_.stamp_ns, stamp_ns);
       widen(open_.min, open_.max, value, value);
       return;
     }
     close_slot();
-  } else if (!complete_.empty() && stamp_ns < complete_.back().stamp_ns) {
-    if (complete_.back().stamp_ns - stamp_ns > second_ns) {
+  } else if (!anew_ && stamp_ns < last_stamp_ns_) {
+    if (last_stamp_ns_ - stamp_ns > second_ns)
       anew_ = true;
-    } else {
-      widen(complete_.back().min, complete_.back().max, value, value);
-      return;
-    }
+    else
+      stamp_ns = last_stamp_ns_;  // the slot before may be with the client already
   }
   open_ = {stamp_ns, value, value, anew_};
   anew_ = false;
   is_open_ = true;
-  open_index_ = index;
+  open_index_ = stamp_ns / width_ns_;
   opened_ns_ = now_ns;
 }
 
@@ -61,6 +58,7 @@ void plot_sampler::restart() {
 void plot_sampler::close_slot() {
   if (!is_open_) return;
   is_open_ = false;
+  last_stamp_ns_ = open_.stamp_ns;
   complete_.push_back(open_);
   if (complete_.size() > max_pending) merge_neighbours();
 }

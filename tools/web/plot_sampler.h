@@ -33,7 +33,7 @@ class plot_sampler {
   explicit plot_sampler(double per_second);
 
   void set_resolution(double per_second);
-  // `stamp_ns`: since the Unix epoch. Stamps that are a little older than the one before count in its slot; those that
+  // `stamp_ns`: since the Unix epoch. Stamps that are a little older than the one before count at its time; those that
   // are more than a second older begin anew.
   void add(std::int64_t stamp_ns, double value, std::int64_t now_ns);
   // What comes next does not continue what came before: a gap, a jump or another publisher.
@@ -63,6 +63,7 @@ class plot_sampler {
   bool is_open_ = false;
   std::int64_t open_index_ = 0;
   std::int64_t opened_ns_ = 0;
+  std::int64_t last_stamp_ns_ = 0;  // of the slot before
   bool anew_ = true;
 };
 

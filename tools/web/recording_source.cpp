@@ -41,10 +41,11 @@ recording_source::recording_source(std::vector<std::string> files, std::unique_p
       system_text_(std::make_shared<const std::string>(describe())),
       channels_(recording_->channels()) {
   for (const cli::merged_channel& each : channels_) topics_.try_emplace(each.what.topic);
-  const cli::play_range all{.from_ns = recording_->first_ns(), .to_ns = recording_->last_ns(), .stay = true};
+  const cli::play_range all{.from_ns = recording_->first_ns(), .to_ns = recording_->last_ns() + 1, .stay = true};
   player_ = std::make_unique<cli::player>(*recording_, static_cast<cli::play_sink&>(*this), all, 1, true);
   late_ = start_thread([this] { show_late(); });
   player_->start();
+  seek(start_ns());
 }
 
 recording_source::~recording_source() {
@@ -107,12 +108,17 @@ void recording_source::close(const std::string& topic, interest /*what*/) noexce
 
 playback_status recording_source::status() const {
   const cli::play_status now = player_->status();
-  return {now.position_ns, !now.paused && !now.ended, now.rate};
+  return {std::min(now.position_ns, end_ns()), !now.paused && !now.ended, now.rate};
+}
+
+// Also shows what was received at this very moment.
+void recording_source::seek(std::int64_t position_ns) {
+  player_->seek_to(std::clamp(position_ns, start_ns(), end_ns()) + 1);
 }
 
 // At the end it begins again.
 void recording_source::play() {
-  if (player_->status().at_end) player_->seek_to(start_ns());
+  if (player_->status().at_end) seek(start_ns());
   player_->resume();
 }
 

@@ -38,7 +38,7 @@ class recording_source final : public feed_source, public playback, private cli:
   [[nodiscard]] playback_status status() const override;
   void play() override;
   void pause() override { player_->pause(); }
-  void seek(std::int64_t position_ns) override { player_->seek_to(position_ns); }
+  void seek(std::int64_t position_ns) override;
   void set_rate(double rate) override { player_->set_rate(rate); }
 
   // The message "system": the topics of the recording.

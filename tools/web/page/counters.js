@@ -31,12 +31,11 @@ class SmallPlot {
 
   add(time, topic) {
     const value = this.#figure.of(topic);
-    this.#times.push(time);
-    this.#values.push(typeof value === 'number' ? value : null);
-    if (this.#times.length > KEPT) {
-      this.#times.shift();
-      this.#values.shift();
-    }
+    const last = this.#times.at(-1) ?? -Infinity;
+    if (time < last) this.#times = this.#values = [];  // a recording that went back
+    if (time === last) return;
+    this.#times = this.#times.concat(time).slice(-KEPT);
+    this.#values = this.#values.concat(typeof value === 'number' ? value : null).slice(-KEPT);
     this.#show();
   }
 
@@ -45,9 +44,7 @@ class SmallPlot {
   }
 
   #show() {
-    const under = this.#chart?.cursor.idx;
-    const at = under === null || under === undefined ? this.#values.length - 1 : under;
-    setText(this.value, this.#figure.text(this.#values[at]));
+    this.#showValue();
     this.#chart?.setData([this.#times, this.#values]);
   }
 

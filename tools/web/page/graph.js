@@ -2,7 +2,7 @@
 
 import {byId, h, setText, svg} from './dom.js';
 import {layout, NODE} from './graph_layout.js';
-import {bandwidth, rate, visible} from './text.js';
+import {bandwidth, hostName, rate, visible} from './text.js';
 
 const LABELS_UP_TO = 24;  // with more edges only those in focus have labels
 const LABELS_IN_FOCUS = 8;
@@ -37,16 +37,21 @@ function graphOf(system) {
 }
 
 function curve(from, to) {
-  const start = [from.x + NODE.width, from.y + NODE.height / 2];
-  const end = [to.x, to.y + NODE.height / 2];
-  if (from === to) return `M${from.x + NODE.width - 30},${from.y} c10,-22 30,-10 30,${NODE.height / 2}`;
+  const {width, height} = NODE;
+  const start = [from.x + width, from.y + height / 2];
+  const end = [to.x, to.y + height / 2];
+  if (from === to) return `M${from.x + width - 30},${from.y} c10,-22 30,-10 30,${height / 2}`;
   if (end[0] > start[0]) {
     const bend = Math.max(40, (end[0] - start[0]) / 2);
     return `M${start} C${start[0] + bend},${start[1]} ${end[0] - bend},${end[1]} ${end}`;
   }
-  // backwards, or in the same column: around the outside
-  const turn = 46 + Math.abs(end[1] - start[1]) / 8;
-  return `M${start} C${start[0] + turn},${start[1] + NODE.height} ${end[0] - turn},${end[1] + NODE.height} ${end}`;
+  if (from.x === to.x) {  // in one column: on its right side
+    const bow = 26 + Math.abs(end[1] - start[1]) / 6;
+    return `M${start} C${start[0] + bow},${start[1]} ${start[0] + bow},${end[1]} ${to.x + width},${end[1]}`;
+  }
+  // backwards: from below to below
+  const low = Math.max(from.y, to.y) + height + 34;
+  return `M${from.x + width / 2},${from.y + height} C${from.x + width / 2},${low} ${to.x + width / 2},${low} ${to.x + width / 2},${to.y + height}`;
 }
 
 export class Graph {
@@ -95,7 +100,7 @@ export class Graph {
       svg('path', {d: 'M0,0.5 L8,4 L0,7.5 z', class: 'arrow'}));
     const bands = placed.bands.map((band) => svg('g', {class: 'band'},
       svg('rect', {x: band.x, y: band.y, width: band.width, height: band.height, rx: 6}),
-      svg('text', {x: band.x + 12, y: band.y + 15, text: `host ${visible(band.host, 60)}`})));
+      svg('text', {x: band.x + 12, y: band.y + 15, text: `host ${hostName(band.host)}`})));
     const edges = graph.edges.map((edge) => this.#makeEdge(edge, placed.nodes));
     const nodes = graph.nodes.map((node) => this.#makeNode(node, placed.nodes.get(node.id)));
     const labels = [...this.#edges.values()].map((each) => each.label);
@@ -112,9 +117,13 @@ export class Graph {
     const line = svg('path', {d: path, class: 'line', 'marker-end': 'url(#arrow)'});
     const group = svg('g', {class: 'edge', tabindex: 0, role: 'button'}, svg('path', {d: path, class: 'reach'}), line);
     const middle = line.getPointAtLength(line.getTotalLength() / 2);
-    const label = svg('text', {class: 'edge-label', x: middle.x, y: middle.y - 4});
+    const distance = places.get(edge.to).x - places.get(edge.from).x;
+    const near = distance > 0 && distance < 1.5 * (NODE.width + NODE.gapX);  // labels of other lines would lie on programs
+    const name = svg('tspan', {x: middle.x, y: middle.y - 4});
+    const figures = svg('tspan', {x: middle.x, y: middle.y + 9, class: 'figures'});
+    const label = svg('text', {class: near ? 'edge-label near' : 'edge-label'}, name, figures);
     this.#focusable(group, edge.id, () => this.onopen(this.#edges.get(edge.id).edge.topics[0].topic.name));
-    this.#edges.set(edge.id, {group, line, label, edge});
+    this.#edges.set(edge.id, {group, line, label, name, figures, edge});
     return group;
   }
 
@@ -150,8 +159,9 @@ export class Graph {
     const total = edge.topics.reduce((sum, each) => sum + (each.subscription.rate ?? 0), 0);
     const kinds = [...new Set(edge.topics.map((each) => each.subscription.transport ?? 'no link'))];
     const name = edge.topics.length === 1 ? visible(edge.topics[0].topic.name, 28) : `${edge.topics.length} topics`;
-    setText(shown.label, `${name}  ${kinds.join(' ')}  ${rate(total)}`);
-    shown.group.setAttribute('aria-label', shown.label.textContent);
+    setText(shown.name, name);
+    setText(shown.figures, `${kinds.join(' ')} ${rate(total)}`);
+    shown.group.setAttribute('aria-label', `${name}, ${kinds.join(' ')}, ${rate(total)}`);
     shown.line.setAttribute('class', `line transport-${kinds.length === 1 ? kinds[0].replace(/\W/g, '-') : 'several'}`);
     shown.group.classList.toggle('quiet', total === 0);
     shown.group.classList.toggle('losing', edge.topics.some((each) => each.topic.missed_rate > 0));
@@ -191,7 +201,7 @@ export class Graph {
     const edge = this.#edges.get(this.#focus)?.edge;
     if (node) {
       lines.push(h('h2', {}, h('bdi', {text: visible(node.name)})),
-        h('div', {class: 'dim', text: `process ${node.pid} on ${visible(node.host)}`}));
+        h('div', {class: 'dim', text: `process ${node.pid} on host ${hostName(node.host)}`, title: visible(node.host)}));
       section('Publishes', node.published, (topic) => `${rate(topic.rate)}, ${bandwidth(topic.bandwidth)}`);
       section('Subscribes', node.subscribed, (topic) => `from ${visible(topic.publisher?.name ?? 'no publisher', 60)}`);
     } else if (edge) {

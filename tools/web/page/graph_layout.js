@@ -1,6 +1,6 @@
 // Where the nodes of a graph go: layers from left to right along the flow of samples, in one band per host.
 
-export const NODE = {width: 150, height: 36, gapX: 110, gapY: 30};
+export const NODE = {width: 140, height: 36, gapX: 112, gapY: 36};
 const BAND = {head: 26, pad: 18, gap: 14};
 const ROUNDS = 6;
 
@@ -41,7 +41,7 @@ function layersOf(nodes, edges) {
     for (const to of kept.get(id)) layer.set(to, Math.max(layer.get(to), layer.get(id) + 1));
   }
   // A circle of many programs would become one long row.
-  const most = Math.min(6, Math.max(3, Math.ceil(Math.sqrt(nodes.length * 1.2))));
+  const most = Math.min(7, Math.max(4, Math.ceil(Math.sqrt(nodes.length * 3.6))));
   const last = Math.max(...layer.values(), 0);
   if (last >= most) for (const [id, at] of layer) layer.set(id, Math.floor((at * most) / (last + 1)));
   return layer;

@@ -5,7 +5,7 @@ import {h, setText, setTitle} from './dom.js';
 import {SeriesBuffer} from './series_buffer.js';
 import {now} from './server_time.js';
 import {number, visible} from './text.js';
-import {DRAGGED_FIELD} from './tree_view.js';
+import {draggedField, dragsField} from './tree_view.js';
 
 const COLOURS = 8;
 export const MAX_SERIES = 16;
@@ -319,7 +319,7 @@ export class Plot {
 
   #acceptDrops(onactive) {
     this.element.addEventListener('dragover', (event) => {
-      if (!event.dataTransfer.types.includes(DRAGGED_FIELD)) return;
+      if (!dragsField(event)) return;
       event.preventDefault();
       event.dataTransfer.dropEffect = 'copy';
       this.element.classList.add('drop');
@@ -329,9 +329,10 @@ export class Plot {
       event.preventDefault();
       event.stopPropagation();
       this.element.classList.remove('drop');
-      const field = JSON.parse(event.dataTransfer.getData(DRAGGED_FIELD));
+      const field = draggedField(event);
+      if (field === null) return;
       onactive(this);
-      this.add({topic: String(field.topic), path: String(field.path)});
+      this.add(field);
     });
   }
 

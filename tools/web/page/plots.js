@@ -2,7 +2,7 @@
 
 import {byId, h} from './dom.js';
 import {MAX_SERIES, Plot} from './plot.js';
-import {DRAGGED_FIELD} from './tree_view.js';
+import {draggedField, dragsField} from './tree_view.js';
 
 export const WINDOWS = [5, 10, 30, 60, 120, 300];
 
@@ -29,12 +29,12 @@ export class Plots {
     byId('plot-pause').addEventListener('click', () => this.pause(!this.#paused));
     const area = byId('plots-area');
     area.addEventListener('dragover', (event) => {
-      if (event.dataTransfer.types.includes(DRAGGED_FIELD)) event.preventDefault();
+      if (dragsField(event)) event.preventDefault();
     });
     area.addEventListener('drop', (event) => {  // beside all plots: a new one
       event.preventDefault();
-      const field = JSON.parse(event.dataTransfer.getData(DRAGGED_FIELD) || 'null');
-      if (field) this.activate(this.create([{topic: String(field.topic), path: String(field.path)}]));
+      const field = draggedField(event);
+      if (field !== null) this.activate(this.create([field]));
     });
     this.window = this.#window;
     requestAnimationFrame(() => this.#frame());

@@ -18,6 +18,12 @@ export function visible(text, limit = 200) {
   return whole.length > limit ? `${shown}… (${whole.length} characters)` : shown;
 }
 
+// A host's id is long, and made of the kernel's boot id: eight digits tell hosts apart.
+export function hostName(id) {
+  const text = String(id ?? '');
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}/.test(text) ? text.slice(0, 8) : visible(text, 60);
+}
+
 export const UNKNOWN = '–';
 
 function known(value) {

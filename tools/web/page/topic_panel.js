@@ -3,14 +3,8 @@
 import {Counters} from './counters.js';
 import {h, setText, setTitle} from './dom.js';
 import {ImageView, looksLikeImage} from './image_view.js';
-import {clock, count, duration, rate, size, visible} from './text.js';
+import {clock, count, duration, hostName, rate, size, visible} from './text.js';
 import {TreeView} from './tree_view.js';
-
-const STATES = {
-  waiting: 'No program publishes this topic yet. The page shows it when one does.',
-  gone: 'The publisher is gone. This is its last sample.',
-  up: '',
-};
 
 export class TopicPanel {
   #connection;
@@ -57,7 +51,7 @@ export class TopicPanel {
       topic: (message) => this.#setState(message.state, message.message),
       error: (message) => this.#setState('error', message.message),
     });
-    this.#setState('waiting', 'Waiting for a sample.');
+    this.#setState('waiting');
   }
 
   get imageShown() {
@@ -89,7 +83,7 @@ export class TopicPanel {
       setText(this.about, '');
       return;
     }
-    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, ${visible(topic.publisher.host)})` : 'no publisher';
+    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, host ${hostName(topic.publisher.host)})` : 'no publisher';
     const type = topic.type ? visible(topic.type) : 'untyped';
     setText(this.about, `${type}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}\n${publisher}`);
     this.#counters.add(time, topic);
@@ -111,6 +105,7 @@ export class TopicPanel {
   }
 
   #show(sample) {
+    const first = this.#sample === null;
     this.#sample = sample;
     this.#arrived = performance.now();
     if (!this.#imageChosen) {
@@ -121,15 +116,21 @@ export class TopicPanel {
       }
     }
     this.#tree.show(sample.tree);
-    if (this.state.dataset.state === 'waiting' || sample.note || this.noted) this.#setState('up', sample.note);
+    if (first || this.state.dataset.state === 'error' || sample.note || this.noted) this.#setState('up', sample.note);
     this.noted = Boolean(sample.note);
     this.tick();
   }
 
-  #setState(state, message) {
+  #setState(state, message = '') {
+    let text = message;
+    if (state === 'up' && text === '' && this.#sample === null) text = 'Waiting for the first sample.';
+    if ((state === 'waiting' || state === 'gone') && (text === '' || text === 'no publisher')) {
+      if (this.#sample !== null) text = 'The publisher is gone. This is its last sample.';
+      else text = text === '' ? 'Waiting for a sample.' : 'No program publishes this topic now.';
+    }
     this.state.dataset.state = state;
-    setText(this.state, visible(message || STATES[state] || '', 1000));
-    this.state.hidden = this.state.textContent === '';
+    setText(this.state, visible(text, 1000));
+    this.state.hidden = text === '';
   }
 
   #showSubscribers(topic) {

@@ -6,7 +6,18 @@ import {number, visible} from './text.js';
 const OPEN_DEPTH = 3;     // deeper branches begin closed
 const OPEN_LENGTH = 12;   // and longer arrays
 const PLOTTABLE = new Set(['number', 'bool', 'enum']);
-export const DRAGGED_FIELD = 'application/x-orc-field';
+const DRAGGED_FIELD = 'application/x-orc-field';
+
+export function dragsField(event) {
+  return event.dataTransfer.types.includes(DRAGGED_FIELD);
+}
+
+// {topic, path}; null: something else is dragged.
+export function draggedField(event) {
+  if (!dragsField(event)) return null;
+  const {topic, path} = JSON.parse(event.dataTransfer.getData(DRAGGED_FIELD));
+  return {topic: String(topic), path: String(path)};
+}
 
 // The path of a field as orc's tools write it, "arm.q[3]"; null where a name has no place in one.
 function pathOf(parent, part) {
