@@ -39,7 +39,7 @@ class Client:
     def __init__(self, system: System, **options: Any) -> None:
         address = system.address.replace("http://", "ws://") + "ws"
         self.socket: ClientConnection = connect(address, subprotocols=["orc.web.v1"], max_size=None, compression=None,
-                                                open_timeout=PATIENCE_S, **options).__enter__()
+                                                open_timeout=PATIENCE_S, close_timeout=1, **options).__enter__()
         self.hello = self.until("hello")
 
     def __enter__(self) -> Client:
