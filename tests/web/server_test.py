@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
-import os
 import resource
-import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 import urllib.error
@@ -41,7 +39,7 @@ class Client:
     def __init__(self, system: System, **options: Any) -> None:
         address = system.address.replace("http://", "ws://") + "ws"
         self.socket: ClientConnection = connect(address, subprotocols=["orc.web.v1"], max_size=None, compression=None,
-                                                open_timeout=PATIENCE_S, **options).__enter__()
+                                                open_timeout=PATIENCE_S, close_timeout=1, **options).__enter__()
         self.hello = self.until("hello")
 
     def __enter__(self) -> Client:
@@ -104,7 +102,7 @@ def serving(*arguments: str) -> Iterator[System]:
 def case_rare_topic_beside_busy_ones() -> None:
     with serving() as system:
         system.publish("once", "rare")
-        system.publish("many", "40", "50")
+        system.publish("many", "40", "20")
         with Client(system) as client:
             for index in range(40):
                 client.send("open", id=index, topic=f"robot/sensor_{index:03d}")
@@ -136,7 +134,7 @@ def case_plot_has_every_number() -> None:
 
 def case_slow_client_beside_a_fast_one() -> None:
     with serving() as system:
-        system.publish("many", "30", "100")
+        system.publish("many", "30", "20")
         with Client(system) as fast, Client(system) as slow:
             for client in (fast, slow):
                 for index in range(30):
@@ -156,7 +154,7 @@ def case_slow_client_beside_a_fast_one() -> None:
                         message = slow.next(0.001)
                         if message["op"] == "sample":
                             slow_ages.append(time.time() - int(message["stamp"]) * 1e-9)
-            assert len(ages) > 300, len(ages)
+            assert len(ages) > 100, len(ages)
             assert slow_ages
             # what it reads at last is new, not what waited since
             deadline = time.monotonic() + PATIENCE_S
@@ -418,8 +416,6 @@ def case_a_thousand_connections() -> None:
 
 
 def case_command_line() -> None:
-    import subprocess
-
     with serving() as system:
         def run(*words: str, program: str = "orc-web") -> tuple[int, str]:
             done = subprocess.run([str(BIN / program), *words], env=system.environment, stdin=subprocess.DEVNULL,
