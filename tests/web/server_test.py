@@ -17,6 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any, Callable, Iterator
 
 MISSING = ""
@@ -336,8 +337,12 @@ UPGRADE = ("GET /ws HTTP/1.1\nHost: {host}\nConnection: Upgrade\nUpgrade: websoc
            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nSec-WebSocket-Protocol: {protocol}{more}")
 
 
-def upgraded(system: System) -> socket.socket:
-    raw = socket.create_connection(("127.0.0.1", port_of(system)), PATIENCE_S)
+def upgraded(system: System, receive_buffer: int = 0) -> socket.socket:
+    raw = socket.socket()
+    raw.settimeout(PATIENCE_S)
+    if receive_buffer:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    raw.connect(("127.0.0.1", port_of(system)))
     head = UPGRADE.format(host=f"localhost:{port_of(system)}", protocol="orc.web.v1", more="")
     raw.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
     answer = b""
@@ -345,6 +350,42 @@ def upgraded(system: System) -> socket.socket:
         answer += raw.recv(1)
     assert b" 101 " in answer, answer
     return raw
+
+
+def masked(text: str) -> bytes:
+    """A text frame of a client."""
+    data = text.encode()
+    assert len(data) < 126
+    return bytes([0x81, 0x80 | len(data)]) + bytes(4) + data
+
+
+def is_established(server: int, client: int) -> bool:
+    """Whether the server's end of a connection is open; both ports are on this machine."""
+    for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]:
+        local, remote, state = line.split()[1:4]
+        if int(local.split(":")[1], 16) == server and int(remote.split(":")[1], 16) == client:
+            return state == "01"
+    return False
+
+
+def case_a_client_that_breaks_the_protocol_and_reads_nothing() -> None:
+    with serving() as system:
+        system.publish("image", "camera", "50")
+        with upgraded(system, receive_buffer=4096) as raw:
+            raw.sendall(masked('{"op":"image","id":1,"topic":"camera"}'))
+            raw.settimeout(PATIENCE_S)
+            # the picture has begun, and is larger than what the kernels hold
+            end = time.monotonic() + PATIENCE_S
+            while len(raw.recv(4096, socket.MSG_PEEK)) < 1024:
+                assert time.monotonic() < end, "there is no picture"
+                time.sleep(0.01)
+            raw.sendall(masked("nothing"))
+            end = time.monotonic() + PATIENCE_S
+            while is_established(port_of(system), raw.getsockname()[1]):
+                assert time.monotonic() < end, "the server keeps the connection"
+                time.sleep(0.05)
+        with Client(system):
+            pass
 
 
 def case_foreign_pages() -> None:

@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr auto ping_pause = 15s;
 constexpr auto client_patience = 60s;
+constexpr auto close_patience = 3s;
 constexpr int kernel_bytes = 16 << 10;  // not sent yet; what waits in the kernel grows old
 
 }  // namespace
@@ -144,6 +145,8 @@ void websocket_connection::on_pong(std::string_view payload) {
 }
 
 void websocket_connection::check(clock::time_point now) {
+  // The close frame waits for the frame before it, which a client that reads nothing never lets go.
+  if (closing_ && now >= close_by_) return end();
   if (!open_) return;
   // A large frame over a slow network takes its time: the answers to pings are behind it.
   const auto acknowledged = acknowledged_bytes(beast::get_lowest_layer(stream_).socket().native_handle());
@@ -155,6 +158,8 @@ void websocket_connection::check(clock::time_point now) {
 
 void websocket_connection::close(std::string_view why) {
   open_ = false;
+  closing_ = true;
+  close_by_ = clock::now() + close_patience;
   websocket::close_reason reason(websocket::close_code::policy_error);
   reason.reason.assign(why.data(), std::min(why.size(), std::size_t{120}));
   stream_.async_close(reason, [self = shared_from_this()](beast::error_code /*failed*/) { self->end(); });

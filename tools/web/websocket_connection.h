@@ -51,6 +51,8 @@ class websocket_connection : public std::enable_shared_from_this<websocket_conne
   std::unique_ptr<client_session> session_;
   frame outgoing_;
   bool open_ = false;
+  bool closing_ = false;  // a close frame waits for its turn, or for its answer
+  clock::time_point close_by_ = {};
   bool writing_ = false;
   bool pinging_ = false;
   flow_window window_;
