@@ -1,7 +1,7 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
-usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC | hostile |
-       node NAME TOPIC@HZ,… TOPIC,…
+usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC |
+       silent TOPIC | hostile | node NAME TOPIC@HZ,… TOPIC,…
 """
 
 from __future__ import annotations
@@ -116,6 +116,12 @@ def once(participant: orc.Participant, topic: str) -> None:
     time.sleep(600)
 
 
+def silent(participant: orc.Participant, topic: str) -> None:
+    participant.register_topic(topic, type=orc.struct("test.Count", np.dtype([("number", "i8")])))
+    ready()
+    time.sleep(600)
+
+
 def hostile(participant: orc.Participant) -> None:
     publisher = participant.register_topic("hostile", type=orc.json("<script>document.title='owned'</script>"))
     long = participant.register_topic("hostile/" + "a" * 240, type=dict)
@@ -149,7 +155,7 @@ def node(participant: orc.Participant, name: str, published: str, subscribed: st
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, count, image, png, once, hostile, node)}
+    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, hostile, node)}
     names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else ""}
     with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)

@@ -186,6 +186,24 @@ def case_restarts_heal() -> None:
             client.sample(1)
 
 
+def case_the_last_sample_keeps_its_type() -> None:
+    with serving() as system:
+        publisher = system.publish("once", "rare")
+        with Client(system) as client:
+            client.send("open", id=1, topic="rare")
+            first = client.sample(1)
+            publisher.kill()
+            client.until("topic", lambda message: message["id"] == 1 and message["state"] == "gone")
+            system.publish("silent", "rare")  # of another type
+            client.until("topic", lambda message: message["id"] == 1 and message["state"] == "up")
+            client.send("system", on=True)
+            for _ in range(2):
+                client.until("system", lambda message: [each["type"] for each in message["topics"]] == ["test.Count"])
+            client.send("open", id=2, topic="rare")
+            last = client.sample(2)
+            assert last["type"] == first["type"] and last["tree"] == first["tree"], last
+
+
 def case_publishing_is_off() -> None:
     with serving() as system, Client(system) as client:
         assert client.hello["publish"] is False

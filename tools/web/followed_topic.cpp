@@ -86,7 +86,7 @@ followed_topic::received followed_topic::receive_one(clock::time_point now) {
 }
 
 bool followed_topic::is_other_publication(const message& sample) const noexcept {
-  return !any_ || sample.sequence() <= last_sequence_;
+  return !any_ || replaced_ || sample.sequence() <= last_sequence_;
 }
 
 void followed_topic::hold(message&& sample, clock::time_point now) {
@@ -97,8 +97,11 @@ void followed_topic::hold(message&& sample, clock::time_point now) {
 }
 
 bool followed_topic::release_held(clock::time_point now) {
-  if (types_.of(feed_->topic()).asked < held_for_ && now < hold_until_) return false;
-  take_type();
+  const type_watch::answer answer = types_.of(feed_->topic());
+  if (answer.asked < held_for_ && now < hold_until_) return false;
+  if (answer.known) take_type(answer);
+  publication_ = answer.confirmed >= held_for_ ? answer.publication : "";
+  replaced_ = false;
   message sample = *std::exchange(held_, std::nullopt);
   deliver(std::move(sample), now);
   return true;
@@ -136,15 +139,27 @@ void followed_topic::show(const message& sample, clock::time_point now) {
   feed_->announce();
 }
 
-// The type can be known later than the sample: the broker was away, or did not have the schema yet.
-void followed_topic::take_type() {
-  const type_watch::answer answer = types_.of(feed_->topic());
-  if (!answer.known || (type_known_ && answer.type == type_)) return;
+bool followed_topic::take_type(const type_watch::answer& answer) {
+  if (type_known_ && answer.type == type_) return false;
   type_known_ = true;
   type_ = answer.type;
   feed_->set_type(type_);
+  return true;
+}
+
+// The type can be known later than the sample: the broker was away, or did not have the schema yet. The type of
+// another publication is not the sample's.
+void followed_topic::follow_type() {
+  const type_watch::answer answer = types_.of(feed_->topic());
+  if (!answer.known) return;
+  if (any_) {
+    if (publication_.empty() && answer.confirmed >= held_for_) publication_ = answer.publication;
+    replaced_ = !publication_.empty() && publication_ != answer.publication;
+    if (publication_ != answer.publication) return;
+  }
+  if (!take_type(answer)) return;
   const auto shown = feed_->newest();
-  if (!shown || held_) return;
+  if (!shown) return;
   auto again = std::make_shared<fed_sample>(*shown);
   again->type = type_;
   feed_->show(std::move(again));
@@ -156,7 +171,7 @@ void followed_topic::look(clock::time_point now) {
   if (held_) {
     if (release_held(now)) feed_->announce();
   } else {
-    take_type();
+    follow_type();
   }
   const bool up = subscriber_.connected();
   if (was_up_ && !up) feed_->restart_plots();

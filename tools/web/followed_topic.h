@@ -56,7 +56,9 @@ class followed_topic {
   [[nodiscard]] bool release_held(clock::time_point now);
   void deliver(message&& sample, clock::time_point now);
   void show(const message& sample, clock::time_point now);
-  void take_type();
+  // Returns whether it is another type.
+  bool take_type(const type_watch::answer& answer);
+  void follow_type();
 
   const std::shared_ptr<topic_feed> feed_;
   participant& from_;
@@ -64,7 +66,9 @@ class followed_topic {
   reception how_ = {};
   subscriber subscriber_;
 
-  bool any_ = false;  // a sample came
+  bool any_ = false;         // a sample came
+  std::string publication_;  // its publication's id; empty: not known
+  bool replaced_ = false;    // the broker has another publication: the next sample is of that one
   std::uint64_t last_sequence_ = 0;
   std::int64_t last_stamp_ns_ = 0;
   // The first sample of a publication waits until its type is known.

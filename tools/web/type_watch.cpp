@@ -74,8 +74,13 @@ void type_watch::take_changes(directory_watch& watch) {
     const auto at = topics_.find(change.topic.name);
     if (at == topics_.end()) continue;
     const auto& publication = change.topic.publication;
-    if (publication && (!at->second.is.known || publication->type != at->second.described)) to_ask_.insert(at->first);
+    if (publication && is_news(*publication, at->second)) to_ask_.insert(at->first);
   }
+}
+
+bool type_watch::is_news(const publication_state& publication, const followed& known) {
+  return !known.is.known || known.is.confirmed < known.wanted || publication.id != known.is.publication ||
+         publication.type != known.described;
 }
 
 void type_watch::ask_broker(directory& from) {
@@ -97,7 +102,7 @@ void type_watch::ask_broker(directory& from) {
     topic_state state;
     const result answered = from.describe(topic, state);
     if (answered.code() == errc::closed) return;
-    if (answered) take_over(from, topic, state.publication);
+    if (answered) take_over(from, topic, state.publication, wanted);
     // Without an answer the watch reports the topic when the broker is back. No client should wait until then.
     const std::lock_guard lock(mutex_);
     if (const auto at = topics_.find(topic); at != topics_.end()) at->second.is.asked = wanted;
@@ -110,7 +115,7 @@ void type_watch::ask_broker(directory& from) {
 
 // A topic without a publication keeps its type: the last sample of the publication that ended may still be shown.
 void type_watch::take_over(directory& from, const std::string& topic,
-                           const std::optional<publication_state>& publication) {
+                           const std::optional<publication_state>& publication, std::uint64_t wanted) {
   if (!publication) return;
   bool lacking = false;
   auto type = publication->type ? decoder_of(from, *publication->type, lacking) : nullptr;
@@ -118,6 +123,8 @@ void type_watch::take_over(directory& from, const std::string& topic,
   const auto at = topics_.find(topic);
   if (at == topics_.end()) return;
   at->second.is.known = true;
+  at->second.is.confirmed = wanted;
+  at->second.is.publication = publication->id;
   at->second.is.type = std::move(type);
   at->second.described = publication->type;
   at->second.lacks_schema = lacking;

@@ -28,6 +28,8 @@ class type_watch {
   struct answer {
     bool known = false;                             // the broker has answered for this topic
     std::uint64_t asked = 0;                        // the last ask() that is answered, or cannot be
+    std::uint64_t confirmed = 0;                    // the last ask() that the broker answered with a publication
+    std::string publication = {};                   // publication_state::id of the one that has the type
     std::shared_ptr<const decoded_type> type = {};  // null: untyped
   };
 
@@ -47,9 +49,11 @@ class type_watch {
 
   void run();
   void take_changes(directory_watch& watch);
+  [[nodiscard]] static bool is_news(const publication_state& publication, const followed& known);
   // Of topics that were asked for, and of those whose schema was not there.
   void ask_broker(directory& from);
-  void take_over(directory& from, const std::string& topic, const std::optional<publication_state>& publication);
+  void take_over(directory& from, const std::string& topic, const std::optional<publication_state>& publication,
+                 std::uint64_t wanted);
   [[nodiscard]] std::shared_ptr<const decoded_type> decoder_of(directory& from, const topic_type& type, bool& lacking);
   [[nodiscard]] bool any_lacks_schema() const;
 
