@@ -387,6 +387,17 @@ def case_modules() -> None:
           return [kept, first, buffer.size, buffer.at(9).max];
         })()""")
         assert points == [4, ["u", "u", 0, 2, 4, 9, "u", None, 1, 1, 2, 2], 1, 7], points
+        trees = browser.run("""(async () => {
+          const {TreeView} = await import('/tree_view.js');
+          const view = new TreeView('topic', () => {});
+          const object = (value) => ({k: 'object', f: [['a', {k: 'number', v: value}]]});
+          const leaf = {k: 'bytes', n: 1, v: 'ff'};
+          return [object(1), leaf, object(2), object(3), {k: 'object', f: []}, object(4)].map((tree) => {
+            view.show(tree);
+            return [...view.element.querySelectorAll('.value')].map((each) => each.textContent).join(' ');
+          });
+        })()""")
+        assert trees == ["1", "ff", "2", "3", "{ }", "4"], trees
 
 
 def cases() -> dict[str, object]:

@@ -163,7 +163,8 @@ class Branch {
       return;
     }
     this.#kind = '';
-    if (!this.box?.root) {
+    // A leaf takes the place of the box, for example the bytes of a sample that cannot be decoded.
+    if (!this.box?.root || this.box.parentNode !== this.element) {
       this.box = h('div');
       this.box.root = true;
       this.#children = null;
