@@ -83,9 +83,9 @@ clock::time_point page_system::refresh(clock::time_point now) {
 }
 
 bool page_system::take(frame& to) {
+  sent_ = from_.refresh();
   const auto text = from_.text();
   if (!text) return false;
-  sent_ = from_.refresh();
   to = {.owner = text, .rest = std::as_bytes(std::span(*text))};
   return true;
 }
