@@ -2,29 +2,104 @@
 
 #include <poll.h>
 
+#include <chrono>
+#include <exception>
+#include <utility>
+
 #include "tools/web/moments.h"
+#include "tools/web/start_thread.h"
 #include "tools/web/system_text.h"
 
 namespace orc::web {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto idle_patience = 5s;
+constexpr auto begin_again = 1s;  // when the system had no thread or descriptor
+
+}  // namespace
+
+live_system::live_system(std::string broker) : broker_(std::move(broker)) {
+  thread_ = start_thread([this] { run(); });
+}
+
+live_system::~live_system() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
 void live_system::open() {
-  if (!poller_) poller_ = std::make_unique<view::broker_poller>(broker_);
-  ++users_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0 && !poller_) text_.reset();  // from long ago
+  }
+  changed_.notify_all();
 }
 
 void live_system::close() noexcept {
-  if (--users_ != 0) return;
-  poller_.reset();
-  text_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    --users_;
+  }
+  changed_.notify_all();
 }
 
 std::uint64_t live_system::refresh() {
-  if (!poller_) return number_;
-  pollfd news{poller_->fd(), POLLIN, 0};
-  if (::poll(&news, 1, 0) != 1) return number_;
-  const view::observation seen = poller_->newest();
+  view::observation seen;
+  {
+    const std::lock_guard lock(mutex_);
+    if (poller_) {
+      pollfd news{poller_->fd(), POLLIN, 0};
+      if (::poll(&news, 1, 0) != 1) return number_;
+      seen = poller_->newest();
+    } else {
+      if (problem_.empty()) return number_;
+      seen.problem = std::exchange(problem_, {});
+    }
+  }
   text_ = std::make_shared<const std::string>(system_text(seen.figures.get(), seen.problem, realtime_ns()));
   return ++number_;
+}
+
+void live_system::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (users_ != 0 && !poller_) {
+      begin_poller(lock);
+    } else if (users_ == 0 && poller_) {
+      if (!changed_.wait_for(lock, idle_patience, [this] { return stop_ || users_ != 0; })) end_poller(lock);
+    } else {
+      changed_.wait(lock, [this] { return stop_ || (users_ != 0) != (poller_ != nullptr); });
+    }
+  }
+}
+
+void live_system::begin_poller(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  std::unique_ptr<view::broker_poller> made;
+  std::string problem;
+  try {
+    made = std::make_unique<view::broker_poller>(broker_);
+  } catch (const std::exception& error) {
+    problem = "orc-web cannot ask the broker: " + std::string(error.what());
+  }
+  lock.lock();
+  poller_ = std::move(made);
+  problem_ = std::move(problem);
+  if (!poller_) changed_.wait_for(lock, begin_again, [this] { return stop_; });
+}
+
+void live_system::end_poller(std::unique_lock<std::mutex>& lock) {
+  auto ended = std::move(poller_);
+  lock.unlock();
+  ended.reset();
+  lock.lock();
 }
 
 }  // namespace orc::web

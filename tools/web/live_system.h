@@ -1,19 +1,25 @@
 // The figures of the running system.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "tools/view/broker_poller.h"
 #include "tools/web/system_source.h"
 
 namespace orc::web {
 
+// A thread starts and ends the poller: ending it waits for its question to the broker. The poller stays a few seconds
+// after its last client, because a page that is loaded again comes back.
 class live_system final : public system_source {
  public:
-  explicit live_system(std::string broker) : broker_(std::move(broker)) {}
+  // Throws std::system_error when the system has no thread left.
+  explicit live_system(std::string broker);
+  ~live_system() override;
 
   void open() override;
   void close() noexcept override;
@@ -21,11 +27,21 @@ class live_system final : public system_source {
   [[nodiscard]] std::shared_ptr<const std::string> text() const override { return text_; }
 
  private:
+  void run();
+  void begin_poller(std::unique_lock<std::mutex>& lock);
+  void end_poller(std::unique_lock<std::mutex>& lock);
+
   const std::string broker_;
-  std::size_t users_ = 0;
-  std::unique_ptr<view::broker_poller> poller_;
   std::shared_ptr<const std::string> text_;
   std::uint64_t number_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t users_ = 0;
+  std::unique_ptr<view::broker_poller> poller_;
+  std::string problem_;  // why there is no poller; clients do not know it yet
+  bool stop_ = false;
+  std::thread thread_;
 };
 
 }  // namespace orc::web
