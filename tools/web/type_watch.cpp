@@ -2,7 +2,9 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "tools/web/start_thread.h"
@@ -11,8 +13,15 @@ namespace orc::web {
 
 namespace {
 
-constexpr int patience_ms = 500;      // for one answer of the broker
-constexpr int retry_schema_ms = 200;  // a schema comes to the broker a little after its topic
+using namespace std::chrono_literals;
+
+constexpr int patience_ms = 500;        // for one answer of the broker
+constexpr auto first_retry = 200ms;     // a schema comes to the broker a little after its topic
+constexpr auto slowest_retry = 5000ms;  // if it comes at all
+
+[[nodiscard]] bool is_same_failure(const decoded_type* one, const decoded_type* other) noexcept {
+  return one != nullptr && other != nullptr && !one->decoder && !other->decoder && one->problem == other->problem;
+}
 
 }  // namespace
 
@@ -59,8 +68,7 @@ void type_watch::run() {
     ask_broker(from);
     const int watch_fd = watch.fd();
     std::array<pollfd, 3> items{{{stop_.fd(), POLLIN, 0}, {bell_.fd(), POLLIN, 0}, {watch_fd, POLLIN, 0}}};
-    const bool retries = any_lacks_schema() || watch_fd < 0;
-    ::poll(items.data(), items.size(), retries ? retry_schema_ms : -1);
+    ::poll(items.data(), items.size(), wait_ms(watch_fd >= 0));
     if (items[0].revents != 0) return;
   }
 }
@@ -88,8 +96,13 @@ void type_watch::ask_broker(directory& from) {
   {
     const std::lock_guard lock(mutex_);
     asked.swap(to_ask_);
-    for (const auto& [topic, each] : topics_)
-      if (each.lacks_schema) asked.insert(topic);
+    const auto now = clock::now();
+    for (auto& [topic, each] : topics_) {
+      if (!each.lacks_schema || now < each.retry_at) continue;
+      each.retry_pause = std::min<clock::duration>(each.retry_pause * 2, slowest_retry);
+      each.retry_at = now + each.retry_pause;
+      asked.insert(topic);
+    }
   }
   for (const std::string& topic : asked) {
     std::uint64_t wanted = 0;
@@ -122,12 +135,19 @@ void type_watch::take_over(directory& from, const std::string& topic,
   const std::lock_guard lock(mutex_);
   const auto at = topics_.find(topic);
   if (at == topics_.end()) return;
-  at->second.is.known = true;
-  at->second.is.confirmed = wanted;
-  at->second.is.publication = publication->id;
-  at->second.is.type = std::move(type);
-  at->second.described = publication->type;
-  at->second.lacks_schema = lacking;
+  followed& known = at->second;
+  const bool same_type = known.is.known && known.described == publication->type;
+  if (lacking && !(same_type && known.lacks_schema)) {
+    known.retry_pause = first_retry;
+    known.retry_at = clock::now() + first_retry;
+  }
+  known.is.known = true;
+  known.is.confirmed = wanted;
+  known.is.publication = publication->id;
+  // Another object is another type to who follows the topic.
+  if (!same_type || !is_same_failure(known.is.type.get(), type.get())) known.is.type = std::move(type);
+  known.described = publication->type;
+  known.lacks_schema = lacking;
 }
 
 std::shared_ptr<const decoded_type> type_watch::decoder_of(directory& from, const topic_type& type, bool& lacking) {
@@ -149,11 +169,17 @@ std::shared_ptr<const decoded_type> type_watch::decoder_of(directory& from, cons
   return failed;
 }
 
-bool type_watch::any_lacks_schema() const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [topic, each] : topics_)
-    if (each.lacks_schema) return true;
-  return false;
+int type_watch::wait_ms(bool watches) const {
+  auto next = clock::time_point::max();
+  const auto now = clock::now();
+  if (!watches) next = now + first_retry;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [topic, each] : topics_)
+      if (each.lacks_schema) next = std::min(next, each.retry_at);
+  }
+  if (next == clock::time_point::max()) return -1;
+  return next <= now ? 0 : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next - now).count());
 }
 
 }  // namespace orc::web

@@ -12,6 +12,7 @@
 
 #include "base/doorbell.h"
 #include "orc/directory.h"
+#include "tools/web/client_session.h"
 #include "tools/web/decoded_type.h"
 
 namespace orc::web {
@@ -45,6 +46,8 @@ class type_watch {
     answer is = {};
     std::optional<topic_type> described = {};  // that `is` was made from
     bool lacks_schema = false;                 // the broker did not have it yet
+    clock::time_point retry_at = {};           // if it lacks
+    clock::duration retry_pause = {};
   };
 
   void run();
@@ -55,7 +58,8 @@ class type_watch {
   void take_over(directory& from, const std::string& topic, const std::optional<publication_state>& publication,
                  std::uint64_t wanted);
   [[nodiscard]] std::shared_ptr<const decoded_type> decoder_of(directory& from, const topic_type& type, bool& lacking);
-  [[nodiscard]] bool any_lacks_schema() const;
+  // Until the next retry; -1: there is none.
+  [[nodiscard]] int wait_ms(bool watches) const;
 
   const std::string broker_;
   detail::doorbell stop_;
