@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "tools/web/moments.h"
 
 namespace {
 
@@ -113,6 +114,26 @@ TEST_CASE("web plot sampler: stamps that go back", "[web]") {
     REQUIRE(batch.points.size() == 1);
     CHECK(batch.points[0].min == 7);
   }
+}
+
+TEST_CASE("web plot sampler: stamps that span more than 64 bits hold", "[web]") {
+  constexpr auto first = std::numeric_limits<std::int64_t>::min();
+  constexpr auto last = std::numeric_limits<std::int64_t>::max();
+  CHECK(orc::web::span_ns(first, last) == last);
+  CHECK(orc::web::span_ns(last, first) == first);
+  CHECK(orc::web::span_ns(3, 5) == 2);
+  plot_sampler sampler(1000);
+  sampler.add(last, 1, 0);
+  sampler.add(first, 2, 0);
+  CHECK(sampler.take(second).points.size() == 1);
+  sampler.add(last, 3, second);
+  CHECK(sampler.take(second).points.size() == 1);
+  sampler.add(first, 4, 2 * second);
+  CHECK(sampler.take(3 * second).points.size() == 1);
+  const plot_batch batch = sampler.take(3 * second);
+  CHECK(batch.anew);
+  REQUIRE(batch.points.size() == 1);
+  CHECK(batch.points[0].min == 4);
 }
 
 TEST_CASE("web plot sampler: NaN counts only where there is nothing else", "[web]") {

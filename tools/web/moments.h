@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 namespace orc::web {
 
@@ -10,6 +11,13 @@ namespace orc::web {
 [[nodiscard]] inline std::int64_t realtime_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// `later_ns` minus `earlier_ns`, limited to the range of the type: samples and recordings may have any stamp.
+[[nodiscard]] inline std::int64_t span_ns(std::int64_t earlier_ns, std::int64_t later_ns) noexcept {
+  std::int64_t span = 0;
+  if (!__builtin_sub_overflow(later_ns, earlier_ns, &span)) return span;
+  return earlier_ns < 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
 // CLOCK_MONOTONIC, in ns.

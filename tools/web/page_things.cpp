@@ -126,7 +126,7 @@ bool page_sample::take(frame& to) {
   text += R"(,"sequence":)";
   append_quoted_number(text, sample->sequence);
   text += R"(,"age":)";
-  append_number(text, static_cast<double>(sample->age_ns.value_or(realtime_ns() - sample->stamp_ns)) * 1e-9);
+  append_number(text, static_cast<double>(sample->age_ns.value_or(span_ns(sample->stamp_ns, realtime_ns()))) * 1e-9);
   text += R"(,"missed":)";
   append_quoted_number(text, sample->missed);
   text += R"(,"size":)";

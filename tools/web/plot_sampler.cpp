@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/web/moments.h"
+
 namespace orc::web {
 
 namespace {
@@ -29,7 +31,7 @@ void plot_sampler::set_resolution(double per_second) {
 void plot_sampler::add(std::int64_t stamp_ns, double value, std::int64_t now_ns) {
   if (is_open_) {
     const bool back = stamp_ns < open_.stamp_ns;
-    const bool far_back = back && open_.stamp_ns - stamp_ns > second_ns;
+    const bool far_back = back && span_ns(stamp_ns, open_.stamp_ns) > second_ns;
     if (far_back) restart();
     if (is_open_ && (stamp_ns / width_ns_ == open_index_ || back)) {
       open_.stamp_ns = std::max(open_.stamp_ns, stamp_ns);
@@ -38,7 +40,7 @@ void plot_sampler::add(std::int64_t stamp_ns, double value, std::int64_t now_ns)
     }
     close_slot();
   } else if (!anew_ && stamp_ns < last_stamp_ns_) {
-    if (last_stamp_ns_ - stamp_ns > second_ns)
+    if (span_ns(stamp_ns, last_stamp_ns_) > second_ns)
       anew_ = true;
     else
       stamp_ns = last_stamp_ns_;  // the slot before may be with the client already

@@ -62,7 +62,7 @@ recording_source::~recording_source() {
 std::string recording_source::describe() const {
   view::system_figures figures;
   std::map<std::string, view::topic_figures> topics;
-  const double seconds = static_cast<double>(recording_->last_ns() - recording_->first_ns()) * 1e-9;
+  const double seconds = static_cast<double>(span_ns(recording_->first_ns(), recording_->last_ns())) * 1e-9;
   for (const cli::merged_channel& each : recording_->channels()) {
     view::topic_figures& topic = topics[each.what.topic];
     topic.name = each.what.topic;
@@ -169,7 +169,7 @@ void recording_source::show(recorded_topic& topic, clock::time_point now) {
   if (made->size <= max_shown_bytes) made->data = topic.data;
   made->sequence = topic.newest.sequence;
   made->stamp_ns = topic.newest.stamp_ns;
-  made->age_ns = topic.newest.time_ns - topic.newest.stamp_ns;
+  made->age_ns = span_ns(topic.newest.stamp_ns, topic.newest.time_ns);
   made->type = topic.type;
   if (std::exchange(topic.waits, false)) --waiting_;
   topic.show_at = now + show_pause;
