@@ -117,8 +117,9 @@ bool page_sample::take(frame& to) {
   const auto number = feed_->sample_number();
   if (number == sent_) return false;
   sent_ = number;
-  next_ = clock::now() + sample_pause;
   const auto sample = feed_->newest();
+  if (!sample) return false;
+  next_ = clock::now() + sample_pause;
   std::string text = R"({"op":"sample","id":)";
   append_number(text, id_);
   text += R"(,"stamp":)";
@@ -188,10 +189,12 @@ bool page_image::take(frame& to) {
   const auto number = feed_->sample_number();
   if (in_flight_ || number == sent_) return false;
   sent_ = number;
+  const auto sample = feed_->newest();
+  if (!sample) return false;
   next_ = clock::now() + image_pause;
   to = {};
   std::string problem;
-  if (reader_.read(feed_->newest(), id_, to, problem)) {
+  if (reader_.read(sample, id_, to, problem)) {
     in_flight_ = true;
     problem.clear();
   }

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto show_pause = 33ms;
+constexpr auto lapse_pause = 300ms;  // after a jump; what topics had at that position has come by then
 
 // LCM logs have an encoding, and no type.
 [[nodiscard]] bool is_untyped(const type_description& type) noexcept {
@@ -84,17 +85,24 @@ std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, int
   ++found.uses;
   if (found.feed) return found.feed;
   found.feed = std::make_shared<topic_feed>(topic, news_);
-  const bool recorded = std::any_of(channels_.begin(), channels_.end(),
-                                    [&](const cli::merged_channel& each) { return each.what.topic == topic; });
-  if (recorded) {
-    found.feed->set_state({feed_state::kind::up, {}});
-  } else {
-    found.feed->set_state({feed_state::kind::waiting, "the recording does not have this topic"});
-  }
+  set_state(topic, found);
   if (!found.any) return found.feed;
   found.feed->set_type(found.type);
   show(found, clock::now());
   return found.feed;
+}
+
+void recording_source::set_state(const std::string& name, recorded_topic& topic) const {
+  if (topic.any) return topic.feed->set_state({feed_state::kind::up, {}});
+  const bool recorded = std::any_of(channels_.begin(), channels_.end(),
+                                    [&](const cli::merged_channel& each) { return each.what.topic == name; });
+  topic.feed->set_state({feed_state::kind::waiting, recorded ? "no sample of this topic was recorded before this time"
+                                                             : "the recording does not have this topic"});
+}
+
+// With the mutex.
+void recording_source::settle(bool& flag) noexcept {
+  if (std::exchange(flag, false)) --waiting_;
 }
 
 void recording_source::close(const std::string& topic, interest /*what*/) noexcept {
@@ -102,7 +110,8 @@ void recording_source::close(const std::string& topic, interest /*what*/) noexce
   const auto at = topics_.find(topic);
   if (at == topics_.end() || --at->second.uses != 0) return;
   at->second.feed.reset();
-  if (std::exchange(at->second.waits, false)) --waiting_;
+  settle(at->second.waits);
+  settle(at->second.lapses);
   if (!at->second.any) topics_.erase(at);
 }
 
@@ -146,8 +155,10 @@ result recording_source::publish(const cli::played_sample& sample) {
     topic.type = type_of(sample.channel);
     if (topic.feed) topic.feed->set_type(topic.type);
   }
-  topic.any = true;
+  const bool is_first = !std::exchange(topic.any, true);
+  settle(topic.lapses);
   if (!topic.feed) return {};
+  if (is_first) set_state(topic.feed->topic(), topic);
   topic.feed->plot(topic.data, sample.stamp_ns, monotonic_ns(now));
   if (now >= topic.show_at) {
     show(topic, now);
@@ -158,9 +169,25 @@ result recording_source::publish(const cli::played_sample& sample) {
 }
 
 void recording_source::jumped() {
+  const auto now = clock::now();
   const std::lock_guard lock(mutex_);
-  for (auto& [name, topic] : topics_)
-    if (topic.feed) topic.feed->restart_plots();
+  for (auto& [name, topic] : topics_) {
+    settle(topic.waits);
+    topic.any = false;
+    topic.data.clear();
+    if (!topic.feed) continue;
+    topic.feed->restart_plots();
+    topic.lapse_at = now + lapse_pause;
+    if (!std::exchange(topic.lapses, true)) ++waiting_;
+  }
+  changed_.notify_all();
+}
+
+void recording_source::lapse(recorded_topic& topic) {
+  settle(topic.lapses);
+  topic.feed->forget();
+  set_state(topic.feed->topic(), topic);
+  topic.feed->announce();
 }
 
 void recording_source::show(recorded_topic& topic, clock::time_point now) {
@@ -171,7 +198,7 @@ void recording_source::show(recorded_topic& topic, clock::time_point now) {
   made->stamp_ns = topic.newest.stamp_ns;
   made->age_ns = span_ns(topic.newest.stamp_ns, topic.newest.time_ns);
   made->type = topic.type;
-  if (std::exchange(topic.waits, false)) --waiting_;
+  settle(topic.waits);
   topic.show_at = now + show_pause;
   topic.feed->show(std::move(made));
   topic.feed->announce();
@@ -184,8 +211,10 @@ void recording_source::show_late() {
     changed_.wait_for(lock, show_pause, [this] { return stop_; });
     if (stop_) return;
     const auto now = clock::now();
-    for (auto& [name, topic] : topics_)
+    for (auto& [name, topic] : topics_) {
       if (topic.waits && now >= topic.show_at) show(topic, now);
+      if (topic.lapses && now >= topic.lapse_at) lapse(topic);
+    }
   }
 }
 

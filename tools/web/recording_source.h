@@ -56,6 +56,8 @@ class recording_source final : public feed_source, public playback, private cli:
     std::shared_ptr<const decoded_type> type = {};
     bool waits = false;  // the newest sample is not shown yet
     clock::time_point show_at = {};
+    bool lapses = false;  // a jump has made the sample that is shown obsolete
+    clock::time_point lapse_at = {};
   };
 
   recording_source(std::vector<std::string> files, std::unique_ptr<cli::merged_recording> recording,
@@ -66,6 +68,9 @@ class recording_source final : public feed_source, public playback, private cli:
   void jumped() override;
 
   void show(recorded_topic& topic, clock::time_point now);
+  void lapse(recorded_topic& topic);
+  void set_state(const std::string& name, recorded_topic& topic) const;
+  void settle(bool& flag) noexcept;
   void show_late();
   [[nodiscard]] const std::shared_ptr<const decoded_type>& type_of(std::size_t channel);
   [[nodiscard]] std::string describe() const;
@@ -80,9 +85,9 @@ class recording_source final : public feed_source, public playback, private cli:
   std::vector<cli::merged_channel> channels_;
   std::map<std::size_t, std::shared_ptr<const decoded_type>> types_;  // by channel; null: untyped
   std::map<std::string, recorded_topic> topics_;
-  std::size_t waiting_ = 0;  // topics whose newest sample is not shown yet
+  std::size_t waiting_ = 0;  // of recorded_topic::waits and lapses
   bool stop_ = false;
-  std::thread late_;  // shows what came faster than clients look
+  std::thread late_;  // shows what came faster than clients look, and ends what a jump left behind
   std::unique_ptr<cli::player> player_;
 };
 

@@ -101,6 +101,11 @@ void topic_feed::show(std::shared_ptr<const fed_sample> sample) {
   sample_number_.fetch_add(1, std::memory_order_release);
 }
 
+void topic_feed::forget() {
+  const std::lock_guard lock(mutex_);
+  newest_.reset();
+}
+
 void topic_feed::set_state(feed_state state) {
   const std::lock_guard lock(mutex_);
   if (state == state_) return;

@@ -65,7 +65,7 @@ class topic_feed {
   // For clients. Changes with each sample and each state.
   [[nodiscard]] std::uint64_t sample_number() const noexcept { return sample_number_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t state_number() const noexcept { return state_number_.load(std::memory_order_acquire); }
-  // Null: none came yet.
+  // Null: none came yet, or the source forgot it; also when sample_number() has changed.
   [[nodiscard]] std::shared_ptr<const fed_sample> newest() const;
   [[nodiscard]] feed_state state() const;
 
@@ -83,6 +83,8 @@ class topic_feed {
   void restart_plots();
   void set_type(std::shared_ptr<const decoded_type> type);
   void show(std::shared_ptr<const fed_sample> sample);
+  // Clients that come later do not see the newest sample.
+  void forget();
   void set_state(feed_state state);
   // Calls `news`, after one or more of the above.
   void announce() const { news_(); }

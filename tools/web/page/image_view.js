@@ -34,6 +34,7 @@ export class ImageView {
       image: (image) => this.#show(image),
       error: (message) => this.#note(visible(message.message, 300)),
       topic: (message) => {
+        if (message.state === 'waiting') this.canvas.hidden = true;
         if (message.state !== 'up' && message.message) this.#note(visible(message.message, 300));
       },
     });

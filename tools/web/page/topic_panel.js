@@ -48,7 +48,10 @@ export class TopicPanel {
       h('details', {open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
     this.#handle = connection.open({op: 'open', topic}, {
       sample: (sample) => this.#show(sample),
-      topic: (message) => this.#setState(message.state, message.message),
+      topic: (message) => {
+        if (message.state === 'waiting' && !this.#live()) this.#forget();
+        this.#setState(message.state, message.message);
+      },
       error: (message) => this.#setState('error', message.message),
     });
     this.#setState('waiting');
@@ -119,6 +122,13 @@ export class TopicPanel {
     if (first || this.state.dataset.state === 'error' || sample.note || this.noted) this.#setState('up', sample.note);
     this.noted = Boolean(sample.note);
     this.tick();
+  }
+
+  // A jump led to a time before its first sample.
+  #forget() {
+    this.#sample = null;
+    this.#tree.clear();
+    setText(this.stamp, '');
   }
 
   #setState(state, message = '') {

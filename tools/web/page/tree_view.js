@@ -180,8 +180,13 @@ export class TreeView {
   constructor(topic, onplot) {
     this.topic = topic;
     this.onplot = onplot;
+    this.element = h('div', {class: 'tree'});
+    this.clear();
+  }
+
+  clear() {
     this.#root = new Branch(this, '', '', 0);
-    this.element = h('div', {class: 'tree'}, this.#root.element);
+    this.element.replaceChildren(this.#root.element);
   }
 
   show(tree) {
