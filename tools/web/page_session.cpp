@@ -34,6 +34,8 @@ class page_session::page_time final : public page_thing {
     append_quoted_number(text, sent_->position_ns);
     text += sent_->playing ? R"(,"playing":true,"rate":)" : R"(,"playing":false,"rate":)";
     append_number(text, sent_->rate);
+    text += R"(,"problem":)";
+    append_quoted(text, sent_->problem);
     text += '}';
     to = {.head = std::move(text)};
     return true;

@@ -11,6 +11,7 @@ struct playback_status {
   std::int64_t position_ns = 0;  // of the recording, since the Unix epoch
   bool playing = false;
   double rate = 1;
+  std::string problem = {};  // what cannot be read or played since the last seek(); empty: nothing
 
   bool operator==(const playback_status&) const = default;
 };

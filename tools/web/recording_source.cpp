@@ -117,11 +117,19 @@ void recording_source::close(const std::string& topic, interest /*what*/) noexce
 
 playback_status recording_source::status() const {
   const cli::play_status now = player_->status();
-  return {std::min(now.position_ns, end_ns()), !now.paused && !now.ended, now.rate};
+  playback_status found{std::min(now.position_ns, end_ns()), !now.paused && !now.ended, now.rate, now.failure};
+  const std::lock_guard lock(problem_mutex_);
+  for (std::string& each : player_->problems())
+    if (problem_.empty()) problem_ = std::move(each);
+  if (found.problem.empty()) found.problem = problem_;
+  return found;
 }
 
 // Also shows what was received at this very moment.
 void recording_source::seek(std::int64_t position_ns) {
+  const std::lock_guard lock(problem_mutex_);
+  (void)player_->problems();
+  problem_.clear();
   player_->seek_to(std::clamp(position_ns, start_ns(), end_ns()) + 1);
 }
 

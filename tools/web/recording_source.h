@@ -89,6 +89,9 @@ class recording_source final : public feed_source, public playback, private cli:
   bool stop_ = false;
   std::thread late_;  // shows what came faster than clients look, and ends what a jump left behind
   std::unique_ptr<cli::player> player_;
+
+  mutable std::mutex problem_mutex_;  // the player's own is locked within it
+  mutable std::string problem_;       // the first one that it has reported
 };
 
 // The topics of a recording in place of the running system's.

@@ -191,6 +191,9 @@ function start() {
     byId('version').title = `orc-web ${visible(detail.version ?? '')}`;
   });
   connection.addEventListener('system', ({detail}) => showSystem(detail));
+  connection.addEventListener('time', ({detail}) => {
+    banner('recording', detail.problem ? `Part of the recording cannot be shown: ${visible(detail.problem, 300)}` : '');
+  });
   setInterval(() => {
     for (const panel of panels) panel.tick();
     const old = system ? now() - systemAt : 0;
