@@ -95,6 +95,20 @@ TEST_CASE("web tree: every limit leaves whole JSON", "[web]") {
   CHECK_FALSE(tree_of(any_json, deep).cut);
 }
 
+TEST_CASE("web tree: an array of too many texts is counted, not walked", "[web]") {
+  std::string list = "[";
+  for (int i = 0; i < 1000; ++i) list += i == 0 ? "\"\"" : ",\"\"";
+  const std::string sample = R"({"a":1,"many":)" + list + R"(],"z":1})";
+  const auto shown = tree_of(any_json, sample, {.visited = 500});
+  CHECK(shown.cut);
+  REQUIRE(shown.tree["f"].size() == 2);
+  CHECK(shown.tree["f"][1][1]["n"] == 1000);
+  CHECK(shown.tree["f"][1][1]["i"].empty());
+  const auto whole = tree_of(any_json, sample, {.visited = 2000});
+  CHECK_FALSE(whole.cut);
+  CHECK(whole.tree["f"][1][1]["i"].size() == 64);
+}
+
 TEST_CASE("web tree: texts of strangers", "[web]") {
   std::string to;
   orc::web::append_quoted(to, std::string_view("<b>\"\\\n\x01\x7f\xff\xc3\xa4\0", 12));

@@ -81,7 +81,9 @@ class tree_writer final : public types::visitor {
     if (is_over()) return types::step::stop;
     if (!begin_value()) return types::step::skip;
     begin_items(count);
-    return types::step::enter;
+    // Nothing ends the walk between texts or scalars.
+    cut_ = cut_ || count > limits_.visited || visited_ > limits_.visited - count;
+    return cut_ ? types::step::stop : types::step::enter;
   }
   void end_array() override {
     if (!levels_.empty() && hidden_ == 0) close_level();
