@@ -490,6 +490,10 @@ def case_command_line() -> None:
         assert run("--version")[1].startswith("orc-web ")
         assert run("web", "--version", program="orc")[1].startswith("orc-web ")
         assert "there is no password" in run("--help")[1].lower()
+        process = system.start("orc-web", "--listen", "0.0.0.0:0")
+        assert process.line().startswith(f"http://{socket.gethostname()}:")
+        with urllib.request.urlopen(process.line(), timeout=PATIENCE_S) as answer:  # at localhost
+            assert answer.status == 200
         process = system.start("orc-web", "--listen", "127.0.0.1:0")
         process.line()
         process.stop()

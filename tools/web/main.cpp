@@ -28,7 +28,7 @@ constexpr int failed = 1;
 void note(const std::string& text) { std::fprintf(stderr, "orc-web: %s\n", detail::escaped(text).c_str()); }
 
 int serve(web::web_server& server, const detail::stop_signal& stop, detail::doorbell& news) {
-  std::printf("http://%s/\n", server.address().text().c_str());
+  for (const std::string& each : server.urls()) std::printf("%s\n", each.c_str());
   std::fflush(stdout);
   if (!server.address().address.is_loopback())
     note("there is no password: whoever reaches this address sees all topics");

@@ -62,6 +62,15 @@ class web_server::engine {
 
   [[nodiscard]] const detail::ip_port& address() const noexcept { return at_; }
 
+  [[nodiscard]] std::vector<std::string> urls() const {
+    if (!at_.address.is_any()) return {"http://" + at_.text() + "/"};
+    const std::string port = ":" + std::to_string(at_.port) + "/";
+    std::vector<std::string> found;
+    if (!context_.host_name.empty()) found.push_back("http://" + context_.host_name + port);
+    found.push_back("http://localhost" + port);
+    return found;
+  }
+
   void run(int stop_fd, detail::doorbell& news) {
     asio::posix::stream_descriptor stop(context_.io, ::dup(stop_fd));
     asio::posix::stream_descriptor bell(context_.io, ::dup(news.fd()));
@@ -150,6 +159,7 @@ detail::expected<std::unique_ptr<web_server>> web_server::listen(const detail::i
 }
 
 const detail::ip_port& web_server::address() const noexcept { return engine_->address(); }
+std::vector<std::string> web_server::urls() const { return engine_->urls(); }
 void web_server::run(int stop_fd, detail::doorbell& news) { engine_->run(stop_fd, news); }
 
 }  // namespace orc::web

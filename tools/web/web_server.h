@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/doorbell.h"
@@ -22,6 +23,8 @@ class web_server {
   web_server& operator=(const web_server&) = delete;
 
   [[nodiscard]] const detail::ip_port& address() const noexcept;
+  // What to open in a browser: "http://127.0.0.1:8765/". At 0.0.0.0 or [::] it is this host's name, and localhost.
+  [[nodiscard]] std::vector<std::string> urls() const;
 
   // Serves until `stop_fd` is readable. Looks at the sessions whenever `news` rings.
   void run(int stop_fd, detail::doorbell& news);
