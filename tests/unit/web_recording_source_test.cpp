@@ -37,19 +37,20 @@ TEST_CASE("web recording: a jump back hides what was recorded later", "[web]") {
       .sample("whole", 0, "first")
       .sample("late", 500, "later")
       .sample("whole", 1000, "last")
+      .sample("whole", 2000, "end")
       .close();
   const auto source = opened(path);
   const open_feed whole(*source, "whole", web::interest::samples);
   const open_feed late(*source, "late", web::interest::samples);
   CHECK(late->state().what == feed_state::kind::waiting);
-  source->seek(recorded_at_ns + 1001 * ms_ns);
+  source->seek(recorded_at_ns + 1500 * ms_ns);
   REQUIRE(wait_until([&] { return newest_text(whole) == "last" && newest_text(late) == "later"; }));
   CHECK(late->state().what == feed_state::kind::up);
   source->seek(recorded_at_ns + 100 * ms_ns);
   REQUIRE(wait_until([&] { return newest_text(whole) == "first" && !late->newest(); }));
   CHECK(whole->state().what == feed_state::kind::up);
   REQUIRE(wait_until([&] { return late->state().what == feed_state::kind::waiting; }));
-  source->seek(recorded_at_ns + 1001 * ms_ns);
+  source->seek(recorded_at_ns + 1500 * ms_ns);
   REQUIRE(wait_until([&] { return newest_text(late) == "later"; }));
   CHECK(late->state().what == feed_state::kind::up);
 }
