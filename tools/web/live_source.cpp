@@ -75,12 +75,13 @@ void live_source::close(const std::string& topic, interest what) noexcept {
   bell_.ring();
 }
 
+bool live_source::stopping() {
+  const std::lock_guard lock(mutex_);
+  return stop_;
+}
+
 void live_source::run() {
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) break;
-    }
+  while (!stopping()) {
     obey();
     const auto now = clock::now();
     visit_due(now);
@@ -155,7 +156,8 @@ void live_source::watch(followed_topic& topic) {
 }
 
 void live_source::visit_due(clock::time_point now) {
-  while (!due_.empty() && due_.begin()->first <= now) visit(*due_.begin()->second, now + 1ns);
+  // Each visit can take long, when samples are large.
+  while (!due_.empty() && due_.begin()->first <= now && !stopping()) visit(*due_.begin()->second, now + 1ns);
 }
 
 void live_source::visit_all(clock::time_point now) {
@@ -174,7 +176,7 @@ void live_source::wait(clock::time_point now) {
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms(now));
   const auto then = clock::now();
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && !stopping(); ++i) {
     const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
     if (number == bell_number) {
       bell_.clear();

@@ -39,6 +39,7 @@ class live_source final : public feed_source {
   };
 
   void run();
+  [[nodiscard]] bool stopping();
   void obey();
   void visit_due(clock::time_point now);
   void visit_all(clock::time_point now);

@@ -131,7 +131,7 @@ const std::shared_ptr<const decoded_type>& recording_source::type_of(std::size_t
 
 result recording_source::publish(const cli::played_sample& sample) {
   const auto now = clock::now();
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   recorded_topic& topic = topics_[channels_[sample.channel].what.topic];
   topic.data.assign(sample.data.begin(), sample.data.end());
   topic.newest = sample;
@@ -142,7 +142,11 @@ result recording_source::publish(const cli::played_sample& sample) {
   }
   topic.any = true;
   if (!topic.feed) return {};
-  topic.feed->plot(topic.data, sample.stamp_ns, monotonic_ns(now));
+  const auto feed = topic.feed;
+  lock.unlock();  // decoding can take long
+  feed->plot(sample.data, sample.stamp_ns, monotonic_ns(now));
+  lock.lock();
+  if (topic.feed != feed) return {};
   if (now >= topic.show_at) {
     show(topic, now);
   } else if (!std::exchange(topic.waits, true)) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "orc/types/value.h"
 #include "tools/web/decoded_type.h"
 #include "tools/web/plot_sampler.h"
+#include "tools/web/time_budget.h"
 
 namespace orc::web {
 
@@ -47,11 +49,7 @@ class topic_plot {
  private:
   friend class topic_feed;
   const std::string path_;
-  plot_sampler sampler_;  // with the feed's mutex, as the rest
-  types::field_path field_;
-  types::value value_;
-  bool usable_ = false;  // field_ belongs to the feed's decoder
-  std::string problem_;
+  plot_sampler sampler_;  // with the feed's mutex
 };
 
 // Any thread may call. A source feeds it, and clients read it.
@@ -77,7 +75,8 @@ class topic_feed {
   // Why it has no points; empty: no reason.
   [[nodiscard]] std::string problem_of(const topic_plot& plot) const;
 
-  // For the source. All samples that come, if there are plots.
+  // For the source, from one thread at a time. All samples that come, if there are plots. Decodes each field once,
+  // without a lock. Beyond the time_budget, fields miss samples, and the plots have a problem that says so.
   void plot(std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns);
   // What comes next does not continue what came before.
   void restart_plots();
@@ -88,8 +87,19 @@ class topic_feed {
   void announce() const { news_(); }
 
  private:
-  void prepare(topic_plot& plot);
-  void fail(topic_plot& plot, std::string problem);
+  // A field that is plotted, for all clients that plot it.
+  struct plotted_field {
+    std::string name = {};
+    std::optional<types::field_path> path = {};  // nothing: the type does not have it
+    std::string problem = {};
+    std::vector<std::shared_ptr<topic_plot>> plots = {};
+  };
+
+  [[nodiscard]] std::shared_ptr<plotted_field> prepare(const std::string& path) const;
+  [[nodiscard]] bool begin_plot();
+  void plot_field(plotted_field& field, std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns);
+  void set_thinned(bool thinned, time_budget::clock::time_point now);
+  void fail(plotted_field& field, std::string problem);
 
   const std::string topic_;
   const std::function<void()> news_;
@@ -100,8 +110,17 @@ class topic_feed {
   std::shared_ptr<const fed_sample> newest_;
   feed_state state_;
   std::shared_ptr<const decoded_type> type_;
-  bool typed_ = false;  // set_type() was called: null means untyped
-  std::vector<std::shared_ptr<topic_plot>> plots_;
+  bool typed_ = false;                                            // set_type() was called: null means untyped
+  std::map<std::string, std::shared_ptr<plotted_field>> fields_;  // by path; their paths do not change
+  bool thinned_ = false;
+
+  // Of plot().
+  std::shared_ptr<const decoded_type> plotted_type_;
+  std::vector<std::shared_ptr<plotted_field>> plotted_;
+  types::value value_;
+  time_budget budget_;
+  std::size_t turn_ = 0;  // the field that is next when the time was over
+  time_budget::clock::time_point thinned_at_ = {};
 };
 
 }  // namespace orc::web
