@@ -94,3 +94,21 @@ TEST_CASE("web topic feed: decoding beyond the limit is left out, in turns", "[w
     CHECK(feed.plot_ready(*each, at + second));
   }
 }
+
+TEST_CASE("web feed memory: the last of it is for small samples", "[web]") {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  const web::feed_memory memory;
+  CHECK_FALSE(memory.keep(web::max_shown_bytes + 1));
+  std::vector<std::shared_ptr<const void>> shares;
+  for (int i = 0; i < 6; ++i) shares.push_back(memory.keep(64 * mebibyte));
+  for (const auto& each : shares) CHECK(each);
+  CHECK_FALSE(memory.keep(2 * mebibyte));
+  const auto small = memory.keep(mebibyte);
+  CHECK(small);
+  const auto copy = shares.back();
+  shares.pop_back();
+  CHECK_FALSE(memory.keep(64 * mebibyte));  // the copy has it still
+  shares.pop_back();
+  CHECK_FALSE(memory.keep(64 * mebibyte));  // a small one has taken of it
+  CHECK(memory.keep(63 * mebibyte));
+}

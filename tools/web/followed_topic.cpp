@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t queue_length = 1024;
 constexpr int samples_per_visit = 256;  // then other topics have their turn
 constexpr auto queue_pause = 8ms;       // samples that come meanwhile are received together
+constexpr std::size_t kept_copy_bytes = std::size_t{256} << 10;
 constexpr auto hold_pause = 5ms;
 constexpr auto longest_hold = 500ms;
 
@@ -113,6 +114,7 @@ void followed_topic::deliver(message&& sample, clock::time_point now) {
     // A publisher over shared memory that lies could change the bytes while they are decoded.
     copy_.assign(sample.bytes().begin(), sample.bytes().end());
     feed_->plot(copy_, sample.stamp_ns(), nanoseconds(now));
+    if (copy_.capacity() > kept_copy_bytes) copy_ = {};
   }
   if (now >= show_at_) {
     to_show_.reset();
@@ -124,7 +126,8 @@ void followed_topic::deliver(message&& sample, clock::time_point now) {
 
 void followed_topic::show(const message& sample, clock::time_point now) {
   auto made = std::make_shared<fed_sample>();
-  if (sample.size() <= max_shown_bytes) made->data.assign(sample.bytes().begin(), sample.bytes().end());
+  made->share = feed_->keep(sample.size());
+  if (made->share) made->data.assign(sample.bytes().begin(), sample.bytes().end());
   made->size = sample.size();
   made->sequence = sample.sequence();
   made->stamp_ns = sample.stamp_ns();

@@ -48,7 +48,8 @@ void append_type(std::string& to, const decoded_type* type) {
   const tree_limits limits;
   if (sample.size > sample.data.size()) {
     append_bytes_tree(to, {}, limits);
-    return "samples of more than 64 MiB are not shown";
+    if (sample.size > max_shown_bytes) return "samples of more than 64 MiB are not shown";
+    return "the sample is too large: those that are shown already fill the memory for them";
   }
   if (!sample.type || !sample.type->decoder) {
     append_bytes_tree(to, sample.data, limits);

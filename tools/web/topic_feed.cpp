@@ -9,8 +9,15 @@ namespace orc::web {
 namespace {
 
 constexpr std::chrono::seconds report_time{5};
+constexpr std::size_t small_bytes = std::size_t{1} << 20;
+constexpr std::size_t for_small_bytes = std::size_t{128} << 20;
 
 }  // namespace
+
+std::shared_ptr<const void> feed_memory::keep(std::size_t bytes) const {
+  if (bytes > max_shown_bytes) return nullptr;
+  return samples->take(bytes, bytes > small_bytes ? for_small_bytes : 0);
+}
 
 std::shared_ptr<const fed_sample> topic_feed::newest() const {
   const std::lock_guard lock(mutex_);
@@ -23,7 +30,7 @@ feed_state topic_feed::state() const {
 }
 
 std::shared_ptr<topic_plot> topic_feed::add_plot(const std::string& path, double per_second) {
-  auto made = std::make_shared<topic_plot>(path, per_second);
+  auto made = std::make_shared<topic_plot>(path, per_second, memory_.plots);
   const std::lock_guard lock(mutex_);
   auto& field = fields_[path];
   if (!field) field = prepare(path);

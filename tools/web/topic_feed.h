@@ -16,6 +16,8 @@
 #include "orc/types/field_path.h"
 #include "orc/types/value.h"
 #include "tools/web/decoded_type.h"
+#include "tools/web/memory_budget.h"
+#include "tools/web/plot_room.h"
 #include "tools/web/plot_sampler.h"
 #include "tools/web/time_budget.h"
 
@@ -29,9 +31,21 @@ struct fed_sample {
   std::optional<std::int64_t> age_ns = {};        // when it was recorded; nothing: it is now's less stamp_ns
   std::uint64_t missed = 0;                       // samples between the one shown before and this one
   std::shared_ptr<const decoded_type> type = {};  // null: untyped
+  std::shared_ptr<const void> share = {};         // of the memory for samples, which data takes
 };
 
 inline constexpr std::size_t max_shown_bytes = std::size_t{64} << 20;
+
+// What the feeds of a source hold together.
+struct feed_memory {
+  static constexpr std::size_t max_sample_bytes = std::size_t{512} << 20;
+
+  std::shared_ptr<memory_budget> samples = std::make_shared<memory_budget>(max_sample_bytes);
+  std::shared_ptr<plot_room> plots = std::make_shared<plot_room>();
+
+  // A share for a sample that clients are shown; null: it is too large. When little is left, it is for small ones.
+  [[nodiscard]] std::shared_ptr<const void> keep(std::size_t bytes) const;
+};
 
 struct feed_state {
   enum class kind : std::uint8_t { waiting, up, gone };
@@ -44,7 +58,8 @@ struct feed_state {
 // One field of a topic, for one client. Made by topic_feed::add_plot.
 class topic_plot {
  public:
-  topic_plot(std::string path, double per_second) : path_(std::move(path)), sampler_(per_second) {}
+  topic_plot(std::string path, double per_second, std::shared_ptr<plot_room> room)
+      : path_(std::move(path)), sampler_(per_second, std::move(room)) {}
 
  private:
   friend class topic_feed;
@@ -56,7 +71,8 @@ class topic_plot {
 class topic_feed {
  public:
   // `news` is called when something changed, from the thread of the source.
-  topic_feed(std::string topic, std::function<void()> news) : topic_(std::move(topic)), news_(std::move(news)) {}
+  topic_feed(std::string topic, std::function<void()> news, feed_memory memory = {})
+      : topic_(std::move(topic)), news_(std::move(news)), memory_(std::move(memory)) {}
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
 
@@ -75,6 +91,8 @@ class topic_feed {
   // Why it has no points; empty: no reason.
   [[nodiscard]] std::string problem_of(const topic_plot& plot) const;
 
+  // A share for a sample of this size; null: show it without its data.
+  [[nodiscard]] std::shared_ptr<const void> keep(std::size_t bytes) const { return memory_.keep(bytes); }
   // For the source, from one thread at a time. All samples that come, if there are plots. Decodes each field once,
   // without a lock. Beyond the time_budget, fields miss samples, and the plots have a problem that says so.
   void plot(std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns);
@@ -103,6 +121,7 @@ class topic_feed {
 
   const std::string topic_;
   const std::function<void()> news_;
+  const feed_memory memory_;
   std::atomic<std::uint64_t> sample_number_{0};
   std::atomic<std::uint64_t> state_number_{1};  // also grows with the problem of a plot
 
