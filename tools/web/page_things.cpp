@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
 constexpr auto image_pause = 30ms;
+constexpr auto room_pause = 100ms;
+constexpr std::size_t small_picture = std::size_t{1} << 20;  // always has room: there are few clients
 constexpr auto plot_pause = 16ms;
 constexpr auto system_pause = 200ms;  // the poller itself pauses half a second
 constexpr std::uint8_t kind_plot = 1;
@@ -73,6 +75,7 @@ clock::time_point page_replies::refresh(clock::time_point now) {
 bool page_replies::take(frame& to) {
   if (texts_.empty()) return false;
   to = {.head = std::move(texts_.front())};
+  bytes_ -= to.head.size();
   texts_.pop_front();
   return true;
 }
@@ -184,18 +187,41 @@ clock::time_point page_image::refresh(clock::time_point now) {
   return next_;
 }
 
+// The share of a picture ends with its frame.
+bool page_image::take_room(const fed_sample& sample, frame& picture) {
+  struct owners {
+    std::shared_ptr<const void> bytes;
+    std::shared_ptr<const void> share;
+  };
+  const std::size_t bytes = picture.head.capacity() + (picture.owner ? sample.data.size() : 0);
+  needed_ = 0;
+  if (bytes <= small_picture) return true;
+  auto share = frames_->take(bytes);
+  if (share) {
+    picture.owner = std::make_shared<const owners>(owners{std::move(picture.owner), std::move(share)});
+    return true;
+  }
+  needed_ = bytes;
+  picture = {};
+  return false;
+}
+
 bool page_image::take(frame& to) {
   if (has_state()) return take_state(to);
   const auto number = feed_->sample_number();
   if (in_flight_ || number == sent_) return false;
-  sent_ = number;
-  next_ = clock::now() + image_pause;
+  next_ = clock::now() + room_pause;
+  if (needed_ > frames_->room()) return false;
   to = {};
   std::string problem;
-  if (reader_.read(feed_->newest(), id_, to, problem)) {
+  const auto sample = feed_->newest();
+  if (reader_.read(sample, id_, to, problem)) {
+    if (!take_room(*sample, to)) return false;
     in_flight_ = true;
     problem.clear();
   }
+  sent_ = number;
+  next_ = clock::now() + image_pause;
   if (problem != std::exchange(problem_, problem)) report_again();
   return in_flight_ || (has_state() && take_state(to));
 }
