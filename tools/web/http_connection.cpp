@@ -69,7 +69,10 @@ void http_connection::answer(const request_type& request) {
 
 void http_connection::open_websocket(const request_type& request) {
   if (request.target() != "/ws") return refuse(request, http::status::not_found, "the WebSocket is at /ws\n");
-  if (!is_own_origin(view(request[http::field::origin]), view(request[http::field::host])))
+  // Programs that are no browsers send none.
+  const auto origins = request.count(http::field::origin);
+  if (origins > 1 ||
+      (origins == 1 && !is_own_origin(view(request[http::field::origin]), view(request[http::field::host]))))
     return refuse(request, http::status::forbidden, "pages of other servers may not connect\n");
   session_maker* chosen = nullptr;
   for (const auto& offered : http::token_list(request[http::field::sec_websocket_protocol])) {
