@@ -70,7 +70,7 @@ std::string page_session::greeting() const {
   if (recording != nullptr) {
     for (const std::string& each : recording->files()) {
       if (&each != &recording->files().front()) text += ',';
-      append_quoted(text, each);
+      append_quoted(text, each.substr(each.rfind('/') + 1));  // folders tell about the host
     }
   }
   text += R"(],"start":)";
