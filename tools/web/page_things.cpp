@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
 constexpr auto image_pause = 30ms;
+constexpr auto state_pause = 100ms;
 constexpr auto room_pause = 100ms;
 constexpr std::size_t small_picture = std::size_t{1} << 20;  // always has room: there are few clients
 constexpr auto plot_pause = 16ms;
@@ -97,6 +98,7 @@ bool page_system::take(frame& to) {
 bool page_topic::take_state(frame& to) {
   sent_state_ = feed_->state_number();
   own_news_ = false;
+  state_at_ = clock::now() + state_pause;
   const feed_state state = feed_->state();
   const std::string own = problem();
   std::string text = R"({"op":"topic","id":)";
@@ -111,13 +113,15 @@ bool page_topic::take_state(frame& to) {
 }
 
 clock::time_point page_sample::refresh(clock::time_point /*now*/) {
-  return has_state() || sent_ != feed_->sample_number() ? next_ : clock::time_point::max();
+  return sent_ != feed_->sample_number() ? std::min(next_, state_at()) : state_at();
 }
 
-bool page_sample::has_more() const { return has_state() || (sent_ != feed_->sample_number() && clock::now() >= next_); }
+bool page_sample::has_more() const {
+  return state_is_due() || (sent_ != feed_->sample_number() && clock::now() >= next_);
+}
 
 bool page_sample::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto number = feed_->sample_number();
   if (number == sent_) return false;
   sent_ = number;
@@ -156,10 +160,10 @@ clock::time_point page_plot::refresh(clock::time_point now) {
   return has_more() ? now : now + plot_pause;
 }
 
-bool page_plot::has_more() const { return has_state() || feed_->plot_ready(*plot_, monotonic_ns(clock::now())); }
+bool page_plot::has_more() const { return state_is_due() || feed_->plot_ready(*plot_, monotonic_ns(clock::now())); }
 
 bool page_plot::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto now = clock::now();
   const plot_batch batch = feed_->take(*plot_, monotonic_ns(now));
   if (batch.points.empty()) return false;
@@ -181,10 +185,9 @@ bool page_plot::take(frame& to) {
   return true;
 }
 
-clock::time_point page_image::refresh(clock::time_point now) {
-  if (has_state()) return now;
-  if (in_flight_ || sent_ == feed_->sample_number()) return clock::time_point::max();
-  return next_;
+clock::time_point page_image::refresh(clock::time_point /*now*/) {
+  if (in_flight_ || sent_ == feed_->sample_number()) return state_at();
+  return std::min(next_, state_at());
 }
 
 // The share of a picture ends with its frame.
@@ -207,7 +210,7 @@ bool page_image::take_room(const fed_sample& sample, frame& picture) {
 }
 
 bool page_image::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto number = feed_->sample_number();
   if (in_flight_ || number == sent_) return false;
   next_ = clock::now() + room_pause;
@@ -223,7 +226,7 @@ bool page_image::take(frame& to) {
   sent_ = number;
   next_ = clock::now() + image_pause;
   if (problem != std::exchange(problem_, problem)) report_again();
-  return in_flight_ || (has_state() && take_state(to));
+  return in_flight_ || (state_is_due() && take_state(to));
 }
 
 }  // namespace orc::web

@@ -62,6 +62,11 @@ class page_topic : public page_thing {
  protected:
   // Whether there is a new state to report, also of the thing's own.
   [[nodiscard]] bool has_state() const noexcept { return sent_state_ != feed_->state_number() || own_news_; }
+  // When to report it: samples that differ can change it with each of them. time_point::max(): there is none.
+  [[nodiscard]] clock::time_point state_at() const noexcept {
+    return has_state() ? state_at_ : clock::time_point::max();
+  }
+  [[nodiscard]] bool state_is_due() const noexcept { return has_state() && clock::now() >= state_at_; }
   bool take_state(frame& to);
   // Why the topic is not shown, beyond what the feed says.
   [[nodiscard]] virtual std::string problem() const = 0;
@@ -74,6 +79,7 @@ class page_topic : public page_thing {
  private:
   std::uint64_t sent_state_ = 0;
   bool own_news_ = false;
+  clock::time_point state_at_ = {};
 };
 
 class page_sample final : public page_topic {
@@ -116,7 +122,7 @@ class page_image final : public page_topic {
   void shown() noexcept { in_flight_ = false; }
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return has_state(); }
+  [[nodiscard]] bool has_more() const override { return state_is_due(); }
 
  private:
   [[nodiscard]] std::string problem() const override { return problem_; }
