@@ -16,6 +16,7 @@ constexpr std::size_t queue_length = 1024;
 constexpr int samples_per_visit = 256;  // then other topics have their turn
 constexpr auto queue_pause = 8ms;       // samples that come meanwhile are received together
 constexpr std::size_t kept_copy_bytes = std::size_t{256} << 10;
+constexpr auto request_pause = 1s;
 constexpr auto hold_pause = 5ms;
 constexpr auto longest_hold = 500ms;
 
@@ -42,8 +43,12 @@ void followed_topic::receive_as(const reception& how) {
   how_ = how;
   if (same_request) return;
   if (subscriber_) (void)from_.release_topic(feed_->topic());
+  request(clock::now());
+}
+
+void followed_topic::request(clock::time_point now) {
   request_options options;
-  if (how.every_sample) {
+  if (how_.every_sample) {
     options.conflate = 0;
     options.depth = queue_length;
   }
@@ -51,6 +56,7 @@ void followed_topic::receive_as(const reception& how) {
   const result asked = from_.request_topic(feed_->topic(), options);
   subscriber_ = from_.subscriber(feed_->topic());
   was_up_ = false;
+  request_at_ = now + request_pause;
   if (subscriber_) return;
   feed_->set_state({feed_state::kind::waiting, asked.error().message()});
   feed_->announce();
@@ -155,6 +161,7 @@ void followed_topic::take_type() {
 }
 
 void followed_topic::look(clock::time_point now) {
+  if (!subscriber_ && now >= request_at_) request(now);
   if (!subscriber_) return;  // its state says why
   if (held_) {
     if (release_held(now)) feed_->announce();
@@ -167,6 +174,7 @@ void followed_topic::look(clock::time_point now) {
   feed_state state;
   state.what = up ? feed_state::kind::up : (was_up_ || any_) ? feed_state::kind::gone : feed_state::kind::waiting;
   if (!up) state.message = subscriber_.link().reason;
+  if (subscriber_.fd() < 0) state.message = "out of file descriptors: raise the limit (ulimit -n)";
   const auto before = feed_->state_number();
   feed_->set_state(std::move(state));
   if (feed_->state_number() != before) feed_->announce();

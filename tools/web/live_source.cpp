@@ -135,24 +135,23 @@ void live_source::forget(followed_topic& topic) {
 
 void live_source::visit(followed_topic& topic, clock::time_point now) {
   due_.erase({topic.due, &topic});
-  if (const auto next = topic.receive(now)) {
-    topic.due = *next;
-    due_.insert({topic.due, &topic});
-    return;
-  }
-  watch(topic);
+  auto next = topic.receive(now);
+  if (!next && !watch(topic)) next = now + look_pause;
+  if (!next) return;
+  topic.due = *next;
+  due_.insert({topic.due, &topic});
 }
 
 // Once, until the next visit. The descriptor is another one after the topic was requested in another way, and closing
-// the one before has taken it out of the epoll.
-void live_source::watch(followed_topic& topic) {
+// the one before has taken it out of the epoll. False: there is no descriptor, for the system has none left.
+bool live_source::watch(followed_topic& topic) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u64 = topic.number;
   const int fd = topic.fd();
-  if (fd < 0) return;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT)
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  if (fd < 0) return false;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return true;
+  return errno == ENOENT && ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void live_source::visit_due(clock::time_point now) {

@@ -44,7 +44,7 @@ class live_source final : public feed_source {
   void visit_due(clock::time_point now);
   void visit_all(clock::time_point now);
   void visit(followed_topic& topic, clock::time_point now);
-  void watch(followed_topic& topic);
+  [[nodiscard]] bool watch(followed_topic& topic);
   void forget(followed_topic& topic);
   [[nodiscard]] int wait_ms(clock::time_point now) const;
   void wait(clock::time_point now);
