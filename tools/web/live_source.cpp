@@ -57,7 +57,7 @@ live_source::~live_source() {
 std::shared_ptr<topic_feed> live_source::open(const std::string& topic, interest what) {
   const std::lock_guard lock(mutex_);
   wanted_topic& wanted = wanted_[topic];
-  if (!wanted.feed) wanted.feed = std::make_shared<topic_feed>(topic, news_, memory_);
+  if (!wanted.feed) wanted.feed = std::make_shared<topic_feed>(topic, news_, limits_);
   ++wanted.uses[static_cast<std::size_t>(what)];
   changed_.insert(topic);
   bell_.ring();

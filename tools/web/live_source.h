@@ -50,7 +50,7 @@ class live_source final : public feed_source {
   void wait(clock::time_point now);
 
   const std::function<void()> news_;
-  const feed_memory memory_;
+  const feed_limits limits_;
   participant participant_;
   type_watch types_;
   detail::doorbell bell_;

@@ -82,7 +82,7 @@ std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, int
   recorded_topic& found = topics_[topic];
   ++found.uses;
   if (found.feed) return found.feed;
-  found.feed = std::make_shared<topic_feed>(topic, news_, memory_);
+  found.feed = std::make_shared<topic_feed>(topic, news_, limits_);
   const bool recorded = std::any_of(channels_.begin(), channels_.end(),
                                     [&](const cli::merged_channel& each) { return each.what.topic == topic; });
   if (recorded) {
@@ -134,7 +134,7 @@ result recording_source::publish(const cli::played_sample& sample) {
   std::unique_lock lock(mutex_);
   recorded_topic& topic = topics_[channels_[sample.channel].what.topic];
   topic.share.reset();
-  topic.share = memory_.keep(sample.data.size());
+  topic.share = limits_.keep(sample.data.size());
   // Memory that a larger sample left behind is no part of the share.
   if (!topic.share || topic.data.capacity() > 2 * sample.data.size()) topic.data = {};
   if (topic.share) topic.data.assign(sample.data.begin(), sample.data.end());
@@ -168,7 +168,7 @@ void recording_source::jumped() {
 void recording_source::show(recorded_topic& topic, clock::time_point now) {
   auto made = std::make_shared<fed_sample>();
   made->size = topic.newest.data.size();
-  made->share = topic.share ? memory_.keep(made->size) : nullptr;
+  made->share = topic.share ? limits_.keep(made->size) : nullptr;
   if (made->share) made->data = topic.data;
   made->sequence = topic.newest.sequence;
   made->stamp_ns = topic.newest.stamp_ns;

@@ -74,7 +74,7 @@ class recording_source final : public feed_source, public playback, private cli:
   const std::vector<std::string> files_;
   const std::unique_ptr<cli::merged_recording> recording_;
   const std::function<void()> news_;
-  const feed_memory memory_;
+  const feed_limits limits_;
   std::shared_ptr<const std::string> system_text_;
 
   std::mutex mutex_;

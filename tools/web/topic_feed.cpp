@@ -1,5 +1,7 @@
 #include "tools/web/topic_feed.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -9,12 +11,20 @@ namespace orc::web {
 namespace {
 
 constexpr std::chrono::seconds report_time{5};
+
+// Of this thread.
+[[nodiscard]] std::chrono::nanoseconds own_cpu_time() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 constexpr std::size_t small_bytes = std::size_t{1} << 20;
 constexpr std::size_t for_small_bytes = std::size_t{128} << 20;
 
 }  // namespace
 
-std::shared_ptr<const void> feed_memory::keep(std::size_t bytes) const {
+std::shared_ptr<const void> feed_limits::keep(std::size_t bytes) const {
   if (bytes > max_shown_bytes) return nullptr;
   return samples->take(bytes, bytes > small_bytes ? for_small_bytes : 0);
 }
@@ -30,7 +40,7 @@ feed_state topic_feed::state() const {
 }
 
 std::shared_ptr<topic_plot> topic_feed::add_plot(const std::string& path, double per_second) {
-  auto made = std::make_shared<topic_plot>(path, per_second, memory_.plots);
+  auto made = std::make_shared<topic_plot>(path, per_second, limits_.plots);
   const std::lock_guard lock(mutex_);
   auto& field = fields_[path];
   if (!field) field = prepare(path);
@@ -70,16 +80,15 @@ std::string topic_feed::problem_of(const topic_plot& plot) const {
 
 void topic_feed::plot(std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns) {
   if (!begin_plot()) return;
-  auto now = time_budget::clock::now();
+  auto worked = own_cpu_time();
   std::size_t left = plotted_.size();
-  for (; left != 0 && budget_.has_time(now); --left) {
+  for (; left != 0 && budget_.has_time(time_budget::clock::now()); --left) {
     turn_ = (turn_ + 1) % plotted_.size();
     plot_field(*plotted_[turn_], sample, stamp_ns, now_ns);
-    const auto done = time_budget::clock::now();
-    budget_.spend(done - now);
-    now = done;
+    const auto before = std::exchange(worked, own_cpu_time());
+    budget_.spend(worked - before);
   }
-  set_thinned(left != 0, now);
+  set_thinned(left != 0, time_budget::clock::now());
 }
 
 // False: there is nothing to plot.

@@ -36,12 +36,13 @@ struct fed_sample {
 
 inline constexpr std::size_t max_shown_bytes = std::size_t{64} << 20;
 
-// What the feeds of a source hold together.
-struct feed_memory {
+// Shared by the feeds of a source.
+struct feed_limits {
   static constexpr std::size_t max_sample_bytes = std::size_t{512} << 20;
 
   std::shared_ptr<memory_budget> samples = std::make_shared<memory_budget>(max_sample_bytes);
   std::shared_ptr<plot_room> plots = std::make_shared<plot_room>();
+  double decoding_share = time_budget::usual_share;  // of a core, for the plots of each topic
 
   // A share for a sample that clients are shown; null: it is too large. When little is left, it is for small ones.
   [[nodiscard]] std::shared_ptr<const void> keep(std::size_t bytes) const;
@@ -71,8 +72,8 @@ class topic_plot {
 class topic_feed {
  public:
   // `news` is called when something changed, from the thread of the source.
-  topic_feed(std::string topic, std::function<void()> news, feed_memory memory = {})
-      : topic_(std::move(topic)), news_(std::move(news)), memory_(std::move(memory)) {}
+  topic_feed(std::string topic, std::function<void()> news, feed_limits limits = {})
+      : topic_(std::move(topic)), news_(std::move(news)), limits_(std::move(limits)), budget_(limits_.decoding_share) {}
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
 
@@ -92,7 +93,7 @@ class topic_feed {
   [[nodiscard]] std::string problem_of(const topic_plot& plot) const;
 
   // A share for a sample of this size; null: show it without its data.
-  [[nodiscard]] std::shared_ptr<const void> keep(std::size_t bytes) const { return memory_.keep(bytes); }
+  [[nodiscard]] std::shared_ptr<const void> keep(std::size_t bytes) const { return limits_.keep(bytes); }
   // For the source, from one thread at a time. All samples that come, if there are plots. Decodes each field once,
   // without a lock. Beyond the time_budget, fields miss samples, and the plots have a problem that says so.
   void plot(std::span<const std::byte> sample, std::int64_t stamp_ns, std::int64_t now_ns);
@@ -121,7 +122,7 @@ class topic_feed {
 
   const std::string topic_;
   const std::function<void()> news_;
-  const feed_memory memory_;
+  const feed_limits limits_;
   std::atomic<std::uint64_t> sample_number_{0};
   std::atomic<std::uint64_t> state_number_{1};  // also grows with the problem of a plot
 
