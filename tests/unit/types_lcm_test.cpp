@@ -159,3 +159,19 @@ TEST_CASE("types lcm: a tree is read to the allowed depth") {
   for (int i = 0; i < 100; ++i) append(sample, {0, 0, 0, 1});
   CHECK_THAT(why_not_decoded(*type, sample), contains("nested deeper than 64"));
 }
+
+// The length alone makes the zeros of an array.
+TEST_CASE("types lcm: a short JSON makes no sample beyond the caller's limit") {
+  const auto type = decoder_of(described("package p; struct t { int32_t n; double x[n]; }", "p.t"));
+  byte_list sample;
+  const result done = types::from_json(*type, R"({"n":1000})", sample, 8012);
+  INFO(done.error().message());
+  CHECK(done);
+  CHECK(sample.size() == 8012);
+  const result refused = types::from_json(*type, R"({"n":1001})", sample, 8012);
+  CHECK(refused.code() == errc::bad_argument);
+  CHECK(contains(refused.error().message(), "makes the sample larger than 8012 bytes"));
+  CHECK(
+      contains(types::from_json(*type, R"({"n":33000000})", sample, std::size_t{4} << 20).error().message(), "4 MiB"));
+  CHECK(sample.size() == 8012);
+}

@@ -55,10 +55,24 @@ TEST_CASE("web message allowance: a burst passes, a flood does not", "[web]") {
   message_allowance allowance;
   message_allowance::clock::time_point now{1h};
   int taken = 0;
-  while (allowance.take(now)) ++taken;
+  while (allowance.take(100, now)) ++taken;
   CHECK(taken == 400);
   now += 1s;
   taken = 0;
-  while (allowance.take(now)) ++taken;
+  while (allowance.take(100, now)) ++taken;
   CHECK(taken == 200);
+}
+
+TEST_CASE("web message allowance: large messages count by their bytes", "[web]") {
+  message_allowance allowance;
+  message_allowance::clock::time_point now{1h};
+  const std::size_t large = std::size_t{64} << 10;
+  int taken = 0;
+  while (allowance.take(large, now)) ++taken;
+  CHECK(taken == 16);
+  now += 1s;
+  taken = 0;
+  while (allowance.take(large, now)) ++taken;
+  CHECK(taken == 4);
+  CHECK(allowance.take(0, now));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "support/catch.h"
@@ -148,4 +149,30 @@ TEST_CASE("web plot sampler: NaN counts only where there is nothing else", "[web
   CHECK(points[0].min == 5);
   CHECK(points[0].max == 5);
   CHECK(std::isnan(points[1].min));
+}
+
+TEST_CASE("web plot sampler: plots are coarser when their room is full", "[web]") {
+  const auto room = std::make_shared<orc::web::plot_room>();
+  {
+    plot_sampler sampler(10'000, room);
+    std::int64_t at = epoch;
+    const auto add = [&](int count) {
+      for (int i = 0; i < count; ++i) sampler.add(at += ms, i == 7 ? 100 : 1, at - epoch);
+    };
+    add(1000);
+    const std::size_t held = room->bytes();
+    CHECK(held > 1000);
+    room->change(0, orc::web::plot_room::max_bytes);  // by others
+    add(1000);
+    const std::size_t others = orc::web::plot_room::max_bytes;
+    CHECK(room->bytes() - others < held / 10);
+    const auto points = all_points(sampler, at - epoch);
+    CHECK(points.size() <= plot_sampler::few_pending + 1);
+    CHECK(std::any_of(points.begin(), points.end(), [](const plot_point& each) { return each.max == 100; }));
+    room->change(others, 0);
+    CHECK(room->bytes() == 0);
+    add(10);
+    CHECK(room->bytes() != 0);
+  }
+  CHECK(room->bytes() == 0);
 }

@@ -235,6 +235,13 @@ def case_publishing() -> None:
             assert "state publisher" in client.until("error")["message"]
             client.send("publish", topic="no name", value=1)
             client.until("error")
+            for index in range(30):
+                client.send("publish", topic=f"many{index}", value=index)
+                client.until("published")
+            client.send("publish", topic="many30", value=30)
+            assert "32 is the limit" in client.until("error")["message"]
+            other.send("publish", topic="many30", value=30)
+            other.until("published")
         with Client(system) as client:  # the topics ended with their client
             end = time.monotonic() + PATIENCE_S
             while True:
@@ -276,7 +283,7 @@ def case_recording() -> None:
         system.start_web(file)
         with Client(system) as client:
             start, end = int(client.hello["start"]), int(client.hello["end"])
-            assert client.hello["mode"] == "recording" and client.hello["files"] == [file] and start < end
+            assert client.hello["mode"] == "recording" and client.hello["files"] == [os.path.basename(file)] and start < end
             client.send("system", on=True)
             assert [topic["name"] for topic in client.until("system")["topics"]] == ["counted"]
             client.send("seek", time=str(end))
@@ -304,6 +311,8 @@ def case_bad_messages() -> None:
             assert (error["about"], error["id"], error["message"]) == ("open", 1, '"topic" is missing'), error
             client.send("fly")
             assert client.until("error")["about"] == "fly"
+            client.send("f" * 4000)
+            assert client.until("error")["about"] == "f" * 64
             client.send("open", id=1, topic="a")
             client.send("open", id=1, topic="a")
             assert "open already" in client.until("error")["message"]
@@ -420,6 +429,9 @@ def case_foreign_pages() -> None:
         assert opened(protocol="other, orc.web.v1") == "101"
         assert opened(more="\nOrigin: http://evil.example") == "403"
         assert opened(more="\nOrigin: null") == "403"
+        assert opened(more="\nOrigin:") == "403"
+        assert opened(more="\nOrigin: http://localhost:PORT\nOrigin: http://evil.example") == "403"
+        assert opened(more="\nOrigin: http://evil.example\nOrigin: http://localhost:PORT") == "403"
         assert opened(more="\nOrigin: http://localhost:1") == "403"
         assert opened(host="evil.example:PORT", more="\nOrigin: http://evil.example:PORT") == "403"
         assert opened(host="localhost:1") == "403"
@@ -476,6 +488,25 @@ def case_a_thousand_connections() -> None:
             for other in others:
                 other.socket.close()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def case_idle_sockets() -> None:
+    def loaded(raw: socket.socket) -> bool:
+        raw.sendall(f"HEAD / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        return raw.recv(4096).startswith(b"HTTP/1.1 200")
+
+    with serving() as system:
+        port = port_of(system)
+        idle = []
+        for _ in range(300):  # more than the server has; each is ready for another request
+            idle.append(socket.create_connection(("127.0.0.1", port), PATIENCE_S))
+            assert loaded(idle[-1]), len(idle)
+        assert idle[0].recv(1) == b"", "the oldest is closed"
+        for index in range(1, 100):
+            assert loaded(idle[-1]), index
+        assert idle[-1].recv(1) == b"", "after 100 requests"
+        for raw in idle:
+            raw.close()
 
 
 def case_command_line() -> None:

@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t queue_length = 1024;
 constexpr int samples_per_visit = 256;  // then other topics have their turn
 constexpr auto queue_pause = 8ms;       // samples that come meanwhile are received together
+constexpr std::size_t kept_copy_bytes = std::size_t{256} << 10;
+constexpr auto request_pause = 1s;
 constexpr auto hold_pause = 5ms;
 constexpr auto longest_hold = 500ms;
 
@@ -41,8 +43,12 @@ void followed_topic::receive_as(const reception& how) {
   how_ = how;
   if (same_request) return;
   if (subscriber_) (void)from_.release_topic(feed_->topic());
+  request(clock::now());
+}
+
+void followed_topic::request(clock::time_point now) {
   request_options options;
-  if (how.every_sample) {
+  if (how_.every_sample) {
     options.conflate = 0;
     options.depth = queue_length;
   }
@@ -50,6 +56,7 @@ void followed_topic::receive_as(const reception& how) {
   const result asked = from_.request_topic(feed_->topic(), options);
   subscriber_ = from_.subscriber(feed_->topic());
   was_up_ = false;
+  request_at_ = now + request_pause;
   if (subscriber_) return;
   feed_->set_state({feed_state::kind::waiting, asked.error().message()});
   feed_->announce();
@@ -116,6 +123,7 @@ void followed_topic::deliver(message&& sample, clock::time_point now) {
     // A publisher over shared memory that lies could change the bytes while they are decoded.
     copy_.assign(sample.bytes().begin(), sample.bytes().end());
     feed_->plot(copy_, sample.stamp_ns(), nanoseconds(now));
+    if (copy_.capacity() > kept_copy_bytes) copy_ = {};
   }
   if (now >= show_at_) {
     to_show_.reset();
@@ -127,7 +135,8 @@ void followed_topic::deliver(message&& sample, clock::time_point now) {
 
 void followed_topic::show(const message& sample, clock::time_point now) {
   auto made = std::make_shared<fed_sample>();
-  if (sample.size() <= max_shown_bytes) made->data.assign(sample.bytes().begin(), sample.bytes().end());
+  made->share = feed_->keep(sample.size());
+  if (made->share) made->data.assign(sample.bytes().begin(), sample.bytes().end());
   made->size = sample.size();
   made->sequence = sample.sequence();
   made->stamp_ns = sample.stamp_ns();
@@ -167,6 +176,7 @@ void followed_topic::follow_type() {
 }
 
 void followed_topic::look(clock::time_point now) {
+  if (!subscriber_ && now >= request_at_) request(now);
   if (!subscriber_) return;  // its state says why
   if (held_) {
     if (release_held(now)) feed_->announce();
@@ -179,6 +189,7 @@ void followed_topic::look(clock::time_point now) {
   feed_state state;
   state.what = up ? feed_state::kind::up : (was_up_ || any_) ? feed_state::kind::gone : feed_state::kind::waiting;
   if (!up) state.message = subscriber_.link().reason;
+  if (subscriber_.fd() < 0) state.message = "out of file descriptors: raise the limit (ulimit -n)";
   const auto before = feed_->state_number();
   feed_->set_state(std::move(state));
   if (feed_->state_number() != before) feed_->announce();

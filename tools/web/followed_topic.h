@@ -50,6 +50,7 @@ class followed_topic {
  private:
   enum class received : std::uint8_t { nothing, something, held };
 
+  void request(clock::time_point now);
   [[nodiscard]] received receive_one(clock::time_point now);
   [[nodiscard]] bool is_other_publication(const message& sample) const noexcept;
   void hold(message&& sample, clock::time_point now);
@@ -65,6 +66,7 @@ class followed_topic {
   type_watch& types_;
   reception how_ = {};
   subscriber subscriber_;
+  clock::time_point request_at_ = {};  // again, while there is no subscriber_
 
   bool any_ = false;         // a sample came
   std::string publication_;  // its publication's id; empty: not known

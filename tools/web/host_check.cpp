@@ -61,7 +61,6 @@ bool is_own_host(std::string_view host, const detail::ip_port& local, std::strin
 }
 
 bool is_own_origin(std::string_view origin, std::string_view host) {
-  if (origin.empty()) return true;
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return lower(origin.substr(scheme.size())) == lower(host);
   }

@@ -14,8 +14,7 @@ namespace orc::web {
 // loopback; else the number of the address that it came in at, or this host's own name. `own_name`: gethostname(2).
 [[nodiscard]] bool is_own_host(std::string_view host, const detail::ip_port& local, std::string_view own_name);
 
-// Whether a WebSocket with this Origin header may be opened: there is none (no browser), or it is the page that the
-// same Host serves.
+// Whether a WebSocket with this Origin header may be opened: it is the page that the same Host serves.
 [[nodiscard]] bool is_own_origin(std::string_view origin, std::string_view host);
 
 }  // namespace orc::web

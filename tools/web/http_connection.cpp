@@ -18,6 +18,9 @@ namespace {
 namespace beast = boost::beast;
 namespace http = beast::http;
 
+// Of one connection; then the browser opens another one.
+constexpr int max_requests = 100;
+constexpr std::chrono::seconds longest_life{60};
 constexpr std::uint32_t max_header_bytes = 8 << 10;
 constexpr std::string_view content_policy =
     "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
@@ -32,11 +35,24 @@ void http_connection::read() {
   parser_->header_limit(max_header_bytes);
   parser_->body_limit(0);
   stream_.expires_after(handshake_patience);
+  idle_ = server_.idle.insert(server_.idle.end(), this);
   http::async_read(stream_, incoming_, *parser_,
                    [self = shared_from_this()](beast::error_code failed, std::size_t /*bytes*/) {
+                     self->leave_idle();
                      if (failed) return self->stream_.close();
                      self->answer(self->parser_->get());
                    });
+}
+
+void http_connection::leave_idle() noexcept {
+  if (idle_ == server_.idle.end()) return;
+  server_.idle.erase(idle_);
+  idle_ = server_.idle.end();
+}
+
+void http_connection::give_up() {
+  leave_idle();
+  stream_.close();
 }
 
 void http_connection::answer(const request_type& request) {
@@ -53,7 +69,10 @@ void http_connection::answer(const request_type& request) {
 
 void http_connection::open_websocket(const request_type& request) {
   if (request.target() != "/ws") return refuse(request, http::status::not_found, "the WebSocket is at /ws\n");
-  if (!is_own_origin(view(request[http::field::origin]), view(request[http::field::host])))
+  // Programs that are no browsers send none.
+  const auto origins = request.count(http::field::origin);
+  if (origins > 1 ||
+      (origins == 1 && !is_own_origin(view(request[http::field::origin]), view(request[http::field::host]))))
     return refuse(request, http::status::forbidden, "pages of other servers may not connect\n");
   session_maker* chosen = nullptr;
   for (const auto& offered : http::token_list(request[http::field::sec_websocket_protocol])) {
@@ -83,7 +102,8 @@ void http_connection::send(const request_type& request, http::status status, std
   response_.set("X-Content-Type-Options", "nosniff");
   response_.set("Referrer-Policy", "no-referrer");
   response_.set("Cross-Origin-Resource-Policy", "same-origin");
-  response_.keep_alive(request.keep_alive() && status == http::status::ok);
+  const bool old = ++requests_ >= max_requests || clock::now() - began_ >= longest_life;
+  response_.keep_alive(request.keep_alive() && status == http::status::ok && !old);
   if (request.method() != http::verb::head) response_.body() = {body.data(), body.size()};
   response_.content_length(body.size());
   stream_.expires_after(handshake_patience);

@@ -133,7 +133,8 @@ void image_reader::find_pixels() {
 
 bool image_reader::find_bytes(const fed_sample& sample, raw_picture& found, std::string& problem) {
   if (sample.size > sample.data.size()) {
-    problem = "the sample is larger than 64 MiB";
+    problem = sample.size > max_shown_bytes ? "the sample is larger than 64 MiB"
+                                            : "the sample is too large: there is no memory left for it";
     return false;
   }
   if (!path_problem_.empty()) {

@@ -57,7 +57,7 @@ live_source::~live_source() {
 std::shared_ptr<topic_feed> live_source::open(const std::string& topic, interest what) {
   const std::lock_guard lock(mutex_);
   wanted_topic& wanted = wanted_[topic];
-  if (!wanted.feed) wanted.feed = std::make_shared<topic_feed>(topic, news_);
+  if (!wanted.feed) wanted.feed = std::make_shared<topic_feed>(topic, news_, limits_);
   ++wanted.uses[static_cast<std::size_t>(what)];
   changed_.insert(topic);
   bell_.ring();
@@ -75,12 +75,13 @@ void live_source::close(const std::string& topic, interest what) noexcept {
   bell_.ring();
 }
 
+bool live_source::stopping() {
+  const std::lock_guard lock(mutex_);
+  return stop_;
+}
+
 void live_source::run() {
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) break;
-    }
+  while (!stopping()) {
     obey();
     const auto now = clock::now();
     visit_due(now);
@@ -134,28 +135,28 @@ void live_source::forget(followed_topic& topic) {
 
 void live_source::visit(followed_topic& topic, clock::time_point now) {
   due_.erase({topic.due, &topic});
-  if (const auto next = topic.receive(now)) {
-    topic.due = *next;
-    due_.insert({topic.due, &topic});
-    return;
-  }
-  watch(topic);
+  auto next = topic.receive(now);
+  if (!next && !watch(topic)) next = now + look_pause;
+  if (!next) return;
+  topic.due = *next;
+  due_.insert({topic.due, &topic});
 }
 
 // Once, until the next visit. The descriptor is another one after the topic was requested in another way, and closing
-// the one before has taken it out of the epoll.
-void live_source::watch(followed_topic& topic) {
+// the one before has taken it out of the epoll. False: there is no descriptor, for the system has none left.
+bool live_source::watch(followed_topic& topic) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u64 = topic.number;
   const int fd = topic.fd();
-  if (fd < 0) return;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT)
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  if (fd < 0) return false;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return true;
+  return errno == ENOENT && ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void live_source::visit_due(clock::time_point now) {
-  while (!due_.empty() && due_.begin()->first <= now) visit(*due_.begin()->second, now + 1ns);
+  // Each visit can take long, when samples are large.
+  while (!due_.empty() && due_.begin()->first <= now && !stopping()) visit(*due_.begin()->second, now + 1ns);
 }
 
 void live_source::visit_all(clock::time_point now) {
@@ -174,7 +175,7 @@ void live_source::wait(clock::time_point now) {
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms(now));
   const auto then = clock::now();
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && !stopping(); ++i) {
     const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
     if (number == bell_number) {
       bell_.clear();

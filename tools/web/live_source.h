@@ -39,16 +39,18 @@ class live_source final : public feed_source {
   };
 
   void run();
+  [[nodiscard]] bool stopping();
   void obey();
   void visit_due(clock::time_point now);
   void visit_all(clock::time_point now);
   void visit(followed_topic& topic, clock::time_point now);
-  void watch(followed_topic& topic);
+  [[nodiscard]] bool watch(followed_topic& topic);
   void forget(followed_topic& topic);
   [[nodiscard]] int wait_ms(clock::time_point now) const;
   void wait(clock::time_point now);
 
   const std::function<void()> news_;
+  const feed_limits limits_;
   participant participant_;
   type_watch types_;
   detail::doorbell bell_;

@@ -15,6 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_replies = 1024;  // that wait because the client does not read
+constexpr std::size_t max_reply_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_echo = 64;  // bytes of an "op" that there is not
 constexpr auto time_pause = 100ms;
 
 }  // namespace
@@ -49,6 +51,7 @@ class page_session::page_time final : public page_thing {
 
 page_session::page_session(const shown_sources& from) : from_(from) {
   replies_.add(greeting());
+  greeting_bytes_ = replies_.bytes();  // they have room of their own, whatever the names of files
   if (from_.recording != nullptr) time_ = std::make_unique<page_time>(*from_.recording);
   if (from_.publish != nullptr) desk_ = from_.publish->enter();
 }
@@ -69,7 +72,7 @@ std::string page_session::greeting() const {
   if (recording != nullptr) {
     for (const std::string& each : recording->files()) {
       if (&each != &recording->files().front()) text += ',';
-      append_quoted(text, each);
+      append_quoted(text, each.substr(each.rfind('/') + 1));  // folders tell about the host
     }
   }
   text += R"(],"start":)";
@@ -92,7 +95,7 @@ bool page_session::receive(std::string_view message, bool text, std::string& why
     fail(read, problem);
   else
     obey(read);
-  if (replies_.size() <= max_replies) return true;
+  if (replies_.size() <= max_replies && replies_.bytes() <= greeting_bytes_ + max_reply_bytes) return true;
   why = "the answers are not read";
   return false;
 }
@@ -140,7 +143,8 @@ void page_session::open(const client_message& message) {
     made = std::make_unique<page_plot>(id, from_.feeds, message.topic, message.field, message.number);
   else
     made = std::make_unique<page_image>(id, from_.feeds, message.topic,
-                                        image_layout{message.field, message.encoding, message.width, message.height});
+                                        image_layout{message.field, message.encoding, message.width, message.height},
+                                        from_.pictures);
   things_.emplace(message.id, std::move(made));
 }
 
@@ -185,7 +189,7 @@ void page_session::control(const client_message& message) {
 }
 
 void page_session::fail(const client_message& message, std::string_view why) {
-  replies_.add(error_text(message.op_name, message.id, why));
+  replies_.add(error_text(std::string_view(message.op_name).substr(0, max_echo), message.id, why));
 }
 
 void page_session::answer_published() {

@@ -10,6 +10,7 @@
 #include "tools/web/client_message.h"
 #include "tools/web/client_session.h"
 #include "tools/web/feed_source.h"
+#include "tools/web/memory_budget.h"
 #include "tools/web/outbox.h"
 #include "tools/web/page_things.h"
 #include "tools/web/playback.h"
@@ -24,6 +25,8 @@ struct shown_sources {
   system_source& system;
   publish_desk* publish = nullptr;  // null: clients may not publish
   playback* recording = nullptr;    // null: the running system
+  // The large pictures that are on their way to clients.
+  std::shared_ptr<memory_budget> pictures = std::make_shared<memory_budget>(std::size_t{256} << 20);
 };
 
 class page_session final : public client_session {
@@ -58,6 +61,7 @@ class page_session final : public client_session {
   const shown_sources from_;
   outbox outbox_;
   page_replies replies_;
+  std::size_t greeting_bytes_ = 0;
   std::unique_ptr<page_thing> system_;
   std::unique_ptr<page_thing> time_;
   std::map<std::int64_t, std::unique_ptr<page_thing>> things_;

@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 
 constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
 constexpr auto image_pause = 30ms;
+constexpr auto state_pause = 100ms;
+constexpr auto room_pause = 100ms;
+constexpr std::size_t small_picture = std::size_t{1} << 20;  // always has room: there are few clients
 constexpr auto plot_pause = 16ms;
 constexpr auto system_pause = 200ms;  // the poller itself pauses half a second
 constexpr std::uint8_t kind_plot = 1;
@@ -48,7 +51,8 @@ void append_type(std::string& to, const decoded_type* type) {
   const tree_limits limits;
   if (sample.size > sample.data.size()) {
     append_bytes_tree(to, {}, limits);
-    return "samples of more than 64 MiB are not shown";
+    if (sample.size > max_shown_bytes) return "samples of more than 64 MiB are not shown";
+    return "the sample is too large: those that are shown already fill the memory for them";
   }
   if (!sample.type || !sample.type->decoder) {
     append_bytes_tree(to, sample.data, limits);
@@ -72,6 +76,7 @@ clock::time_point page_replies::refresh(clock::time_point now) {
 bool page_replies::take(frame& to) {
   if (texts_.empty()) return false;
   to = {.head = std::move(texts_.front())};
+  bytes_ -= to.head.size();
   texts_.pop_front();
   return true;
 }
@@ -93,6 +98,7 @@ bool page_system::take(frame& to) {
 bool page_topic::take_state(frame& to) {
   sent_state_ = feed_->state_number();
   own_news_ = false;
+  state_at_ = clock::now() + state_pause;
   const feed_state state = feed_->state();
   const std::string own = problem();
   std::string text = R"({"op":"topic","id":)";
@@ -107,13 +113,15 @@ bool page_topic::take_state(frame& to) {
 }
 
 clock::time_point page_sample::refresh(clock::time_point /*now*/) {
-  return has_state() || sent_ != feed_->sample_number() ? next_ : clock::time_point::max();
+  return sent_ != feed_->sample_number() ? std::min(next_, state_at()) : state_at();
 }
 
-bool page_sample::has_more() const { return has_state() || (sent_ != feed_->sample_number() && clock::now() >= next_); }
+bool page_sample::has_more() const {
+  return state_is_due() || (sent_ != feed_->sample_number() && clock::now() >= next_);
+}
 
 bool page_sample::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto number = feed_->sample_number();
   if (number == sent_) return false;
   sent_ = number;
@@ -153,10 +161,10 @@ clock::time_point page_plot::refresh(clock::time_point now) {
   return has_more() ? now : now + plot_pause;
 }
 
-bool page_plot::has_more() const { return has_state() || feed_->plot_ready(*plot_, monotonic_ns(clock::now())); }
+bool page_plot::has_more() const { return state_is_due() || feed_->plot_ready(*plot_, monotonic_ns(clock::now())); }
 
 bool page_plot::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto now = clock::now();
   const plot_batch batch = feed_->take(*plot_, monotonic_ns(now));
   if (batch.points.empty()) return false;
@@ -178,28 +186,49 @@ bool page_plot::take(frame& to) {
   return true;
 }
 
-clock::time_point page_image::refresh(clock::time_point now) {
-  if (has_state()) return now;
-  if (in_flight_ || sent_ == feed_->sample_number()) return clock::time_point::max();
-  return next_;
+clock::time_point page_image::refresh(clock::time_point /*now*/) {
+  if (in_flight_ || sent_ == feed_->sample_number()) return state_at();
+  return std::min(next_, state_at());
+}
+
+// The share of a picture ends with its frame.
+bool page_image::take_room(const fed_sample& sample, frame& picture) {
+  struct owners {
+    std::shared_ptr<const void> bytes;
+    std::shared_ptr<const void> share;
+  };
+  const std::size_t bytes = picture.head.capacity() + (picture.owner ? sample.data.size() : 0);
+  needed_ = 0;
+  if (bytes <= small_picture) return true;
+  auto share = frames_->take(bytes);
+  if (share) {
+    picture.owner = std::make_shared<const owners>(owners{std::move(picture.owner), std::move(share)});
+    return true;
+  }
+  needed_ = bytes;
+  picture = {};
+  return false;
 }
 
 bool page_image::take(frame& to) {
-  if (has_state()) return take_state(to);
+  if (state_is_due()) return take_state(to);
   const auto number = feed_->sample_number();
   if (in_flight_ || number == sent_) return false;
-  sent_ = number;
-  const auto sample = feed_->newest();
-  if (!sample) return false;
-  next_ = clock::now() + image_pause;
+  next_ = clock::now() + room_pause;
+  if (needed_ > frames_->room()) return false;
   to = {};
   std::string problem;
+  const auto sample = feed_->newest();
+  if (!sample) return false;
   if (reader_.read(sample, id_, to, problem)) {
+    if (!take_room(*sample, to)) return false;
     in_flight_ = true;
     problem.clear();
   }
+  sent_ = number;
+  next_ = clock::now() + image_pause;
   if (problem != std::exchange(problem_, problem)) report_again();
-  return in_flight_ || (has_state() && take_state(to));
+  return in_flight_ || (state_is_due() && take_state(to));
 }
 
 }  // namespace orc::web

@@ -9,6 +9,7 @@
 #include "tools/web/client_session.h"
 #include "tools/web/feed_source.h"
 #include "tools/web/image_reader.h"
+#include "tools/web/memory_budget.h"
 #include "tools/web/outbox.h"
 #include "tools/web/system_source.h"
 
@@ -24,14 +25,19 @@ class page_thing : public outgoing {
 // Answers, in order.
 class page_replies final : public page_thing {
  public:
-  void add(std::string text) { texts_.push_back(std::move(text)); }
+  void add(std::string text) {
+    bytes_ += text.size();
+    texts_.push_back(std::move(text));
+  }
   [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
   [[nodiscard]] bool has_more() const override { return !texts_.empty(); }
 
  private:
   std::deque<std::string> texts_;
+  std::size_t bytes_ = 0;
 };
 
 class page_system final : public page_thing {
@@ -56,6 +62,11 @@ class page_topic : public page_thing {
  protected:
   // Whether there is a new state to report, also of the thing's own.
   [[nodiscard]] bool has_state() const noexcept { return sent_state_ != feed_->state_number() || own_news_; }
+  // When to report it: samples that differ can change it with each of them. time_point::max(): there is none.
+  [[nodiscard]] clock::time_point state_at() const noexcept {
+    return has_state() ? state_at_ : clock::time_point::max();
+  }
+  [[nodiscard]] bool state_is_due() const noexcept { return has_state() && clock::now() >= state_at_; }
   bool take_state(frame& to);
   // Why the topic is not shown, beyond what the feed says.
   [[nodiscard]] virtual std::string problem() const = 0;
@@ -68,6 +79,7 @@ class page_topic : public page_thing {
  private:
   std::uint64_t sent_state_ = 0;
   bool own_news_ = false;
+  clock::time_point state_at_ = {};
 };
 
 class page_sample final : public page_topic {
@@ -102,17 +114,22 @@ class page_plot final : public page_topic {
 
 class page_image final : public page_topic {
  public:
-  page_image(std::uint32_t id, feed_source& from, const std::string& topic, image_layout layout)
-      : page_topic(id, from, topic, interest::images), reader_(std::move(layout)) {}
+  // `frames`: the memory for the pictures that are on their way, of all clients.
+  page_image(std::uint32_t id, feed_source& from, const std::string& topic, image_layout layout,
+             std::shared_ptr<memory_budget> frames)
+      : page_topic(id, from, topic, interest::images), frames_(std::move(frames)), reader_(std::move(layout)) {}
   // The client has drawn the picture.
   void shown() noexcept { in_flight_ = false; }
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return has_state(); }
+  [[nodiscard]] bool has_more() const override { return state_is_due(); }
 
  private:
   [[nodiscard]] std::string problem() const override { return problem_; }
+  [[nodiscard]] bool take_room(const fed_sample& sample, frame& picture);
 
+  const std::shared_ptr<memory_budget> frames_;
+  std::size_t needed_ = 0;  // of frames_, for the picture that waits
   image_reader reader_;
   std::uint64_t sent_ = 0;
   bool in_flight_ = false;

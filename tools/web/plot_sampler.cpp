@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tools/web/moments.h"
 
@@ -20,7 +21,19 @@ void widen(double& min, double& max, double low, double high) noexcept {
 
 }  // namespace
 
-plot_sampler::plot_sampler(double per_second) { set_resolution(per_second); }
+plot_sampler::plot_sampler(double per_second, std::shared_ptr<plot_room> room) : room_(std::move(room)) {
+  set_resolution(per_second);
+}
+
+plot_sampler::~plot_sampler() {
+  complete_.clear();
+  count();
+}
+
+void plot_sampler::count() {
+  if (room_) room_->change(counted_ * sizeof(slot), complete_.size() * sizeof(slot));
+  counted_ = complete_.size();
+}
 
 void plot_sampler::set_resolution(double per_second) {
   close_slot();
@@ -62,7 +75,9 @@ void plot_sampler::close_slot() {
   is_open_ = false;
   last_stamp_ns_ = open_.stamp_ns;
   complete_.push_back(open_);
-  if (complete_.size() > max_pending) merge_neighbours();
+  const bool full = room_ && room_->full();
+  if (complete_.size() > (full ? few_pending : max_pending)) merge_neighbours();
+  count();
 }
 
 void plot_sampler::merge_neighbours() {
@@ -94,6 +109,7 @@ plot_batch plot_sampler::take(std::int64_t now_ns) {
     taken.points.push_back({static_cast<double>(next.stamp_ns) * 1e-9, next.min, next.max});
     complete_.pop_front();
   }
+  count();
   return taken;
 }
 

@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
+
+#include "tools/web/plot_room.h"
 
 namespace orc::web {
 
@@ -22,15 +25,20 @@ struct plot_batch {
 };
 
 // Every number that comes counts in one point, also when points are not taken for long: then the oldest structure is
-// coarser, and there are never more than max_pending points. A thread at a time. `now_ns`: CLOCK_MONOTONIC.
+// coarser, and there are never more than max_pending points; when the room of all plots is full, few_pending. A thread
+// at a time. `now_ns`: CLOCK_MONOTONIC.
 class plot_sampler {
  public:
   static constexpr std::size_t max_pending = 4096;
+  static constexpr std::size_t few_pending = 64;
   static constexpr double min_per_second = 0.01;
   static constexpr double max_per_second = 10'000;
 
-  // Slots per second; values outside of the limits are moved to them.
-  explicit plot_sampler(double per_second);
+  // Slots per second; values outside of the limits are moved to them. `room` may be null.
+  explicit plot_sampler(double per_second, std::shared_ptr<plot_room> room = nullptr);
+  ~plot_sampler();
+  plot_sampler(const plot_sampler&) = delete;
+  plot_sampler& operator=(const plot_sampler&) = delete;
 
   void set_resolution(double per_second);
   // `stamp_ns`: since the Unix epoch. Stamps that are a little older than the one before count at its time; those that
@@ -55,8 +63,11 @@ class plot_sampler {
 
   void close_slot();
   void merge_neighbours();
+  void count();
   [[nodiscard]] bool is_over(std::int64_t now_ns) const noexcept;
 
+  const std::shared_ptr<plot_room> room_;
+  std::size_t counted_ = 0;  // slots of complete_ that room_ knows
   std::int64_t width_ns_ = 1;
   std::deque<slot> complete_;
   slot open_;

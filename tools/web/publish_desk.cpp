@@ -1,5 +1,6 @@
 #include "tools/web/publish_desk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "orc/types/json.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t max_waiting = 16;  // samples of one client
 constexpr std::size_t max_topics = 256;
+constexpr std::size_t max_client_topics = 32;
+constexpr std::size_t max_sample_bytes = std::size_t{4} << 20;
 
 // Returns why the type of a topic cannot be had; empty: `found` is it.
 [[nodiscard]] std::string find_type(directory& from, const std::string& topic, type_description& found) {
@@ -119,8 +122,15 @@ void publish_desk::end_topics_of(client who) {
   }
 }
 
+std::size_t publish_desk::topics_of(client who) const {
+  return static_cast<std::size_t>(
+      std::count_if(topics_.begin(), topics_.end(), [who](const auto& each) { return each.second.by.contains(who); }));
+}
+
 std::string publish_desk::publish(const job& what) {
   auto at = topics_.find(what.topic);
+  if ((at == topics_.end() || !at->second.by.contains(what.who)) && topics_of(what.who) >= max_client_topics)
+    return "you publish too many topics: 32 is the limit";
   if (at == topics_.end()) {
     if (topics_.size() == max_topics) return "too many topics are published from here: 256 is the limit";
     published_topic made;
@@ -135,7 +145,8 @@ std::string publish_desk::publish(const job& what) {
   result sent;
   if (topic.type) {
     std::vector<std::byte> sample;
-    if (const result made = types::from_json(*topic.type, what.json, sample); !made) return made.error().message();
+    if (const result made = types::from_json(*topic.type, what.json, sample, max_sample_bytes); !made)
+      return made.error().message();
     sent = to.send(sample.data(), sample.size());
   } else {
     sent = to.send(what.json.data(), what.json.size());

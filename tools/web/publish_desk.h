@@ -64,6 +64,7 @@ class publish_desk {
 
   void run();
   void end_topics_of(client who);
+  [[nodiscard]] std::size_t topics_of(client who) const;
   [[nodiscard]] std::string publish(const job& what);
   [[nodiscard]] std::string register_topic(const job& what, published_topic& made);
 

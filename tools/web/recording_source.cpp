@@ -84,7 +84,7 @@ std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, int
   recorded_topic& found = topics_[topic];
   ++found.uses;
   if (found.feed) return found.feed;
-  found.feed = std::make_shared<topic_feed>(topic, news_);
+  found.feed = std::make_shared<topic_feed>(topic, news_, limits_);
   set_state(topic, found);
   if (!found.any) return found.feed;
   found.feed->set_type(found.type);
@@ -154,9 +154,13 @@ const std::shared_ptr<const decoded_type>& recording_source::type_of(std::size_t
 
 result recording_source::publish(const cli::played_sample& sample) {
   const auto now = clock::now();
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   recorded_topic& topic = topics_[channels_[sample.channel].what.topic];
-  topic.data.assign(sample.data.begin(), sample.data.end());
+  topic.share.reset();
+  topic.share = limits_.keep(sample.data.size());
+  // Memory that a larger sample left behind is no part of the share.
+  if (!topic.share || topic.data.capacity() > 2 * sample.data.size()) topic.data = {};
+  if (topic.share) topic.data.assign(sample.data.begin(), sample.data.end());
   topic.newest = sample;
   if (!topic.any || topic.channel != sample.channel) {
     topic.channel = sample.channel;
@@ -167,7 +171,11 @@ result recording_source::publish(const cli::played_sample& sample) {
   settle(topic.lapses);
   if (!topic.feed) return {};
   if (is_first) set_state(topic.feed->topic(), topic);
-  topic.feed->plot(topic.data, sample.stamp_ns, monotonic_ns(now));
+  const auto feed = topic.feed;
+  lock.unlock();  // decoding can take long
+  feed->plot(sample.data, sample.stamp_ns, monotonic_ns(now));
+  lock.lock();
+  if (topic.feed != feed) return {};
   if (now >= topic.show_at) {
     show(topic, now);
   } else if (!std::exchange(topic.waits, true)) {
@@ -200,8 +208,9 @@ void recording_source::lapse(recorded_topic& topic) {
 
 void recording_source::show(recorded_topic& topic, clock::time_point now) {
   auto made = std::make_shared<fed_sample>();
-  made->size = topic.data.size();
-  if (made->size <= max_shown_bytes) made->data = topic.data;
+  made->size = topic.newest.data.size();
+  made->share = topic.share ? limits_.keep(made->size) : nullptr;
+  if (made->share) made->data = topic.data;
   made->sequence = topic.newest.sequence;
   made->stamp_ns = topic.newest.stamp_ns;
   made->age_ns = span_ns(topic.newest.stamp_ns, topic.newest.time_ns);

@@ -52,7 +52,8 @@ class recording_source final : public feed_source, public playback, private cli:
     std::size_t channel = 0;  // of the newest sample
     bool any = false;
     cli::played_sample newest = {};
-    std::vector<std::byte> data = {};
+    std::vector<std::byte> data = {};  // empty: it is too large
+    std::shared_ptr<const void> share = {};
     std::shared_ptr<const decoded_type> type = {};
     bool waits = false;  // the newest sample is not shown yet
     clock::time_point show_at = {};
@@ -78,6 +79,7 @@ class recording_source final : public feed_source, public playback, private cli:
   const std::vector<std::string> files_;
   const std::unique_ptr<cli::merged_recording> recording_;
   const std::function<void()> news_;
+  const feed_limits limits_;
   std::shared_ptr<const std::string> system_text_;
 
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 
 namespace orc::web {
 
+class http_connection;
 class websocket_connection;
 
 inline constexpr std::size_t max_clients = 64;
@@ -25,6 +27,7 @@ struct server_context {
   std::vector<session_maker*> protocols = {};
   std::set<websocket_connection*> clients = {};
   std::size_t sockets = 0;
+  std::list<http_connection*> idle = {};  // wait for a request; the oldest first
   std::string host_name = {};
   // Looks at the sessions at this time, at the latest.
   std::function<void(clock::time_point)> look_at = {};

@@ -91,9 +91,17 @@ class web_server::engine {
         });
         return;
       }
-      if (context_.sockets < max_sockets) std::make_shared<http_connection>(context_, std::move(socket))->start();
+      if (has_room()) std::make_shared<http_connection>(context_, std::move(socket))->start();
       accept();
     });
+  }
+
+  // One peer can hold all sockets. When they are in use, the one that has waited longest for a request is closed.
+  [[nodiscard]] bool has_room() {
+    if (context_.sockets < max_sockets) return true;
+    if (context_.idle.empty()) return false;
+    context_.idle.front()->give_up();
+    return true;
   }
 
   void listen_for(asio::posix::stream_descriptor& bell, detail::doorbell& news) {

@@ -79,7 +79,7 @@ void websocket_connection::read() {
 void websocket_connection::take_message() {
   const auto now = clock::now();
   heard_at_ = now;
-  if (!allowance_.take(now)) return close("too many messages");
+  if (!allowance_.take(incoming_.size(), now)) return close("too many messages");
   const auto bytes = incoming_.cdata();
   std::string why;
   if (!session_->receive({static_cast<const char*>(bytes.data()), bytes.size()}, stream_.got_text(), why))

@@ -46,6 +46,11 @@ bool out_of_range(const std::string& found, std::int64_t least, std::uint64_t mo
   return state.fail("is " + found + "; the range is " + std::to_string(least) + " to " + std::to_string(most));
 }
 
+std::string size_text(std::size_t bytes) {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  return bytes % mebibyte == 0 ? std::to_string(bytes / mebibyte) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
 bool encode_name(const json& from, const enumeration& names, std::uint64_t& number, encode_state& state) {
   const auto& text = from.get_ref<const std::string&>();
   if (const auto* entry = names.find(text)) {
@@ -74,9 +79,11 @@ bool encode_state::wrong_type(const json& found, std::string_view wanted) {
   return fail(text);
 }
 
+bool encode_state::too_large() { return fail("makes the sample larger than " + size_text(max_bytes_)); }
+
 bool encode_state::grow(std::size_t count, std::size_t& at) {
   at = bytes.size();
-  if (count > max_encoded_bytes - bytes.size()) return fail("makes the sample larger than 256 MiB");
+  if (count > max_bytes_ - bytes.size()) return too_large();
   bytes.resize(at + count);
   return true;
 }

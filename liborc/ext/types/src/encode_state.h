@@ -18,12 +18,12 @@
 
 namespace orc::types::detail {
 
-// The largest sample that is made from JSON.
-inline constexpr std::size_t max_encoded_bytes = std::size_t{256} << 20;
-
 // Functions of an encoder return false after an error.
 class encode_state {
  public:
+  // Samples of at most `max_bytes`.
+  explicit encode_state(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
   std::vector<std::byte> bytes = {};
   trail here = {};
 
@@ -31,6 +31,9 @@ class encode_state {
   bool fail(std::string_view sentence);
   // "is a text here, a number is needed"
   bool wrong_type(const nlohmann::json& found, std::string_view wanted);
+  // "makes the sample larger than 256 MiB"
+  bool too_large();
+  [[nodiscard]] std::size_t max_bytes() const noexcept { return max_bytes_; }
   // Appends zeros; `at` is the place of the first in bytes.
   [[nodiscard]] bool grow(std::size_t count, std::size_t& at);
   // Counts structures and elements that are made: types can have many that need no bytes.
@@ -45,6 +48,7 @@ class encode_state {
   [[nodiscard]] result outcome() { return std::move(outcome_); }
 
  private:
+  const std::size_t max_bytes_;
   std::size_t values_left_ = 4 * max_values;
   result outcome_ = {};
 };

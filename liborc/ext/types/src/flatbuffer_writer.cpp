@@ -40,8 +40,8 @@ bool is_default(const flat_field& field, const std::byte* bytes) {
 }  // namespace
 
 bool flatbuffer_writer::reserve(std::size_t bytes) {
-  if (bytes <= max_encoded_bytes - std::min<std::size_t>(builder_.GetSize(), max_encoded_bytes)) return true;
-  return state_.fail("makes the sample larger than 256 MiB");
+  if (bytes <= state_.max_bytes() - std::min<std::size_t>(builder_.GetSize(), state_.max_bytes())) return true;
+  return state_.too_large();
 }
 
 void flatbuffer_writer::push(std::span<const std::byte> bytes, std::size_t alignment) {
@@ -237,7 +237,7 @@ bool flatbuffer_writer::number_vector(const flat_type& type, const enumeration* 
 
 bool flatbuffer_writer::struct_vector(const flat_object& of, const json& from, offset& made) {
   const std::size_t count = from.size();
-  if (of.bytes != 0 && count > max_encoded_bytes / of.bytes) return reserve(max_encoded_bytes + 1);
+  if (of.bytes != 0 && count > state_.max_bytes() / of.bytes) return state_.too_large();
   if (!reserve(count * of.bytes)) return false;
   std::vector<std::byte> bytes(count * of.bytes);
   for (std::size_t i = 0; i < count; ++i) {

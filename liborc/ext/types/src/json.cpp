@@ -34,10 +34,10 @@ result to_json(const decoder& type, std::span<const std::byte> sample, const fie
   return written(std::move(walked), writer, options);
 }
 
-result from_json(const decoder& type, std::string_view text, std::vector<std::byte>& sample) {
+result from_json(const decoder& type, std::string_view text, std::vector<std::byte>& sample, std::size_t max_bytes) {
   nlohmann::json parsed;
   if (result read = detail::parse_json(text, parsed); !read) return read;
-  detail::encode_state state;
+  detail::encode_state state(max_bytes);
   if (type.codec().encode(parsed, state)) sample = std::move(state.bytes);
   return state.outcome();
 }

@@ -42,7 +42,7 @@ bool protobuf_writer::write(const json& from) {
     pb::io::StringOutputStream stream(&made);
     pb::io::CodedOutputStream coded(&stream);
     coded.SetSerializationDeterministic(true);
-    if (root->ByteSizeLong() > max_encoded_bytes) return state_.fail("is larger than 256 MiB");
+    if (root->ByteSizeLong() > state_.max_bytes()) return state_.too_large();
     root->SerializePartialToCodedStream(&coded);
   }
   std::size_t at = 0;

@@ -114,7 +114,7 @@ bool sequential_writer::array(const typed_field& of, const json& from, const std
   if (of.is_number() || (of.kind() == field_kind::character && inner.size() == 1)) {
     std::size_t bytes = of.element_bytes;
     for (const std::size_t each : inner) {
-      if (__builtin_mul_overflow(bytes, each, &bytes)) return state_.fail("makes the sample larger than 256 MiB");
+      if (__builtin_mul_overflow(bytes, each, &bytes)) return state_.too_large();
     }
     std::size_t at = 0;
     if ((bytes != 0 && !align(of.element_bytes)) || !state_.grow(bytes, at)) return false;

@@ -25,6 +25,10 @@ struct json_options {
   std::size_t max_bytes = std::size_t{64} << 20;  // of the JSON
 };
 
+// The largest sample that from_json() makes, unless the caller sets another limit. A few bytes of JSON can ask for it:
+// an LCM array without its elements has zeros.
+inline constexpr std::size_t max_encoded_bytes = std::size_t{256} << 20;
+
 // Writes the sample as JSON, in UTF-8 and without a line end. `out` is replaced, and holds a part when it fails.
 // - bad_argument: as decoder::walk(), or the JSON would be longer than max_bytes.
 result to_json(const decoder& type, std::span<const std::byte> sample, const json_options& options, std::string& out);
@@ -38,7 +42,9 @@ result to_json(const decoder& type, std::span<const std::byte> sample, const fie
 // the arrays, so their fields may be missing. Enumerations take names and numbers. `sample` is replaced if the result
 // is ok, else untouched.
 // - bad_argument: this is not JSON; a name is unknown; a value has the wrong type or is out of range; an array of fixed
-//   size has another size; a limit is violated. The message has the path.
-result from_json(const decoder& type, std::string_view text, std::vector<std::byte>& sample);
+//   size has another size; the sample would be larger than `max_bytes`, or another limit is violated. The message has
+//   the path.
+result from_json(const decoder& type, std::string_view text, std::vector<std::byte>& sample,
+                 std::size_t max_bytes = max_encoded_bytes);
 
 }  // namespace orc::types

@@ -1,0 +1,34 @@
+// Limits the time of work that hostile or large samples can make long.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace orc::web {
+
+// Work may take a share of a core, and 100 ms at once. The last piece of work is not interrupted: it makes a debt,
+// which the next ones wait for. A thread at a time.
+class time_budget {
+ public:
+  using clock = std::chrono::steady_clock;
+  static constexpr double usual_share = 0.2;
+  static constexpr std::chrono::duration<double> at_once = std::chrono::milliseconds(100);
+
+  explicit time_budget(double share = usual_share) noexcept : share_(share) {}
+
+  // Whether more work may begin.
+  [[nodiscard]] bool has_time(clock::time_point now) noexcept {
+    left_ = std::min<std::chrono::duration<double>>(at_once, left_ + (now - counted_) * share_);
+    counted_ = now;
+    return left_.count() > 0;
+  }
+  // CPU time: what other programs take is not its own.
+  void spend(std::chrono::nanoseconds time) noexcept { left_ -= time; }
+
+ private:
+  const double share_;
+  std::chrono::duration<double> left_ = at_once;
+  clock::time_point counted_ = {};
+};
+
+}  // namespace orc::web
