@@ -85,8 +85,8 @@ void websocket_connection::take_message() {
   if (!session_->receive({static_cast<const char*>(bytes.data()), bytes.size()}, stream_.got_text(), why))
     return close(why);
   incoming_.consume(incoming_.size());
-  server_.look_at(refresh(now));
-  if (open_) read();
+  server_.look_at(now);
+  read();
 }
 
 clock::time_point websocket_connection::refresh(clock::time_point now) {
@@ -111,8 +111,9 @@ void websocket_connection::write_next() {
     self->writing_ = false;
     self->outgoing_ = {};
     if (failed) return self->end();
-    // What became new meanwhile goes on in turn.
-    if (self->open_) self->server_.look_at(self->refresh(clock::now()));
+    self->write_next();
+    // All things of all sessions are looked at together, not after each frame: what is new gets its turn then.
+    if (self->open_) self->server_.look_at(clock::now());
   });
 }
 
