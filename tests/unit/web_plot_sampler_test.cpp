@@ -157,7 +157,10 @@ TEST_CASE("web plot sampler: plots are coarser when their room is full", "[web]"
     plot_sampler sampler(10'000, room);
     std::int64_t at = epoch;
     const auto add = [&](int count) {
-      for (int i = 0; i < count; ++i) sampler.add(at += ms, i == 7 ? 100 : 1, at - epoch);
+      for (int i = 0; i < count; ++i) {
+        at += ms;
+        sampler.add(at, i == 7 ? 100 : 1, at - epoch);
+      }
     };
     add(1000);
     const std::size_t held = room->bytes();

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
 constexpr auto image_pause = 30ms;
 constexpr auto state_pause = 100ms;
+constexpr auto state_burst = 900ms;  // a topic that begins changes its state a few times at once
 constexpr auto room_pause = 100ms;
 constexpr std::size_t small_picture = std::size_t{1} << 20;  // always has room: there are few clients
 constexpr auto plot_pause = 16ms;
@@ -98,7 +99,7 @@ bool page_system::take(frame& to) {
 bool page_topic::take_state(frame& to) {
   sent_state_ = feed_->state_number();
   own_news_ = false;
-  state_at_ = clock::now() + state_pause;
+  state_at_ = std::max(state_at_, clock::now() - state_burst) + state_pause;
   const feed_state state = feed_->state();
   const std::string own = problem();
   std::string text = R"({"op":"topic","id":)";
