@@ -19,7 +19,8 @@ using web::open_feed;
 
 std::unique_ptr<web::recording_source> opened(const std::string& path) {
   std::unique_ptr<web::recording_source> made;
-  REQUIRE(web::recording_source::open({path}, [] {}, made));
+  REQUIRE(web::recording_source::open(
+      {path}, [] {}, made));
   return made;
 }
 
