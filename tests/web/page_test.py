@@ -304,10 +304,11 @@ def case_recording() -> None:
             browser.wait("!document.getElementById('recording').hidden")
             browser.wait("/0:0[34]/.test(document.getElementById('recording-time').textContent.split('/')[1])")
             value = "Number(document.querySelector('.line[data-path=t] .value')?.textContent)"
+            first = browser.wait(value)
             browser.run("(() => { const slider = document.getElementById('recording-slider'); slider.value = '5000';"
                         "slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); })()")
             browser.wait("/^0:0[12]/.test(document.getElementById('recording-time').textContent)")
-            middle = browser.wait(value)
+            middle = browser.wait(f"{value} > {first} && {value}")
             browser.click("#recording-play")
             browser.wait(f"{value} > {middle}")
             browser.wait("document.getElementById('recording-play').getAttribute('aria-label') === 'Pause'")
