@@ -1,6 +1,8 @@
 // Recordings that play for clients.
 #include "tools/web/recording_source.h"
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -65,11 +67,12 @@ TEST_CASE("web recording: a damaged chunk is reported", "[web]") {
     REQUIRE(file.writer().flush());
   }
   file.close();
-  std::string bytes = test::file_bytes(path);
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
   const auto at = bytes.find("sample 1");
   REQUIRE(at != std::string::npos);
   bytes[at] = 'S';
-  test::write_file(path, bytes);
+  std::ofstream(path, std::ios::binary) << bytes;
   const auto source = opened(path);
   REQUIRE(wait_until([&] { return !source->status().problem.empty(); }));
   CHECK(source->status().problem.find("run.mcap") != std::string::npos);
