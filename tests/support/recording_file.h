@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 #include "orc/recording/reader.h"
 #include "orc/recording/writer.h"
 #include "support/catch.h"
+#include "support/files.h"
 
 namespace orc::test {
 
@@ -85,16 +84,6 @@ class recording_file {
                    std::string(reinterpret_cast<const char*>(each.data.data()), each.data.size())});
   }
   return all;
-}
-
-[[nodiscard]] inline std::string file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_file(const std::string& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
 }  // namespace orc::test

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "orc/recording/reader.h"
 #include "orc/recording/writer.h"
 #include "support/catch.h"
+#include "support/files.h"
 
 namespace orc::test {
 
@@ -57,9 +56,8 @@ inline void require_ok(const result& done) {
   REQUIRE(static_cast<bool>(done));
 }
 
-inline std::vector<std::byte> file_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+inline std::vector<std::byte> bytes_of_file(const std::string& path) {
+  const std::string text = file_bytes(path);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }

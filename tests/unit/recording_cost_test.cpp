@@ -69,7 +69,8 @@ TEST_CASE("recording cost: opening a file with many metadata records reads these
   require_ok(to->close());
   std::uint64_t count = 0;
   std::unique_ptr<reader> from;
-  require_ok(recording::detail::open_file(std::make_unique<counted_file>(file_bytes(dir.file("a.mcap")), count), from));
+  require_ok(
+      recording::detail::open_file(std::make_unique<counted_file>(bytes_of_file(dir.file("a.mcap")), count), from));
   CHECK(from->metadata().size() == 50);
   CHECK(count < 1'000'000);
 }

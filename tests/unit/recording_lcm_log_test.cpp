@@ -52,7 +52,7 @@ TEST_CASE("recording lcm log: what is written has liblcm's bytes", "[unit]") {
     ++n;
   }
   require_ok(to->close());
-  CHECK(file_bytes(path) == bytes_of(expected));
+  CHECK(bytes_of_file(path) == bytes_of(expected));
 
   const auto from = open_recording(path);
   CHECK(from->summary().format == "lcm");

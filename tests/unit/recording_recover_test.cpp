@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "liborc/ext/recording/src/mcap_records.h"
@@ -65,7 +66,7 @@ std::vector<std::byte> long_recording(std::vector<owned_sample>& samples) {
     require_ok(to->add_metadata("second", {{"b", "2"}}));
   }
   require_ok(to->close());
-  return file_bytes(path);
+  return bytes_of_file(path);
 }
 
 struct outcome {
@@ -207,7 +208,7 @@ TEST_CASE("recording recover: an LCM log goes on behind a page that the disk can
   for (std::uint64_t n = 0; n < 1000; ++n) require_ok(to->write(numbered_sample(which, n, 300)));
   require_ok(to->close());
   for (const std::uint64_t bad : {1U, 20U, 60U}) {
-    const auto made = recover_all(*open_failing(file_bytes(dir.file("a.lcm")), {bad}));
+    const auto made = recover_all(*open_failing(bytes_of_file(dir.file("a.lcm")), {bad}));
     INFO("page " << bad);
     CHECK(made.samples.size() >= 980);
     CHECK(made.samples.size() < 1000);

@@ -38,7 +38,7 @@ made_file make(std::size_t samples, compression which, std::size_t per_chunk) {
     }
   }
   require_ok(to->close());
-  made.bytes = file_bytes(path);
+  made.bytes = bytes_of_file(path);
   return made;
 }
 

@@ -1,8 +1,6 @@
 // Recordings that play for clients.
 #include "tools/web/recording_source.h"
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -67,12 +65,11 @@ TEST_CASE("web recording: a damaged chunk is reported", "[web]") {
     REQUIRE(file.writer().flush());
   }
   file.close();
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  std::string bytes = test::file_bytes(path);
   const auto at = bytes.find("sample 1");
   REQUIRE(at != std::string::npos);
   bytes[at] = 'S';
-  std::ofstream(path, std::ios::binary) << bytes;
+  test::write_file(path, bytes);
   const auto source = opened(path);
   REQUIRE(wait_until([&] { return !source->status().problem.empty(); }));
   CHECK(source->status().problem.find("run.mcap") != std::string::npos);
