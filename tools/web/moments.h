@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/clock.h"
+
 namespace orc::web {
 
-// CLOCK_REALTIME, in ns since the Unix epoch.
-[[nodiscard]] inline std::int64_t realtime_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+using detail::realtime_ns;
 
 // `later_ns` minus `earlier_ns`, limited to the range of the type: samples and recordings may have any stamp.
 [[nodiscard]] inline std::int64_t span_ns(std::int64_t earlier_ns, std::int64_t later_ns) noexcept {

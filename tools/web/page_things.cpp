@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "tools/web/binary_head.h"
 #include "tools/web/json_text.h"
 #include "tools/web/moments.h"
@@ -136,7 +137,7 @@ bool page_sample::take(frame& to) {
   text += R"(,"sequence":)";
   append_quoted_number(text, sample->sequence);
   text += R"(,"age":)";
-  append_number(text, static_cast<double>(sample->age_ns.value_or(span_ns(sample->stamp_ns, realtime_ns()))) * 1e-9);
+  append_number(text, static_cast<double>(sample->age_ns.value_or(detail::age_of(sample->stamp_ns))) * 1e-9);
   text += R"(,"missed":)";
   append_quoted_number(text, sample->missed);
   text += R"(,"size":)";
