@@ -1,7 +1,5 @@
 #include "address_broker.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -11,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/signals_blocked.h"
 #include "broker_service.h"
 #include "broker_socket.h"
 
@@ -34,22 +33,6 @@ broker_service_options service_options(const address_broker_options& from, broke
   return to;
 }
 
-// Blocks signals: they are for the program's own threads.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 class address_broker::loop final : broker_socket::owner {
@@ -65,7 +48,7 @@ class address_broker::loop final : broker_socket::owner {
             service_options(options, *socket_),
             [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
         epoch_(service_.epoch()) {
-    const signals_blocked inherited_by_the_thread;
+    const detail::signals_blocked inherited_by_the_thread;
     thread_ = std::thread([this] { run(); });
   }
   loop(const loop&) = delete;

@@ -1,8 +1,5 @@
 #include "top_subscription.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -10,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/signals_blocked.h"
 #include "orc/participant.h"
 #include "sample_tree.h"
 #include "text.h"
@@ -55,28 +53,12 @@ std::string whole_lines(const std::string& text) {
   return end == std::string::npos ? text.substr(0, most_text) + "\n" : text.substr(0, end + 1);
 }
 
-// Signals are the main thread's.
-class all_signals_blocked {
- public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  all_signals_blocked(const all_signals_blocked&) = delete;
-  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 top_subscription::top_subscription(std::string broker) : broker_(std::move(broker)) {
   (void)news_.fd();
   (void)stop_.fd();
-  const all_signals_blocked blocked;
+  const detail::signals_blocked blocked;  // they are the main thread's
   thread_ = std::thread([this] { run(); });
 }
 

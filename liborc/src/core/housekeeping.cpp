@@ -3,31 +3,16 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <system_error>
+
+#include "base/signals_blocked.h"
 
 namespace orc::detail {
 
 namespace {
 
 constexpr int rest_without_memory_ms = 50;
-
-// Blocks signals: they are for the program's own threads.
-class signals_blocked {
- public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
