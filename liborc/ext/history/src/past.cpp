@@ -1,0 +1,82 @@
+#include "orc/history/past.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace orc {
+
+past::past(const history_options& limits) noexcept
+    : most_samples_(std::max<std::size_t>(limits.samples, 1)),
+      age_ns_(limits.age.count()),
+      max_bytes_(limits.max_bytes) {}
+
+errc past::keep(const message& sample) noexcept try {
+  const auto bytes = sample.bytes();
+  if (!sample || bytes.size() > max_bytes_) return errc::bad_argument;
+  if (count_ != 0 && sample.stamp_ns() < at(count_ - 1).stamp_ns) clear();
+  make_room(bytes.size(), sample.stamp_ns());
+  if (count_ == ring_.size()) grow();
+  entry& kept = ring_[place_of(count_)];
+  kept.bytes.resize(bytes.size());
+  if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
+  kept.sequence = sample.sequence();
+  kept.stamp_ns = sample.stamp_ns();
+  kept.missed = sample.missed();
+  ++count_;
+  bytes_ += bytes.size();
+  return errc::ok;
+} catch (const std::bad_alloc&) {
+  return errc::no_memory;
+}
+
+void past::clear() noexcept {
+  while (count_ != 0) drop_oldest();
+}
+
+past_sample past::operator[](std::size_t index) const noexcept {
+  const entry& kept = at(index);
+  return {kept.bytes, kept.sequence, kept.stamp_ns, kept.missed};
+}
+
+std::size_t past::before(std::int64_t stamp_ns) const noexcept { return search(stamp_ns, false); }
+std::size_t past::until(std::int64_t stamp_ns) const noexcept { return search(stamp_ns, true); }
+
+std::size_t past::search(std::int64_t stamp_ns, bool or_equal) const noexcept {
+  std::size_t low = 0;
+  std::size_t high = count_;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::int64_t found = at(middle).stamp_ns;
+    if (found < stamp_ns || (or_equal && found == stamp_ns))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void past::drop_oldest() noexcept {
+  entry& oldest = ring_[first_];
+  bytes_ -= oldest.bytes.size();
+  // What is reused must not add up to more than the limit: a large sample gives its memory back.
+  if (oldest.bytes.capacity() > max_bytes_ / most_samples_) std::vector<std::byte>().swap(oldest.bytes);
+  first_ = place_of(1);
+  --count_;
+}
+
+void past::make_room(std::size_t bytes, std::int64_t stamp_ns) noexcept {
+  if (count_ == most_samples_) drop_oldest();
+  while (count_ != 0 && bytes_ + bytes > max_bytes_) drop_oldest();
+  while (count_ != 0 && age_ns_ > 0 && stamp_ns - at(0).stamp_ns > age_ns_) drop_oldest();
+}
+
+void past::grow() {
+  std::vector<entry> larger(std::min(most_samples_, std::max<std::size_t>(16, ring_.size() * 2)));
+  for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move(ring_[place_of(i)]);
+  ring_ = std::move(larger);
+  first_ = 0;
+}
+
+}  // namespace orc
