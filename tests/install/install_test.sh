@@ -87,6 +87,7 @@ broker_pid=$!
 for listing in "$work/consumer/listing1" "$work/listing1_pc"; do
   "$work/consumer/feeder" "$listing" || fail "$listing did not control the robot"
 done
+"$work/consumer/history" || fail "a program with orc::history does not run"
 kill -0 "$broker_pid" 2>/dev/null || fail "the broker died"
 kill -TERM "$broker_pid"
 wait "$broker_pid" || fail "the broker left with status $? after SIGTERM"

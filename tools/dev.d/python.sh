@@ -49,7 +49,7 @@ python_package() {
   fi
   if ! { build_wheel &&
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$ORC_ROOT"/build/wheel/*.whl \
-      pytest numpy pyzmq flatbuffers protobuf rosbags mcap mypy >&2; }; then
+      pytest numpy scipy pyzmq flatbuffers protobuf rosbags mcap mypy >&2; }; then
     say "bindings/python cannot be built or installed"
     return 1
   fi

@@ -53,6 +53,7 @@ from orc._errors import (
     UnknownTopic,
     UnknownType,
 )
+from orc._history import History, PastSample
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
 from orc._types import LinkInfo
@@ -97,6 +98,7 @@ __all__ = [
     "Error",
     "Field",
     "Forked",
+    "History",
     "HostState",
     "LinkInfo",
     "Message",
@@ -108,6 +110,7 @@ __all__ = [
     "NotRegistered",
     "NotRequested",
     "Participant",
+    "PastSample",
     "ParticipantState",
     "PublicationCounters",
     "PublicationState",

@@ -57,6 +57,7 @@ from orc._errors import (
     UnknownTopic,
     UnknownType,
 )
+from orc._history import History, PastSample
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
 from orc._types import LinkInfo
@@ -82,6 +83,7 @@ __all__ = [
     "Error",
     "Field",
     "Forked",
+    "History",
     "HostState",
     "LinkInfo",
     "Message",
@@ -93,6 +95,7 @@ __all__ = [
     "NotRegistered",
     "NotRequested",
     "ParticipantState",
+    "PastSample",
     "PublicationCounters",
     "PublicationState",
     "Publisher",
