@@ -308,9 +308,9 @@ TEST_CASE("web cdr transcoder: a few bytes do not make many", "[web]") {
 }
 
 TEST_CASE("web cdr transcoder: types without a definition in ROS 2", "[web]") {
-  CHECK(problem_of({"x", "jsonschema", "json", ""}) == "samples of encoding `json` are not changed into CDR");
-  CHECK(problem_of({"a/msg/T", "ros2msg", "cdr", "int8 a\n"}) == "samples of encoding `cdr` are not changed into CDR");
-  CHECK(problem_of(as_lcm("struct t { int8_t n; t kids[n]; }")) == "`T` contains itself, which ROS 2 does not allow");
+  CHECK(problem_of({"x", "jsonschema", "json", ""}) == "samples of encoding `json` are not converted to CDR");
+  CHECK(problem_of({"a/msg/T", "ros2msg", "cdr", "int8 a\n"}) == "samples of encoding `cdr` are not converted to CDR");
+  CHECK(problem_of(as_lcm("struct t { int8_t n; t kids[n]; }")) == "`t` contains itself, which ROS 2 does not allow");
   CHECK(problem_of(as_lcm("struct t { byte x[65536][32768]; }")) ==
         "the array `x` has more than 2,147,483,647 elements");
   std::string types;

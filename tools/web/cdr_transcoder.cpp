@@ -100,7 +100,7 @@ std::unique_ptr<const cdr_transcoder> cdr_transcoder::make(const types::decoder&
                                                            std::string& problem) {
   const std::string& encoding = type.type().message_encoding;
   if (encoding != "struct" && encoding != "lcm") {
-    problem = "samples of encoding `" + detail::escaped(encoding) + "` are not changed into CDR";
+    problem = "samples of encoding `" + detail::escaped(encoding) + "` are not converted to CDR";
     return nullptr;
   }
   orc::schema read;

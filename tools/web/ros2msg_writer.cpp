@@ -89,7 +89,10 @@ class writer {
   // Gives names to the structure and those in it. LCM's have names; others are named after the way to them.
   bool visit(std::size_t index, std::string_view name, std::size_t level) {
     node& here = nodes_[index];
-    if (here.seen == state::open) return fail("`" + here.name + "` contains itself, which ROS 2 does not allow");
+    if (here.seen == state::open) {
+      return fail("`" + detail::escaped(from_.structures[index].name) +
+                  "` contains itself, which ROS 2 does not allow");
+    }
     if (level - 1 + std::max<std::size_t>(here.levels, 1) > max_levels) {
       return fail("its structures are nested more than 64 levels deep");
     }
