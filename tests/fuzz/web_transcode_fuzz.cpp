@@ -76,7 +76,7 @@ const std::array<type_description, 4>& fixed_types() {
         "x[n]; "
         "j js[n][2]; e es[n]; string s; byte b[3]; boolean f[n]; int16_t m[2][n]; int64_t last; }"},
        {"t", "lcm", "lcm", "struct t { int8_t n; int64_t a[n]; string s; int16_t b[n]; float c; string w[n]; }"},
-       {"t", "lcm", "lcm", "struct e { } struct k { int16_t n; e a[n]; e b[n]; } struct t { int16_t n; k all[n]; }"}}};
+       {"t", "lcm", "lcm", "struct e { } struct k { int8_t n; e a[n]; e b[n]; } struct t { int8_t n; k all[n]; }"}}};
   return types;
 }
 
