@@ -72,9 +72,8 @@ const std::array<type_description, 4>& fixed_types() {
         R"(s":[{"name":"v","type":"uint16","offset":0},{"name":"b","type":"bool","offset":2,"shape":[2]}]},)"
         R"("offset":24,"shape":[2,2]}]})"},
        {"p.t", "lcm", "lcm",
-        "package p; struct e { } struct j { int8_t k; string n; double y[k]; e none; } struct t { int32_t n; double "
-        "x[n]; "
-        "j js[n][2]; e es[n]; string s; byte b[3]; boolean f[n]; int16_t m[2][n]; int64_t last; }"},
+        "package p; struct e { } struct j { int8_t k; string n; double y[k]; e none; } struct t { int8_t n; "
+        "double x[n]; j js[n][2]; e es[n]; string s; byte b[3]; boolean f[n]; int16_t m[2][n]; int64_t last; }"},
        {"t", "lcm", "lcm", "struct t { int8_t n; int64_t a[n]; string s; int16_t b[n]; float c; string w[n]; }"},
        {"t", "lcm", "lcm", "struct e { } struct k { int8_t n; e a[n]; e b[n]; } struct t { int8_t n; k all[n]; }"}}};
   return types;
