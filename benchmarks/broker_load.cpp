@@ -6,9 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +16,7 @@
 #include "base/fd_limit.h"
 #include "benchmarks/broker_load_clients.h"
 #include "benchmarks/support/command_line.h"
+#include "benchmarks/support/process_usage.h"
 #include "orc/directory.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"
@@ -44,27 +43,8 @@ class broker_process {
   }
   void start() { process_ = detail::child_process::start({program_, "--listen", endpoint_, "--log-level", "error"}); }
   void kill() { process_.kill(); }
-  [[nodiscard]] double rss_mb() const {
-    std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.rfind("VmRSS:", 0) == 0) return std::stod(line.substr(6)) * 1024 / 1e6;
-    }
-    return 0;
-  }
-  // utime + stime so far.
-  [[nodiscard]] double cpu_seconds() const {
-    std::ifstream stat("/proc/" + std::to_string(process_.pid()) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    const auto after_name = text.rfind(')');
-    if (after_name == std::string::npos) return 0;
-    std::istringstream fields(text.substr(after_name + 2));
-    std::string skipped;
-    for (int field = 3; field < 14; ++field) fields >> skipped;
-    double utime = 0;
-    double stime = 0;
-    fields >> utime >> stime;
-    return (utime + stime) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  }
+  [[nodiscard]] double rss_mb() const { return memory_mb_of(process_.pid(), "VmRSS"); }
+  [[nodiscard]] double cpu_seconds() const { return cpu_seconds_of(process_.pid()); }
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
 
  private:
