@@ -17,7 +17,7 @@ from typing import Iterator
 MISSING = ""
 try:
     from browser import Browser, Failure, program
-    from system import BIN, System
+    from system import BIN, MANY_TOPICS, System
     import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
     import numpy  # noqa: F401
     import zmq  # noqa: F401
@@ -182,11 +182,48 @@ def case_images() -> None:
 
 def case_old_sample() -> None:
     with System() as system:
-        system.publish("once", "rare")
+        system.publish_natively("old", "rare", "3600")  # sent an hour ago, and nothing since
         with page(system, at="#topic=rare") as browser:
             browser.wait("document.querySelector('.line[data-path=number] .value')?.textContent === '42'")
             assert "the only one" in browser.text()
-            browser.wait("/ old/.test(document.querySelector('.panel .stamp').textContent)")
+            browser.wait("/ 1 h 0\\d min old/.test(document.querySelector('.panel .stamp').textContent)")
+            browser.wait("/^1 h 0\\d min$/.test(document.querySelector('.panel tbody tr td:nth-child(5)')?.textContent)")
+
+
+def case_many_topics() -> None:
+    with System() as system:
+        system.publish_natively("many", str(MANY_TOPICS))
+        begin = time.monotonic()
+        with page(system) as browser:
+            shown = "document.getElementById('topics-count').textContent.replace(/\\D+/g, ' ')"
+            browser.wait(f"{shown} === '{MANY_TOPICS}'")
+            print(f"{MANY_TOPICS} topics in the table after {time.monotonic() - begin:.1f} s, with the start of the browser")
+            assert browser.run("document.querySelectorAll('.row').length") < 100
+            # to the end in 60 steps, a frame each
+            gaps = browser.run("""(async () => {
+              const frame = () => new Promise((done) => requestAnimationFrame(done));
+              const box = document.getElementById('topics-rows');
+              const gaps = [];
+              let before = await frame();
+              for (let step = 1; step <= 60; ++step) {
+                box.scrollTop = (box.scrollHeight - box.clientHeight) * step / 60;
+                const now = await frame();
+                gaps.push(now - before);
+                before = now;
+              }
+              return gaps;
+            })()""")
+            print(f"frames while it scrolls: median {statistics.median(gaps):.0f} ms, longest {max(gaps):.0f} ms")
+            last = f"many/{MANY_TOPICS - 1:05d}"
+            browser.wait(row(last))
+            assert browser.run(row("many/00000")) is None
+            browser.click("#filter")
+            begin = time.monotonic()
+            browser.type(last.removeprefix("many/"))
+            browser.wait(f"{shown} === '1 {MANY_TOPICS}'")
+            browser.wait(row(last))
+            print(f"filtered after {(time.monotonic() - begin) * 1000:.0f} ms")
+            browser.wait(f"({row(last)})[4] !== '–'")  # its rate
 
 
 def case_restarts() -> None:

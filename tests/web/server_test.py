@@ -26,7 +26,7 @@ MISSING = ""
 try:
     import websockets.exceptions as closed
     from websockets.sync.client import ClientConnection, connect
-    from system import BIN, PATIENCE_S, System
+    from system import BIN, MANY_TOPICS, PATIENCE_S, System
     import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
     import numpy  # noqa: F401
     import zmq  # noqa: F401
@@ -168,6 +168,40 @@ def case_slow_client_beside_a_fast_one() -> None:
                 if message["op"] == "sample" and time.time() - int(message["stamp"]) * 1e-9 < 1:
                     return
             raise AssertionError("the slow client never catches up")
+
+
+def case_old_sample() -> None:
+    with serving() as system:
+        system.publish_natively("old", "rare", "3600")  # sent an hour ago, and nothing since
+        with Client(system) as client:
+            client.send("open", id=1, topic="rare")
+            sample = client.sample(1)
+            assert field(sample, "number") == 42 and 3600 <= sample["age"] < 3600 + 2 * PATIENCE_S, sample
+            client.send("system", on=True)
+
+            def of_reader(message: dict[str, Any]) -> list[float]:
+                return [each["age"] for topic in message["topics"] for each in topic["subscriptions"] if each["age"] is not None]
+
+            (age,) = of_reader(client.until("system", lambda message: bool(of_reader(message))))
+            assert 3600 <= age < 3600 + 2 * PATIENCE_S, age
+
+
+def case_many_topics() -> None:
+    with serving() as system:
+        system.publish_natively("many", str(MANY_TOPICS))
+        with Client(system) as client:
+            begin = time.monotonic()
+            client.send("system", on=True)
+            all_known = client.until("system", lambda message: len(message["topics"]) == MANY_TOPICS)
+            took = time.monotonic() - begin
+            assert [each["name"] for each in all_known["topics"]] == [f"many/{index:05d}" for index in range(MANY_TOPICS)]
+            client.until("system", lambda message: all(each["rate"] is not None for each in message["topics"]))
+            size = len(json.dumps(all_known, separators=(",", ":")))
+            assert size < 1000 * MANY_TOPICS, size
+            print(f"{MANY_TOPICS} topics: {size / 1e6:.2f} MB after {took * 1000:.0f} ms")
+            # the figures do not delay a sample
+            client.send("open", id=1, topic=f"many/{MANY_TOPICS - 1:05d}")
+            assert field(client.sample(1), "number") == 42
 
 
 def case_restarts_heal() -> None:

@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 BIN = Path(os.environ.get("ORC_BIN_DIR", SOURCE / "build/release/bin"))
 PATIENCE_S = 20.0
+MANY_TOPICS = 10_000 if os.environ.get("ORC_TEST_LONG") == "1" else 2_000
 
 
 def free_port() -> int:
@@ -105,6 +106,12 @@ class System:
 
     def publish(self, *arguments: str) -> Process:
         process = self._start([sys.executable, str(HERE / "publisher.py"), *arguments])
+        assert process.line() == "ready"
+        return process
+
+    def publish_natively(self, *arguments: str) -> Process:
+        """What Python cannot publish; see web_peer.cpp."""
+        process = self._start([str(BIN.parent / "tests/bin/orc_test_web_peer"), *arguments])
         assert process.line() == "ready"
         return process
 
