@@ -28,7 +28,7 @@ const COLUMNS = [
   {id: 'jitter', name: 'Jitter', number: true, text: (t) => duration(t.jitter), key: (t) => t.jitter,
    help: 'Standard deviation of the time between samples'},
   {id: 'bandwidth', name: 'Bandwidth', number: true, text: (t) => bandwidth(t.bandwidth), key: (t) => t.bandwidth},
-  {id: 'age', name: 'Age', number: true, text: (t) => duration(t.age), key: (t) => t.age, help: 'Age of the newest sample'},
+  {id: 'age', name: 'Age', number: true, text: (t) => duration(t.age), key: (t) => t.age, help: 'Time since the newest sample was sent'},
   {id: 'missed', name: 'Missed', number: true, text: (t) => count(t.missed), key: (t) => Number(t.missed ?? NaN),
    help: 'Samples that subscribers never received',
    title: (t) => (t.missed_rate > 0 ? `${rate(t.missed_rate)} now` : '')},
