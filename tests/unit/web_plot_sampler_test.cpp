@@ -71,6 +71,21 @@ TEST_CASE("web plot sampler: points that are not taken merge, and none is lost",
   CHECK(max == 1e9);
 }
 
+TEST_CASE("web plot sampler: a small batch is coarser, and has every number", "[web]") {
+  plot_sampler sampler(1000);
+  for (int i = 0; i < 1000; ++i) sampler.add(epoch + i * ms, i == 123 ? 1e9 : i == 777 ? -1e9 : i, i * ms);
+  const plot_batch batch = sampler.take(2 * second, 50);
+  CHECK(batch.points.size() <= 50);
+  CHECK(batch.points.size() > 20);
+  CHECK_FALSE(sampler.ready(2 * second));
+  const auto by_min = [](const plot_point& a, const plot_point& b) { return a.min < b.min; };
+  const auto by_max = [](const plot_point& a, const plot_point& b) { return a.max < b.max; };
+  CHECK(std::min_element(batch.points.begin(), batch.points.end(), by_min)->min == -1e9);
+  CHECK(std::max_element(batch.points.begin(), batch.points.end(), by_max)->max == 1e9);
+  sampler.add(epoch + 3 * second, 1, 3 * second);
+  CHECK(sampler.take(4 * second, 0).points.size() == 1);
+}
+
 TEST_CASE("web plot sampler: it begins anew after a restart, in a batch of its own", "[web]") {
   plot_sampler sampler(10);
   sampler.add(epoch, 1, 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ class client_session {
   virtual bool receive(std::string_view message, bool text, std::string& why) = 0;
   // Looks for what is new. Returns when to look again although nothing new has come; time_point::max(): not before.
   virtual clock::time_point refresh(clock::time_point now) = 0;
+  // The bytes that a frame should have at most, so that the client has it soon. A session whose frames can be smaller
+  // heeds it.
+  virtual void limit_frames(std::size_t /*bytes*/) {}
   // Writes the next frame for the client. False: there is nothing to send now.
   virtual bool next(frame& to) = 0;
 };

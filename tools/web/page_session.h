@@ -38,6 +38,7 @@ class page_session final : public client_session {
 
   bool receive(std::string_view message, bool text, std::string& why) override;
   clock::time_point refresh(clock::time_point now) override;
+  void limit_frames(std::size_t bytes) override { frame_bytes_ = bytes; }
   bool next(frame& to) override { return outbox_.next(to); }
 
  private:
@@ -62,6 +63,7 @@ class page_session final : public client_session {
   outbox outbox_;
   page_replies replies_;
   std::size_t greeting_bytes_ = 0;
+  std::size_t frame_bytes_ = SIZE_MAX;
   std::unique_ptr<page_thing> system_;
   std::unique_ptr<page_thing> time_;
   std::map<std::int64_t, std::unique_ptr<page_thing>> things_;

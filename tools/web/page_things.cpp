@@ -168,7 +168,7 @@ bool page_plot::has_more() const { return state_is_due() || feed_->plot_ready(*p
 bool page_plot::take(frame& to) {
   if (state_is_due()) return take_state(to);
   const auto now = clock::now();
-  const plot_batch batch = feed_->take(*plot_, monotonic_ns(now));
+  const plot_batch batch = feed_->take(*plot_, monotonic_ns(now), frame_bytes_ / sizeof(plot_point));
   if (batch.points.empty()) return false;
   next_ = now + plot_pause;
   std::string bytes;

@@ -98,8 +98,12 @@ class page_sample final : public page_topic {
 
 class page_plot final : public page_topic {
  public:
-  page_plot(std::uint32_t id, feed_source& from, const std::string& topic, const std::string& field, double per_second)
-      : page_topic(id, from, topic, interest::plots), plot_(feed_->add_plot(field, per_second)) {}
+  // `frame_bytes`: what a frame has at most; outlives this.
+  page_plot(std::uint32_t id, feed_source& from, const std::string& topic, const std::string& field, double per_second,
+            const std::size_t& frame_bytes)
+      : page_topic(id, from, topic, interest::plots),
+        plot_(feed_->add_plot(field, per_second)),
+        frame_bytes_(frame_bytes) {}
   ~page_plot() override { feed_->remove_plot(plot_); }
   void set_resolution(double per_second) { feed_->set_resolution(*plot_, per_second); }
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
@@ -110,6 +114,7 @@ class page_plot final : public page_topic {
   [[nodiscard]] std::string problem() const override { return feed_->problem_of(*plot_); }
 
   const std::shared_ptr<topic_plot> plot_;
+  const std::size_t& frame_bytes_;
 };
 
 class page_image final : public page_topic {

@@ -99,8 +99,9 @@ bool plot_sampler::is_over(std::int64_t now_ns) const noexcept { return is_open_
 
 bool plot_sampler::ready(std::int64_t now_ns) const noexcept { return !complete_.empty() || is_over(now_ns); }
 
-plot_batch plot_sampler::take(std::int64_t now_ns) {
+plot_batch plot_sampler::take(std::int64_t now_ns, std::size_t most) {
   if (is_over(now_ns)) close_slot();
+  while (complete_.size() > std::max<std::size_t>(most, 1)) merge_neighbours();
   plot_batch taken;
   while (!complete_.empty()) {
     const slot& next = complete_.front();

@@ -50,8 +50,8 @@ class plot_sampler {
   // Whether take() has points now.
   [[nodiscard]] bool ready(std::int64_t now_ns) const noexcept;
   // Takes the points of complete slots, up to where it begins anew: ready() tells whether there are more. A slot is
-  // complete when a later one begins, or when its time is over.
-  [[nodiscard]] plot_batch take(std::int64_t now_ns);
+  // complete when a later one begins, or when its time is over. More than `most` points merge first.
+  [[nodiscard]] plot_batch take(std::int64_t now_ns, std::size_t most = max_pending);
 
  private:
   struct slot {

@@ -66,9 +66,9 @@ bool topic_feed::plot_ready(const topic_plot& plot, std::int64_t now_ns) const {
   return plot.sampler_.ready(now_ns);
 }
 
-plot_batch topic_feed::take(topic_plot& plot, std::int64_t now_ns) {
+plot_batch topic_feed::take(topic_plot& plot, std::int64_t now_ns, std::size_t most) {
   const std::lock_guard lock(mutex_);
-  return plot.sampler_.take(now_ns);
+  return plot.sampler_.take(now_ns, most);
 }
 
 std::string topic_feed::problem_of(const topic_plot& plot) const {

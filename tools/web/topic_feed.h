@@ -88,7 +88,8 @@ class topic_feed {
   void remove_plot(const std::shared_ptr<topic_plot>& plot);
   void set_resolution(topic_plot& plot, double per_second);
   [[nodiscard]] bool plot_ready(const topic_plot& plot, std::int64_t now_ns) const;
-  [[nodiscard]] plot_batch take(topic_plot& plot, std::int64_t now_ns);
+  // At most so many points: they merge.
+  [[nodiscard]] plot_batch take(topic_plot& plot, std::int64_t now_ns, std::size_t most = plot_sampler::max_pending);
   // Why it has no points; empty: no reason.
   [[nodiscard]] std::string problem_of(const topic_plot& plot) const;
 

@@ -101,6 +101,7 @@ void websocket_connection::write_next() {
   ping(clock::now());
   if (!window_.has_room()) return;
   outgoing_ = {};
+  session_->limit_frames(window_.size() / 4);
   if (!session_->next(outgoing_)) return;
   writing_ = true;
   window_.sent(outgoing_.size());
