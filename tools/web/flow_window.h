@@ -28,7 +28,7 @@ class flow_window {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
-  std::size_t size_ = std::size_t{64} << 10;
+  std::size_t size_ = std::size_t{16} << 10;  // soon large for a fast client; what a slow one has yet to read is old
   std::size_t unconfirmed_ = 0;
   bool waits_ = false;  // for an answer
   std::uint32_t number_ = 0;
