@@ -140,8 +140,7 @@ void page_session::open(const client_message& message) {
   if (message.op == client_op::open)
     made = std::make_unique<page_sample>(id, from_.feeds, message.topic);
   else if (message.op == client_op::plot)
-    made = std::make_unique<page_plot>(id, from_.feeds, message.topic, message.field, message.number,
-                                       frame_bytes_);
+    made = std::make_unique<page_plot>(id, from_.feeds, message.topic, message.field, message.number, frame_bytes_);
   else
     made = std::make_unique<page_image>(id, from_.feeds, message.topic,
                                         image_layout{message.field, message.encoding, message.width, message.height},
