@@ -16,6 +16,7 @@
 #include "tools/web/options.h"
 #include "tools/web/page_session.h"
 #include "tools/web/publish_desk.h"
+#include "tools/web/publish_queue.h"
 #include "tools/web/recording_source.h"
 #include "tools/web/web_server.h"
 
@@ -42,8 +43,9 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   (void)news.fd();
   web::live_source feeds(options.broker, ring);
   web::live_system system(options.broker);
+  std::optional<web::publish_queue> queue;
   std::optional<web::publish_desk> desk;
-  if (options.allow_publish) desk.emplace(options.broker, ring);
+  if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
   web::page_session_maker page({.feeds = feeds, .system = system, .publish = desk ? &*desk : nullptr});
   auto server = web::web_server::listen(options.listen, {&page});
   if (!server) {
