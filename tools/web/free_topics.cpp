@@ -44,8 +44,7 @@ std::string free_topics::register_topic(const std::string& topic, const type_des
 }
 
 std::string free_topics::send(client who, const std::string& topic, std::span<const std::byte> sample) {
-  const auto at = topics_.find(topic);
-  if (at == topics_.end() || !at->second.by.contains(who)) return "topic '" + topic + "' is not yours to publish";
+  if (!publishes(who, topic)) return "topic '" + topic + "' is not yours to publish";
   const result sent = participant_->publisher(topic).send(sample.data(), sample.size());
   return sent ? "" : sent.error().message();
 }

@@ -32,6 +32,10 @@ class free_topics {
   void leave(client who);
 
   [[nodiscard]] bool has(const std::string& topic) const { return topics_.contains(topic); }
+  [[nodiscard]] bool publishes(client who, const std::string& topic) const {
+    const auto at = topics_.find(topic);
+    return at != topics_.end() && at->second.by.contains(who);
+  }
 
  private:
   struct free_topic {

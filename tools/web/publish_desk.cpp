@@ -43,8 +43,8 @@ class publish_desk::json_topics {
       at = known_.insert_or_assign(topic, std::move(made)).first;
     } else if (!like.empty() && like != at->second.like) {
       return "topic '" + topic + "' is published already, with another type";
-    } else if (std::string problem = to.open(who, topic, at->second.type); !problem.empty()) {
-      return problem;
+    } else if (!to.publishes(who, topic)) {
+      if (std::string problem = to.open(who, topic, at->second.type); !problem.empty()) return problem;
     }
     if (!at->second.decoder) return to.send(who, topic, std::as_bytes(std::span(json)));
     std::vector<std::byte> sample;

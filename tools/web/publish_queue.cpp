@@ -54,6 +54,14 @@ bool publish_queue::submit(client who, std::string topic, std::size_t bytes, ord
   return true;
 }
 
+void publish_queue::end(client who, std::string topic) {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.push_back({.who = who, .topic = std::move(topic)});
+  }
+  changed_.notify_all();
+}
+
 std::vector<publish_answer> publish_queue::answers(client who) {
   const std::lock_guard lock(mutex_);
   const auto at = clients_.find(who);
@@ -74,6 +82,8 @@ void publish_queue::run() {
     }
     if (next.what)
       carry_out(std::move(next));
+    else if (!next.topic.empty())
+      topics_.close(next.who, next.topic);
     else
       topics_.leave(next.who);
   }

@@ -49,6 +49,8 @@ class publish_queue {
   // `bytes`: what the order keeps in memory. False: this client, or all together, have too much that waits.
   [[nodiscard]] bool submit(client who, std::string topic, std::size_t bytes, order what);
   [[nodiscard]] std::vector<publish_answer> answers(client who);
+  // Ends a topic that an order of this client has opened, after the orders before.
+  void end(client who, std::string topic);
 
   // Readable when the queue ends: for orders that wait.
   [[nodiscard]] int stop_fd() noexcept { return stop_bell_.fd(); }
@@ -59,7 +61,7 @@ class publish_queue {
     std::string topic = {};
     std::size_t bytes = 0;
     std::shared_ptr<const void> share = {};
-    order what = {};  // empty: the client leaves
+    order what = {};  // empty: the topic ends; without a topic too: the client leaves
   };
   struct client_state {
     std::size_t waiting = 0;
