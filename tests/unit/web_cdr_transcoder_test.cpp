@@ -198,7 +198,7 @@ TEST_CASE("web cdr transcoder: names that ROS 2 does not allow are changed, and 
   CHECK(names_of({"bool", "string", "class", "MSG:", "structure_needs_at_least_one_member2"}) ==
         R"({"bool,"string,"class,"msg,"structure_needs_at_least_one_member2})");
   const transcoded_type changed(fields({"Q Dot\\n# x"}));
-  CHECK(changed.transcoder->schema() == "# original name: Q Dot\\n# x\nuint8 q_dot_n_x\n");
+  CHECK(changed.transcoder->schema() == "# original name: Q Dot\\n# x\nuint8 q_dot_x\n");
 }
 
 TEST_CASE("web cdr transcoder: long names are cut, and stay unique", "[web]") {
@@ -311,12 +311,40 @@ TEST_CASE("web cdr transcoder: types without a definition in ROS 2", "[web]") {
   CHECK(problem_of({"x", "jsonschema", "json", ""}) == "samples of encoding `json` are not changed into CDR");
   CHECK(problem_of({"a/msg/T", "ros2msg", "cdr", "int8 a\n"}) == "samples of encoding `cdr` are not changed into CDR");
   CHECK(problem_of(as_lcm("struct t { int8_t n; t kids[n]; }")) == "`T` contains itself, which ROS 2 does not allow");
-  std::string chain = "struct t { t1 x; } ";
-  for (int i = 1; i < 70; ++i) chain += "struct t" + std::to_string(i) + " { t" + std::to_string(i + 1) + " x; } ";
-  CHECK(problem_of(as_lcm(chain + "struct t70 { int8_t x; }")) == "its structures are nested more than 64 levels deep");
   CHECK(problem_of(as_lcm("struct t { byte x[65536][32768]; }")) ==
         "the array `x` has more than 2,147,483,647 elements");
-  std::string many;
-  for (int i = 0; i < 40000; ++i) many += "e a" + std::to_string(i) + "; ";
-  CHECK_FALSE(problem_of(as_lcm("struct t { " + many + "x y; } struct x { " + many + "} struct e { }")).empty());
+  std::string types;
+  std::string fields;
+  for (int i = 0; i < 12'000; ++i) {
+    types += "struct e" + std::to_string(i) + " { int8_t a; } ";
+    fields += "e" + std::to_string(i) + " a" + std::to_string(i) + "; ";
+  }
+  CHECK(problem_of(as_lcm(types + "struct t { " + fields + "}")) == "its definition in ROS 2 has more than 1 MiB");
+}
+
+TEST_CASE("web cdr transcoder: the limits of definitions", "[web]") {
+  web::ros2msg made;
+  std::string problem;
+  schema deep;
+  for (std::size_t i = 0; i < 65; ++i) {
+    schema_field field;
+    field.name = "x";
+    field.kind = i == 64 ? field_kind::uint8 : field_kind::structure;
+    field.structure = i + 1;
+    deep.structures.emplace_back().fields.push_back(field);
+  }
+  CHECK_FALSE(web::write_ros2msg(deep, "t", made, problem));
+  CHECK(problem == "its structures are nested more than 64 levels deep");
+  deep.structures[63].fields[0].kind = field_kind::uint8;
+  CHECK(web::write_ros2msg(deep, "t", made, problem));
+
+  schema wide;
+  schema_field& field = wide.structures.emplace_back().fields.emplace_back();
+  field.name = "a";
+  field.kind = field_kind::int8;
+  for (int i = 0; i < 65'534; ++i) field.values.push_back({std::to_string(i), 0});
+  CHECK(web::write_ros2msg(wide, "t", made, problem));
+  field.values.push_back({"x", 0});
+  CHECK_FALSE(web::write_ros2msg(wide, "t", made, problem));
+  CHECK(problem == "it has more than 65,536 types, fields and named values");
 }

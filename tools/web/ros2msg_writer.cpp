@@ -159,7 +159,7 @@ class writer {
     comment(of.comment);
     if (dimensions_of(of) > 1) comment("shape " + shape_text(of) + ", row-major");
     if (!of.unit.empty()) comment("[" + of.unit + "]");
-    if (name != of.name) comment("original name: " + of.name);
+    if (name != of.name) comment("original name: " + detail::escaped(of.name, detail::backslashes::kept));
   }
 
   // Each line of it, as a comment.
