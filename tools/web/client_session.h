@@ -43,7 +43,7 @@ class session_maker {
   // Where its clients connect; empty: anywhere.
   [[nodiscard]] virtual std::string_view path() const = 0;
   // Whether a client with this Origin header may connect, although it is not the page that this server serves.
-  [[nodiscard]] virtual bool admits(std::string_view origin) const = 0;
+  [[nodiscard]] virtual bool admits(std::string_view origin) = 0;
   [[nodiscard]] virtual message_limits limits() const { return {}; }
   [[nodiscard]] virtual std::unique_ptr<client_session> make() = 0;
 };

@@ -9,13 +9,23 @@
 #include <vector>
 
 #include "tools/web/foxglove_type.h"
+#include "tools/web/time_budget.h"
+#include "tools/web/topic_feed.h"
 
 namespace orc::web {
+
+// The newest sample in CDR, so that clients who read the same topic share it. Of the network's thread.
+struct transcoded_sample {
+  std::weak_ptr<const fed_sample> of = {};
+  std::weak_ptr<const std::vector<std::byte>> bytes = {};
+  time_budget time = time_budget();  // for all samples of the channel
+};
 
 struct foxglove_channel {
   std::uint32_t id = 0;
   std::string topic = {};
   std::shared_ptr<const foxglove_type> type = {};
+  std::shared_ptr<transcoded_sample> transcoded = std::make_shared<transcoded_sample>();
 };
 
 // In the order of their ids.

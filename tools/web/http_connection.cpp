@@ -76,7 +76,7 @@ session_maker* http_connection::chosen_protocol(const request_type& request) con
 }
 
 // Programs that are no browsers send no Origin.
-bool http_connection::admits(const request_type& request, const session_maker& protocol) const {
+bool http_connection::admits(const request_type& request, session_maker& protocol) const {
   const auto origins = request.count(http::field::origin);
   if (origins != 1) return origins == 0;
   const std::string_view origin = view(request[http::field::origin]);

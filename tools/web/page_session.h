@@ -73,7 +73,7 @@ class page_session_maker final : public session_maker {
   explicit page_session_maker(const shown_sources& from) : from_(from) {}
   [[nodiscard]] std::string_view subprotocol() const override { return "orc.web.v1"; }
   [[nodiscard]] std::string_view path() const override { return "/ws"; }
-  [[nodiscard]] bool admits(std::string_view /*origin*/) const override { return false; }
+  [[nodiscard]] bool admits(std::string_view /*origin*/) override { return false; }
   [[nodiscard]] std::unique_ptr<client_session> make() override { return std::make_unique<page_session>(from_); }
 
  private:
