@@ -20,13 +20,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 MISSING = ""
 try:
     import websockets.exceptions as closed
     from websockets.sync.client import ClientConnection, connect
-    from system import BIN, PATIENCE_S, System
+    from system import BIN, PATIENCE_S, System, port_of, serving
     import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
     import numpy  # noqa: F401
     import zmq  # noqa: F401
@@ -93,13 +93,6 @@ def binary(data: bytes) -> dict[str, Any]:
 
 def field(sample: dict[str, Any], name: str) -> Any:
     return dict(sample["tree"]["f"])[name]["v"]
-
-
-@contextlib.contextmanager
-def serving(*arguments: str) -> Iterator[System]:
-    with System() as system:
-        system.start_web(*arguments)
-        yield system
 
 
 def case_rare_topic_beside_busy_ones() -> None:
@@ -352,10 +345,6 @@ def case_bad_frames() -> None:
             raw.close()
         with Client(system):
             pass
-
-
-def port_of(system: System) -> int:
-    return int(system.address.rstrip("/").rsplit(":", 1)[1])
 
 
 def request(system: System, head: str) -> str:
