@@ -63,7 +63,6 @@ let canPublish = false;
 
 client.on("error", (error) => print({ error: String(error) }));
 client.on("status", (status) => print({ status: status.message }));
-client.on("close", () => print({ closed: true }));
 client.on("serverInfo", (info) => {
   canPublish = info.capabilities.includes("clientPublish");
   print({ protocol: socket.protocol, capabilities: info.capabilities });

@@ -202,6 +202,7 @@ def case_foreign_client() -> None:
                 assert samples["cdr"] == types.cdr_sample(2.5, "node")
                 assert b"node" in samples["flatbuffer"]
                 node.stdin.close()
+                assert node.wait(PATIENCE_S) == 0
 
 
 def case_topics_come_and_go() -> None:
@@ -242,7 +243,7 @@ def case_slow_client_beside_a_fast_one() -> None:
                     client.subscribe(index, f"robot/sensor_{index:03d}")
             slow.socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             ages = []
-            while len(ages) < 2000:
+            while len(ages) < 1000:
                 ages.append(time.time() - fast.until("data")["stamp"] * 1e-9)
             assert sorted(ages)[len(ages) // 2] < 2, "the fast client waits for the slow one"
             # what the slow one reads at last is new, not what waited since
@@ -439,19 +440,6 @@ def case_hostile_frames() -> None:
             assert client.close_frame()[0] == POLICY_VIOLATION
         with Client(system):
             pass
-
-
-def case_many_topics() -> None:
-    with serving() as system:
-        system.publish("many", "1100", "0.1")
-        with Client(system) as client:
-            for index in range(1024):
-                client.subscribe(index, f"robot/sensor_{index:03d}")
-            seen = set()
-            while len(seen) < 1024:
-                seen.add(client.until("data")["id"])
-            client.subscribe(1024, "robot/sensor_1024")
-            client.status("1024 is the limit")
 
 
 def main() -> int:
