@@ -1,13 +1,14 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
 usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC |
-       silent TOPIC | hostile | node NAME TOPIC@HZ,… TOPIC,…
+       silent TOPIC | hostile | node NAME TOPIC@HZ,… TOPIC,… | encodings FOLDER HZ | untyped TOPIC
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import pathlib
 import struct
 import sys
 import time
@@ -153,9 +154,29 @@ def node(participant: orc.Participant, name: str, published: str, subscribed: st
                 publisher.send(sample[()])
 
 
+def encodings(participant: orc.Participant, folder: str, hz: str) -> None:
+    """A topic of each encoding."""
+    import foxglove_types  # needs compilers, which other kinds do not
+
+    topics = foxglove_types.topics(pathlib.Path(folder))
+    publishers = [(participant.register_topic(name, type=topic.type), topic.sample) for name, topic in topics.items()]
+    for publisher, sample in publishers:
+        publisher.send_msg(sample)
+    ready()
+    for _ in ticks(float(hz)):
+        for publisher, sample in publishers:
+            publisher.send_msg(sample)
+
+
+def untyped(participant: orc.Participant, topic: str) -> None:
+    participant.register_topic(topic).send_msg(b"bytes")
+    ready()
+    time.sleep(600)
+
+
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, hostile, node)}
+    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, hostile, node, encodings, untyped)}
     names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else ""}
     with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)

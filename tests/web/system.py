@@ -14,6 +14,7 @@ import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import Iterator
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
@@ -128,3 +129,15 @@ class System:
         process = Process(command, self.environment)
         self._processes.append(process)
         return process
+
+
+@contextlib.contextmanager
+def serving(*arguments: str) -> Iterator[System]:
+    """A system with an orc-web."""
+    with System() as system:
+        system.start_web(*arguments)
+        yield system
+
+
+def port_of(system: System) -> int:
+    return int(system.address.rstrip("/").rsplit(":", 1)[1])

@@ -4,8 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "tools/web/json_object.h"
 
 namespace orc::web {
 
@@ -13,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int max_depth = 64;
 constexpr std::size_t max_text = 4096;  // of a name or a path
 constexpr std::int64_t max_id = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t max_side = 65'535;  // of an image
@@ -154,24 +154,13 @@ void read_fields(fields& from, client_message& found) {
   }
 }
 
-// Nothing: not JSON, not an object, or too deep.
-[[nodiscard]] bool read_object(std::string_view text, json& object) {
-  bool deep = false;
-  const json::parser_callback_t shallow = [&deep](int depth, json::parse_event_t, json&) {
-    deep = deep || depth > max_depth;
-    return !deep;
-  };
-  object = json::parse(text, shallow, false);
-  return !deep && object.is_object();
-}
-
 }  // namespace
 
 parse_outcome parse(std::string_view text, client_message& found, std::string& problem) {
   found = {};
   problem.clear();
   json object;
-  if (text.size() > max_message_bytes || !read_object(text, object)) return parse_outcome::not_json;
+  if (text.size() > max_message_bytes || !read_json_object(text, object)) return parse_outcome::not_json;
   fields from(object, problem);
   from.text("op", true, found.op_name);
   for (const auto& [name, op] : ops)

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tools/web/frame.h"
+#include "tools/web/message_allowance.h"
 
 namespace orc::web {
 
@@ -43,6 +44,11 @@ class session_maker {
 
   // The name of its WebSocket subprotocol.
   [[nodiscard]] virtual std::string_view subprotocol() const = 0;
+  // Where its clients connect; empty: anywhere.
+  [[nodiscard]] virtual std::string_view path() const = 0;
+  // Whether a client with this Origin header may connect, although it is not the page that this server serves.
+  [[nodiscard]] virtual bool admits(std::string_view origin) = 0;
+  [[nodiscard]] virtual message_limits limits() const { return {}; }
   [[nodiscard]] virtual std::unique_ptr<client_session> make() = 0;
 };
 

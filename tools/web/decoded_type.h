@@ -1,6 +1,7 @@
 // The type of a topic, ready to decode its samples.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace orc::web {
 struct decoded_type {
   std::string name = {};
   std::string encoding = {};                           // of the samples
+  std::uint64_t hash = 0;                              // hash_of() the type
   std::unique_ptr<const types::decoder> decoder = {};  // null: samples cannot be decoded
   std::string problem = {};                            // why they cannot
 };

@@ -1,6 +1,7 @@
 // Where the samples come from: the running system, or a recording.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,8 +15,10 @@ namespace orc::web {
 enum class interest : std::uint8_t {
   samples,  // the newest one, ten times a second
   images,   // the newest one, thirty times a second
-  plots     // the numbers of every sample
+  plots,    // the numbers of every sample
+  messages  // the newest one, sixty times a second
 };
+inline constexpr std::size_t interests = 4;
 
 class feed_source {
  public:

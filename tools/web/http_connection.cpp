@@ -67,23 +67,32 @@ void http_connection::answer(const request_type& request) {
   send(request, http::status::ok, content_type_of(file->path), file->bytes);
 }
 
-void http_connection::open_websocket(const request_type& request) {
-  if (request.target() != "/ws") return refuse(request, http::status::not_found, "the WebSocket is at /ws\n");
-  // Programs that are no browsers send none.
-  const auto origins = request.count(http::field::origin);
-  if (origins > 1 ||
-      (origins == 1 && !is_own_origin(view(request[http::field::origin]), view(request[http::field::host]))))
-    return refuse(request, http::status::forbidden, "pages of other servers may not connect\n");
-  session_maker* chosen = nullptr;
+session_maker* http_connection::chosen_protocol(const request_type& request) const {
   for (const auto& offered : http::token_list(request[http::field::sec_websocket_protocol])) {
     for (session_maker* const each : server_.protocols)
-      if (chosen == nullptr && view(offered) == each->subprotocol()) chosen = each;
+      if (view(offered) == each->subprotocol()) return each;
   }
-  if (chosen == nullptr) return refuse(request, http::status::bad_request, "no subprotocol that this server knows\n");
+  return nullptr;
+}
+
+// Programs that are no browsers send no Origin.
+bool http_connection::admits(const request_type& request, session_maker& protocol) const {
+  const auto origins = request.count(http::field::origin);
+  if (origins != 1) return origins == 0;
+  const std::string_view origin = view(request[http::field::origin]);
+  return is_own_origin(origin, view(request[http::field::host])) || protocol.admits(origin);
+}
+
+void http_connection::open_websocket(const request_type& request) {
+  session_maker* const protocol = chosen_protocol(request);
+  if (protocol == nullptr) return refuse(request, http::status::bad_request, "no subprotocol that this server knows\n");
+  if (!protocol->path().empty() && view(request.target()) != protocol->path())
+    return refuse(request, http::status::not_found, "this WebSocket is somewhere else\n");
+  if (!admits(request, *protocol))
+    return refuse(request, http::status::forbidden, "pages of other servers may not connect\n");
   if (server_.clients.size() >= max_clients)
     return refuse(request, http::status::service_unavailable, "too many clients\n");
-  std::make_shared<websocket_connection>(server_, std::move(stream_), std::move(counted_), chosen->make())
-      ->start(request, chosen->subprotocol());
+  std::make_shared<websocket_connection>(server_, std::move(stream_), std::move(counted_), *protocol)->start(request);
 }
 
 void http_connection::refuse(const request_type& request, http::status status, std::string_view why) {

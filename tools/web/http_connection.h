@@ -38,6 +38,8 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   void leave_idle() noexcept;
   void answer(const request_type& request);
   void open_websocket(const request_type& request);
+  [[nodiscard]] session_maker* chosen_protocol(const request_type& request) const;
+  [[nodiscard]] bool admits(const request_type& request, session_maker& protocol) const;
   void refuse(const request_type& request, boost::beast::http::status status, std::string_view why);
   void send(const request_type& request, boost::beast::http::status status, std::string_view type,
             std::string_view body);

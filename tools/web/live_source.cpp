@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto sample_pause = 100ms;
 constexpr auto image_pause = 33ms;
+constexpr auto message_pause = 16ms;
 constexpr auto look_pause = 200ms;  // at links and types
 constexpr std::uint64_t bell_number = 0;
 
@@ -28,9 +29,12 @@ constexpr std::uint64_t bell_number = 0;
   return options;
 }
 
-[[nodiscard]] reception reception_for(const std::array<std::size_t, 3>& uses) {
+[[nodiscard]] reception reception_for(const std::array<std::size_t, interests>& uses) {
   const auto used = [&](interest what) { return uses[static_cast<std::size_t>(what)] != 0; };
-  return {used(interest::plots), used(interest::images) ? image_pause : sample_pause};
+  reception how{used(interest::plots), sample_pause};
+  if (used(interest::images)) how.pause = image_pause;
+  if (used(interest::messages)) how.pause = message_pause;
+  return how;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class live_source final : public feed_source {
  private:
   struct wanted_topic {
     std::shared_ptr<topic_feed> feed;
-    std::array<std::size_t, 3> uses = {};  // by interest
+    std::array<std::size_t, interests> uses = {};  // by interest
   };
 
   void run();

@@ -37,7 +37,11 @@ live_system::~live_system() {
 void live_system::open() {
   {
     const std::lock_guard lock(mutex_);
-    if (users_++ == 0 && !poller_) text_.reset();  // from long ago
+    if (users_++ == 0 && !poller_) {  // it is from long ago
+      seen_ = {};
+      seen_at_ns_ = 0;
+      text_.reset();
+    }
   }
   changed_.notify_all();
 }
@@ -51,20 +55,26 @@ void live_system::close() noexcept {
 }
 
 std::uint64_t live_system::refresh() {
-  view::observation seen;
   {
     const std::lock_guard lock(mutex_);
     if (poller_) {
       pollfd news{poller_->fd(), POLLIN, 0};
       if (::poll(&news, 1, 0) != 1) return number_;
-      seen = poller_->newest();
+      seen_ = poller_->newest();
     } else {
       if (problem_.empty()) return number_;
-      seen.problem = std::exchange(problem_, {});
+      seen_ = {.problem = std::exchange(problem_, {})};
     }
   }
-  text_ = std::make_shared<const std::string>(system_text(seen.figures.get(), seen.problem, realtime_ns()));
+  seen_at_ns_ = realtime_ns();
+  text_.reset();
   return ++number_;
+}
+
+std::shared_ptr<const std::string> live_system::text() const {
+  if (!text_ && seen_at_ns_ != 0)
+    text_ = std::make_shared<const std::string>(system_text(seen_.figures.get(), seen_.problem, seen_at_ns_));
+  return text_;
 }
 
 void live_system::run() {

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,7 +25,8 @@ class live_system final : public system_source {
   void open() override;
   void close() noexcept override;
   std::uint64_t refresh() override;
-  [[nodiscard]] std::shared_ptr<const std::string> text() const override { return text_; }
+  [[nodiscard]] std::shared_ptr<const std::string> text() const override;
+  [[nodiscard]] std::shared_ptr<const view::system_figures> figures() const override { return seen_.figures; }
 
  private:
   void run();
@@ -32,7 +34,9 @@ class live_system final : public system_source {
   void end_poller(std::unique_lock<std::mutex>& lock);
 
   const std::string broker_;
-  std::shared_ptr<const std::string> text_;
+  view::observation seen_;
+  std::int64_t seen_at_ns_ = 0;                      // 0: nothing was seen yet
+  mutable std::shared_ptr<const std::string> text_;  // made when it is wanted
   std::uint64_t number_ = 0;
 
   std::mutex mutex_;

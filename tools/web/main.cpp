@@ -7,15 +7,21 @@
 #include <string>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/fd_limit.h"
 #include "base/printable.h"
 #include "base/stop_signal.h"
+#include "tools/web/foxglove_graph.h"
+#include "tools/web/foxglove_session.h"
+#include "tools/web/live_channels.h"
 #include "tools/web/live_source.h"
 #include "tools/web/live_system.h"
 #include "tools/web/options.h"
 #include "tools/web/page_session.h"
 #include "tools/web/publish_desk.h"
+#include "tools/web/publish_queue.h"
+#include "tools/web/recorded_channels.h"
 #include "tools/web/recording_source.h"
 #include "tools/web/web_server.h"
 
@@ -27,6 +33,8 @@ constexpr int failed = 1;
 
 void note(const std::string& text) { std::fprintf(stderr, "orc-web: %s\n", detail::escaped(text).c_str()); }
 
+[[nodiscard]] std::string session_name() { return std::to_string(detail::realtime_ns()); }
+
 int serve(web::web_server& server, const detail::stop_signal& stop, detail::doorbell& news) {
   for (const std::string& each : server.urls()) std::printf("%s\n", each.c_str());
   std::fflush(stdout);
@@ -36,21 +44,40 @@ int serve(web::web_server& server, const detail::stop_signal& stop, detail::door
   return 0;
 }
 
+// Serves the page's protocol and Foxglove's.
+int serve(const web::options& options, web::page_session_maker& page, const web::foxglove_sources& sources,
+          const detail::stop_signal& stop, detail::doorbell& news) {
+  web::foxglove_session_maker sdk(sources, web::foxglove_session_maker::sdk);
+  web::foxglove_session_maker websocket(sources, web::foxglove_session_maker::websocket);
+  auto server = web::web_server::listen(options.listen, {&page, &sdk, &websocket});
+  if (!server) {
+    note(server.error().message());
+    return failed;
+  }
+  return serve(**server, stop, news);
+}
+
 int show_system(const web::options& options, const detail::stop_signal& stop) {
   detail::doorbell news;
   const auto ring = [&news] { news.ring(); };
   (void)news.fd();
   web::live_source feeds(options.broker, ring);
   web::live_system system(options.broker);
+  web::live_channels channels(options.broker, ring);
+  web::connection_graphs graphs(system);
+  std::optional<web::publish_queue> queue;
   std::optional<web::publish_desk> desk;
-  if (options.allow_publish) desk.emplace(options.broker, ring);
+  if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
   web::page_session_maker page({.feeds = feeds, .system = system, .publish = desk ? &*desk : nullptr});
-  auto server = web::web_server::listen(options.listen, {&page});
-  if (!server) {
-    note(server.error().message());
-    return failed;
-  }
-  return serve(**server, stop, news);
+  return serve(options, page,
+               {.feeds = feeds,
+                .channels = channels,
+                .graphs = &graphs,
+                .publish = queue ? &*queue : nullptr,
+                .origins = options.origins,
+                .session = session_name(),
+                .note = note},
+               stop, news);
 }
 
 int show_recording(const web::options& options, const detail::stop_signal& stop) {
@@ -64,13 +91,16 @@ int show_recording(const web::options& options, const detail::stop_signal& stop)
     return failed;
   }
   web::recording_system system(*recording);
+  web::recorded_channels channels(*recording);
   web::page_session_maker page({.feeds = *recording, .system = system, .recording = recording.get()});
-  auto server = web::web_server::listen(options.listen, {&page});
-  if (!server) {
-    note(server.error().message());
-    return failed;
-  }
-  return serve(**server, stop, news);
+  return serve(options, page,
+               {.feeds = *recording,
+                .channels = channels,
+                .recording = recording.get(),
+                .origins = options.origins,
+                .session = session_name(),
+                .note = note},
+               stop, news);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace orc::web {
 namespace {
 
 constexpr const char* footer =
-    "Open the address that it prints in a browser. Ctrl-C ends it.\n\n"
+    "Open the address that it prints in a browser. Foxglove viewers connect to the same address with ws:// instead of "
+    "http://. Ctrl-C ends it.\n\n"
     "Exit codes:\n"
     "  0  ended by SIGINT, SIGTERM or SIGHUP\n"
     "  1  error: the port is in use, a recording cannot be read, ...\n"
@@ -26,6 +27,13 @@ constexpr const char* footer =
   if (auto address = detail::ip_address::parse(text)) return detail::ip_port{*address, default_port};
   if (auto port = detail::ip_port::parse("127.0.0.1:" + text)) return port;
   return std::nullopt;
+}
+
+// As browsers write it: a scheme and a host, without a path.
+[[nodiscard]] bool is_origin(const std::string& text) {
+  const auto scheme = text.find("://");
+  return scheme != std::string::npos && scheme != 0 && text.find('/', scheme + 3) == std::string::npos &&
+         text.find_first_of("* \t") == std::string::npos;
 }
 
 }  // namespace
@@ -50,8 +58,17 @@ std::variant<options, int> read_options(int argc, char** argv) {
         return address_of(text) ? std::string() : "'" + text + "' is no address such as 127.0.0.1:8765";
       })
       ->capture_default_str();
-  auto* const publish =
-      app.add_flag("--allow-publish", found.allow_publish, "Let the page publish on topics that have no publisher");
+  auto* const publish = app.add_flag("--allow-publish", found.allow_publish,
+                                     "Let the page and Foxglove viewers publish on topics that have no publisher");
+  app.add_option("--allow-origin", found.origins,
+                 "Let the Foxglove viewer of this web page connect, such as https://app.foxglove.dev. Repeat it for "
+                 "several pages")
+      ->type_name("ORIGIN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check([](const std::string& text) {
+        return is_origin(text) ? std::string() : "'" + text + "' is no origin such as https://app.foxglove.dev";
+      });
   app.add_option("--broker", found.broker,
                  "Endpoints of the address broker (default: ORC_BROKER, else the usual places)")
       ->type_name("ENDPOINT");

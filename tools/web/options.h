@@ -14,6 +14,7 @@ struct options {
   detail::ip_port listen = {};
   std::string broker = {};
   bool allow_publish = false;
+  std::vector<std::string> origins = {};  // of viewers on other web pages
 };
 
 // Reads the command line, or returns the exit code when there is nothing more to do.

@@ -1,6 +1,5 @@
 #include "tools/web/page_session.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -21,7 +20,7 @@ constexpr auto time_pause = 100ms;
 
 }  // namespace
 
-class page_session::page_time final : public page_thing {
+class page_session::page_time final : public shown_thing {
  public:
   explicit page_time(const playback& of) : of_(of) {}
 
@@ -136,7 +135,7 @@ void page_session::open(const client_message& message) {
   if (things_.size() == max_things) return fail(message, "too many are open: 256 is the limit");
   if (message.topic.empty()) return fail(message, "\"topic\" is empty");
   const auto id = static_cast<std::uint32_t>(message.id);
-  std::unique_ptr<page_thing> made;
+  std::unique_ptr<shown_thing> made;
   if (message.op == client_op::open)
     made = std::make_unique<page_sample>(id, from_.feeds, message.topic);
   else if (message.op == client_op::plot)
@@ -205,21 +204,13 @@ void page_session::answer_published() {
   }
 }
 
-void page_session::give_turn(page_thing& thing, clock::time_point now, clock::time_point& earliest) {
-  const auto when = thing.refresh(now);
-  if (when <= now)
-    outbox_.add(thing);
-  else
-    earliest = std::min(earliest, when);
-}
-
 clock::time_point page_session::refresh(clock::time_point now) {
   auto earliest = clock::time_point::max();
   answer_published();
-  give_turn(replies_, now, earliest);
-  if (system_) give_turn(*system_, now, earliest);
-  if (time_) give_turn(*time_, now, earliest);
-  for (const auto& [id, thing] : things_) give_turn(*thing, now, earliest);
+  give_turn(outbox_, replies_, now, earliest);
+  if (system_) give_turn(outbox_, *system_, now, earliest);
+  if (time_) give_turn(outbox_, *time_, now, earliest);
+  for (const auto& [id, thing] : things_) give_turn(outbox_, *thing, now, earliest);
   return earliest;
 }
 

@@ -15,6 +15,7 @@
 #include "tools/web/page_things.h"
 #include "tools/web/playback.h"
 #include "tools/web/publish_desk.h"
+#include "tools/web/shown_thing.h"
 #include "tools/web/system_source.h"
 
 namespace orc::web {
@@ -57,16 +58,15 @@ class page_session final : public client_session {
   void fail(const client_message& message, std::string_view why);
   template <class Thing>
   [[nodiscard]] Thing* find(const client_message& message);
-  void give_turn(page_thing& thing, clock::time_point now, clock::time_point& earliest);
 
   const shown_sources from_;
   outbox outbox_;
-  page_replies replies_;
+  text_replies replies_;
   std::size_t greeting_bytes_ = 0;
   std::size_t frame_bytes_ = SIZE_MAX;
-  std::unique_ptr<page_thing> system_;
-  std::unique_ptr<page_thing> time_;
-  std::map<std::int64_t, std::unique_ptr<page_thing>> things_;
+  std::unique_ptr<shown_thing> system_;
+  std::unique_ptr<shown_thing> time_;
+  std::map<std::int64_t, std::unique_ptr<shown_thing>> things_;
   std::optional<publish_desk::client> desk_;
 };
 
@@ -74,6 +74,8 @@ class page_session_maker final : public session_maker {
  public:
   explicit page_session_maker(const shown_sources& from) : from_(from) {}
   [[nodiscard]] std::string_view subprotocol() const override { return "orc.web.v1"; }
+  [[nodiscard]] std::string_view path() const override { return "/ws"; }
+  [[nodiscard]] bool admits(std::string_view /*origin*/) override { return false; }
   [[nodiscard]] std::unique_ptr<client_session> make() override { return std::make_unique<page_session>(from_); }
 
  private:

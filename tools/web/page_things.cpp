@@ -71,18 +71,6 @@ void append_type(std::string& to, const decoded_type* type) {
 
 }  // namespace
 
-clock::time_point page_replies::refresh(clock::time_point now) {
-  return texts_.empty() ? clock::time_point::max() : now;
-}
-
-bool page_replies::take(frame& to) {
-  if (texts_.empty()) return false;
-  to = {.head = std::move(texts_.front())};
-  bytes_ -= to.head.size();
-  texts_.pop_front();
-  return true;
-}
-
 clock::time_point page_system::refresh(clock::time_point now) {
   if (now < next_) return next_;
   next_ = now + system_pause;

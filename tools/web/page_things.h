@@ -2,45 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 
-#include "tools/web/client_session.h"
 #include "tools/web/feed_source.h"
 #include "tools/web/image_reader.h"
 #include "tools/web/memory_budget.h"
-#include "tools/web/outbox.h"
+#include "tools/web/shown_thing.h"
 #include "tools/web/system_source.h"
 
 namespace orc::web {
 
-// Something that is open.
-class page_thing : public outgoing {
- public:
-  // When it has a frame to send: not after `now` if it has one; time_point::max() if nothing is new.
-  [[nodiscard]] virtual clock::time_point refresh(clock::time_point now) = 0;
-};
-
-// Answers, in order.
-class page_replies final : public page_thing {
- public:
-  void add(std::string text) {
-    bytes_ += text.size();
-    texts_.push_back(std::move(text));
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
-  bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return !texts_.empty(); }
-
- private:
-  std::deque<std::string> texts_;
-  std::size_t bytes_ = 0;
-};
-
-class page_system final : public page_thing {
+class page_system final : public shown_thing {
  public:
   explicit page_system(system_source& from) : from_(from) { from_.open(); }
   ~page_system() override { from_.close(); }
@@ -54,7 +27,7 @@ class page_system final : public page_thing {
 };
 
 // A topic in one of the three ways. It also reports the topic's state.
-class page_topic : public page_thing {
+class page_topic : public shown_thing {
  public:
   page_topic(std::uint32_t id, feed_source& from, const std::string& topic, interest what)
       : id_(id), feed_(from, topic, what) {}

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto show_pause = 33ms;
+constexpr auto message_pause = 16ms;
 constexpr auto lapse_pause = 300ms;  // after a jump; what topics had at that position has come by then
 
 // LCM logs have an encoding, and no type.
@@ -79,10 +80,10 @@ std::string recording_source::describe() const {
   return web::system_text(&figures, {}, realtime_ns());
 }
 
-std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, interest /*what*/) {
+std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, interest what) {
   const std::lock_guard lock(mutex_);
   recorded_topic& found = topics_[topic];
-  ++found.uses;
+  ++found.uses[static_cast<std::size_t>(what)];
   if (found.feed) return found.feed;
   found.feed = std::make_shared<topic_feed>(topic, news_, limits_);
   set_state(topic, found);
@@ -105,10 +106,13 @@ void recording_source::settle(bool& flag) noexcept {
   if (std::exchange(flag, false)) --waiting_;
 }
 
-void recording_source::close(const std::string& topic, interest /*what*/) noexcept {
+void recording_source::close(const std::string& topic, interest what) noexcept {
   const std::lock_guard lock(mutex_);
   const auto at = topics_.find(topic);
-  if (at == topics_.end() || --at->second.uses != 0) return;
+  if (at == topics_.end()) return;
+  auto& uses = at->second.uses;
+  --uses[static_cast<std::size_t>(what)];
+  if (std::any_of(uses.begin(), uses.end(), [](std::size_t count) { return count != 0; })) return;
   at->second.feed.reset();
   settle(at->second.waits);
   settle(at->second.lapses);
@@ -143,6 +147,13 @@ result recording_source::add(const cli::merged_channel& added) {
   const std::lock_guard lock(mutex_);
   channels_.push_back(added);
   return {};
+}
+
+std::vector<recording::channel> recording_source::channels_after(std::size_t known) {
+  const std::lock_guard lock(mutex_);
+  std::vector<recording::channel> found;
+  for (std::size_t i = known; i < channels_.size(); ++i) found.push_back(channels_[i].what);
+  return found;
 }
 
 const std::shared_ptr<const decoded_type>& recording_source::type_of(std::size_t channel) {
@@ -216,7 +227,7 @@ void recording_source::show(recorded_topic& topic, clock::time_point now) {
   made->age_ns = span_ns(topic.newest.stamp_ns, topic.newest.time_ns);
   made->type = topic.type;
   settle(topic.waits);
-  topic.show_at = now + show_pause;
+  topic.show_at = now + (topic.uses[static_cast<std::size_t>(interest::messages)] != 0 ? message_pause : show_pause);
   topic.feed->show(std::move(made));
   topic.feed->announce();
 }
@@ -225,7 +236,7 @@ void recording_source::show_late() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || waiting_ != 0; });
-    changed_.wait_for(lock, show_pause, [this] { return stop_; });
+    changed_.wait_for(lock, message_pause, [this] { return stop_; });
     if (stop_) return;
     const auto now = clock::now();
     for (auto& [name, topic] : topics_) {

@@ -1,6 +1,7 @@
 // Feeds from recordings, which play like a running system.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -41,15 +42,18 @@ class recording_source final : public feed_source, public playback, private cli:
   void seek(std::int64_t position_ns) override;
   void set_rate(double rate) override { player_->set_rate(rate); }
 
+  // Its channels after the first `known` ones: a file without an index reports them while it plays.
+  [[nodiscard]] std::vector<recording::channel> channels_after(std::size_t known);
+
   // The message "system": the topics of the recording.
   [[nodiscard]] const std::shared_ptr<const std::string>& system_text() const noexcept { return system_text_; }
 
  private:
   // A topic of the recording. Its newest sample is kept, for clients that open it while nothing plays.
   struct recorded_topic {
-    std::shared_ptr<topic_feed> feed = {};  // null: no client has it open
-    std::size_t uses = 0;
-    std::size_t channel = 0;  // of the newest sample
+    std::shared_ptr<topic_feed> feed = {};         // null: no client has it open
+    std::array<std::size_t, interests> uses = {};  // by interest
+    std::size_t channel = 0;                       // of the newest sample
     bool any = false;
     cli::played_sample newest = {};
     std::vector<std::byte> data = {};  // empty: it is too large
@@ -104,6 +108,7 @@ class recording_system final : public system_source {
   void close() noexcept override {}
   std::uint64_t refresh() override { return 1; }
   [[nodiscard]] std::shared_ptr<const std::string> text() const override { return of_.system_text(); }
+  [[nodiscard]] std::shared_ptr<const view::system_figures> figures() const override { return nullptr; }
 
  private:
   const recording_source& of_;

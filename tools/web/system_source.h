@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "tools/view/figures.h"
+
 namespace orc::web {
 
 // Of the network's thread. No call waits.
@@ -20,7 +22,9 @@ class system_source {
   virtual void close() noexcept = 0;
   // Takes what is new. The number changes with the text.
   virtual std::uint64_t refresh() = 0;
-  // The protocol's message "system"; null: not known yet.
+  // What the text is made of; null: not known yet, or this is a recording.
+  [[nodiscard]] virtual std::shared_ptr<const view::system_figures> figures() const = 0;
+  // The page's message "system"; null: not known yet.
   [[nodiscard]] virtual std::shared_ptr<const std::string> text() const = 0;
 };
 

@@ -1,6 +1,8 @@
 // Limits the time of work that hostile or large samples can make long.
 #pragma once
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -30,5 +32,12 @@ class time_budget {
   std::chrono::duration<double> left_ = at_once;
   clock::time_point counted_ = {};
 };
+
+// CPU time of this thread.
+[[nodiscard]] inline std::chrono::nanoseconds own_cpu_time() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 }  // namespace orc::web

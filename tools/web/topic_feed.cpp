@@ -1,7 +1,5 @@
 #include "tools/web/topic_feed.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -11,13 +9,6 @@ namespace orc::web {
 namespace {
 
 constexpr std::chrono::seconds report_time{5};
-
-// Of this thread.
-[[nodiscard]] std::chrono::nanoseconds own_cpu_time() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 constexpr std::size_t small_bytes = std::size_t{1} << 20;
 constexpr std::size_t for_small_bytes = std::size_t{128} << 20;

@@ -165,6 +165,7 @@ std::shared_ptr<const decoded_type> type_watch::decoder_of(directory& from, cons
   auto failed = std::make_shared<decoded_type>();
   failed->name = type.name;
   failed->encoding = type.message_encoding;
+  failed->hash = type.hash;
   failed->problem = found.error().message();
   return failed;
 }

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <chrono>
 
-#include "tools/web/client_message.h"
 #include "tools/web/tcp_progress.h"
 
 namespace orc::web {
@@ -30,15 +29,19 @@ constexpr int kernel_bytes = 16 << 10;  // not sent yet; what waits in the kerne
 }  // namespace
 
 websocket_connection::websocket_connection(server_context& server, beast::tcp_stream&& from,
-                                           std::unique_ptr<counted_socket> counted,
-                                           std::unique_ptr<client_session> session)
-    : server_(server), counted_(std::move(counted)), stream_(std::move(from)), session_(std::move(session)) {
+                                           std::unique_ptr<counted_socket> counted, session_maker& protocol)
+    : server_(server),
+      protocol_(protocol),
+      counted_(std::move(counted)),
+      stream_(std::move(from)),
+      session_(protocol.make()),
+      allowance_(protocol.limits()) {
   server_.clients.insert(this);
 }
 
 websocket_connection::~websocket_connection() { server_.clients.erase(this); }
 
-void websocket_connection::start(const upgrade_request& request, std::string_view subprotocol) {
+void websocket_connection::start(const upgrade_request& request) {
   beast::get_lowest_layer(stream_).expires_never();
   auto& socket = beast::get_lowest_layer(stream_).socket();
   boost::system::error_code ignored;
@@ -49,11 +52,11 @@ void websocket_connection::start(const upgrade_request& request, std::string_vie
   patience.idle_timeout = websocket::stream_base::none();
   patience.keep_alive_pings = false;
   stream_.set_option(patience);
-  stream_.set_option(websocket::stream_base::decorator([name = std::string(subprotocol)](auto& response) {
+  stream_.set_option(websocket::stream_base::decorator([name = std::string(protocol_.subprotocol())](auto& response) {
     response.set(beast::http::field::sec_websocket_protocol, name);
     response.set(beast::http::field::server, "orc-web");
   }));
-  stream_.read_message_max(max_message_bytes);
+  stream_.read_message_max(protocol_.limits().message_bytes);
   stream_.auto_fragment(false);
   stream_.control_callback([this](websocket::frame_type kind, beast::string_view payload) {
     heard_at_ = clock::now();

@@ -23,13 +23,12 @@ using upgrade_request = boost::beast::http::request<boost::beast::http::empty_bo
 class websocket_connection : public std::enable_shared_from_this<websocket_connection> {
  public:
   websocket_connection(server_context& server, boost::beast::tcp_stream&& from, std::unique_ptr<counted_socket> counted,
-                       std::unique_ptr<client_session> session);
+                       session_maker& protocol);
   ~websocket_connection();
   websocket_connection(const websocket_connection&) = delete;
   websocket_connection& operator=(const websocket_connection&) = delete;
 
-  // `subprotocol`: the one that both know.
-  void start(const upgrade_request& request, std::string_view subprotocol);
+  void start(const upgrade_request& request);
   // Looks for news of the session, and returns when to look again.
   [[nodiscard]] clock::time_point refresh(clock::time_point now);
   // Once a second: pings, and ends a connection whose client does not answer.
@@ -45,6 +44,7 @@ class websocket_connection : public std::enable_shared_from_this<websocket_conne
   void end();
 
   server_context& server_;
+  const session_maker& protocol_;
   const std::unique_ptr<counted_socket> counted_;
   boost::beast::websocket::stream<boost::beast::tcp_stream> stream_;
   boost::beast::flat_buffer incoming_;

@@ -1,0 +1,56 @@
+#include "tools/web/base64.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace orc::web {
+
+namespace {
+
+constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::uint8_t no_letter = 64;
+
+constexpr std::array<std::uint8_t, 256> values = [] {
+  std::array<std::uint8_t, 256> made{};
+  made.fill(no_letter);
+  for (std::size_t i = 0; i < letters.size(); ++i)
+    made[static_cast<unsigned char>(letters[i])] = static_cast<std::uint8_t>(i);
+  return made;
+}();
+
+}  // namespace
+
+void append_base64(std::string& to, std::string_view bytes) {
+  to.reserve(to.size() + (bytes.size() + 2) / 3 * 4);
+  for (; !bytes.empty(); bytes.remove_prefix(bytes.size() < 3 ? bytes.size() : 3)) {
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = group << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U);
+    to += letters[group >> 18];
+    to += letters[group >> 12 & 63];
+    to += bytes.size() > 1 ? letters[group >> 6 & 63] : '=';
+    to += bytes.size() > 2 ? letters[group & 63] : '=';
+  }
+}
+
+std::optional<std::string> base64_bytes(std::string_view text) {
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  if (text.size() % 4 == 1) return std::nullopt;
+  std::string made;
+  made.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t group = 0;
+  unsigned bits = 0;
+  for (const char c : text) {
+    const std::uint8_t value = values[static_cast<unsigned char>(c)];
+    if (value == no_letter) return std::nullopt;
+    group = (group << 6 | value) & 0xffffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    made += static_cast<char>(group >> bits & 0xff);
+  }
+  return made;
+}
+
+}  // namespace orc::web

@@ -1,0 +1,94 @@
+// The channels of the running system, as the broker reports its topics.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "base/doorbell.h"
+#include "orc/directory.h"
+#include "tools/web/client_session.h"
+#include "tools/web/foxglove_channels.h"
+#include "tools/web/memory_budget.h"
+
+namespace orc::web {
+
+// A thread of its own watches the topics while clients are there, and some seconds longer. A topic has a channel while
+// it is published, and until 3 s after its publisher is gone, so that one that restarts keeps it.
+class live_channels final : public channel_source {
+ public:
+  static constexpr std::size_t max_schema_bytes = std::size_t{64} << 20;  // of all types together
+  static constexpr std::size_t max_problems = 64;
+
+  // `news` is called from the thread when the list has changed. Throws std::system_error when the system has no thread
+  // left.
+  live_channels(std::string broker, std::function<void()> news);
+  ~live_channels() override;
+
+  void open() override;
+  void close() noexcept override;
+  [[nodiscard]] channel_list newest() override;
+
+ private:
+  using type_key = std::tuple<std::uint64_t, std::string, std::string, std::string, std::size_t>;
+  struct known_type {
+    topic_type what = {};
+    std::set<std::string> topics = {};               // that have it
+    std::shared_ptr<const foxglove_type> made = {};  // null: not yet, or not possible
+    bool failed = false;                             // for good
+    clock::time_point due = {};                      // when to ask the broker for its schema
+    clock::duration pause = {};
+  };
+  struct known_topic {
+    std::optional<type_key> type = {};
+    std::optional<clock::time_point> gone_at = {};
+  };
+
+  void run();
+  void follow();
+  [[nodiscard]] bool goes_on(clock::time_point now);
+  void take_changes(directory_watch& watch);
+  void take(const topic_state& topic, clock::time_point now);
+  void take_gone(const std::string& name, clock::time_point now);
+  void set_type(const std::string& name, known_topic& topic, const topic_type& type);
+  void drop_type(const std::string& name, known_topic& topic);
+  void fetch_types(directory& from);
+  void fetch(directory& from, known_type& type, clock::time_point now);
+  void add_channel(const std::string& topic, const known_type& type);
+  void end_gone(clock::time_point now);
+  void report(const std::string& problem);
+  void publish();
+  [[nodiscard]] int wait_ms(bool watches, clock::time_point now) const;
+
+  const std::string broker_;
+  const std::function<void()> news_;
+  const std::shared_ptr<memory_budget> schemas_ = std::make_shared<memory_budget>(max_schema_bytes);
+  detail::doorbell stop_bell_;
+
+  // The thread's.
+  channel_registry registry_;
+  std::map<std::string, known_topic> topics_;
+  std::map<type_key, known_type> types_;
+  std::vector<std::string> problems_;
+  bool new_problems_ = false;
+  clock::time_point end_at_ = clock::time_point::max();  // of the first topic that is gone
+  clock::time_point idle_since_ = {};                    // no client is there; epoch: one is
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  channel_list newest_;
+  std::size_t users_ = 0;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace orc::web
