@@ -134,6 +134,18 @@ TEST_CASE("view: while samples come faster than reports, the age is the one at t
   CHECK(meter.age() == 3'103ms);
 }
 
+TEST_CASE("view: a report some intervals after the newest sample does not make a fast topic old", "[unit]") {
+  const auto late = GENERATE(5 * ms, 40 * ms, 99 * ms);
+  publisher from;
+  publication_meter meter;
+  meter.take(from.report_after(0));
+  from.send(1'000, ms);
+  meter.take(from.report_after(late, 960ms));
+  CHECK(meter.age() == std::chrono::nanoseconds(late));
+  meter.take(from.report_after(150 * ms, 960ms));  // silent since then
+  CHECK(meter.age() == std::chrono::nanoseconds(late) + 150ms + 960ms);
+}
+
 TEST_CASE("view: a publication without a sample has no age, and the rate 0", "[unit]") {
   publisher from;
   publication_meter meter;

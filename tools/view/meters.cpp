@@ -11,6 +11,10 @@ using std::chrono::nanoseconds;
 // Reports come once a second. Two that are closer, as after a reconnection, say little.
 constexpr double min_elapsed_s = 0.2;
 
+// A topic whose newest sample was younger than this at the report goes on: a thread that sends or reports on a busy
+// machine wakes up tens of milliseconds late, which is many intervals of a fast topic.
+constexpr double usual_delay_ns = 100e6;
+
 // From `before` to `now`; 0: it went back. Strangers made these numbers up: the difference must not overflow.
 [[nodiscard]] std::uint64_t elapsed_ns(std::int64_t before, std::int64_t now) noexcept {
   return now <= before ? 0 : static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before);
@@ -91,7 +95,8 @@ std::optional<nanoseconds> publication_meter::age() const noexcept {
   if (!before) return std::nullopt;
   const double interval_ns = rate_hz_.value_or(0) > 0 ? 1e9 / *rate_hz_ : 0;
   const auto after = std::chrono::duration_cast<nanoseconds>(newest_.age);
-  const bool goes_on = static_cast<double>(before->count()) <= 2 * interval_ns &&
+  const bool goes_on = interval_ns > 0 &&
+                       static_cast<double>(before->count()) <= std::max(2 * interval_ns, usual_delay_ns) &&
                        static_cast<double>(after.count()) > interval_ns && after < std::chrono::seconds(3);
   return goes_on ? *before : *before + after;
 }
