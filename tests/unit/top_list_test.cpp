@@ -93,6 +93,29 @@ TEST_CASE("top list: a filter wants each word, in any case, in names, types and 
   CHECK(with("").size() == 3);
 }
 
+TEST_CASE("top list: the topics of a participant are those that it publishes and those that it requests") {
+  topics list;
+  auto figures = some_topics({{"arm/left", 1}, {"arm/right", 1}, {"camera", 1}});
+  figures->topics[0].publisher = participant_state{.id = "a", .name = "node"};
+  figures->topics[1].publisher = participant_state{.id = "b", .name = "node"};
+  figures->topics[2].subscriptions.push_back({.id = "s", .subscriber = {.id = "a", .name = "node"}});
+  list.take(figures);
+  list.move_to_last();
+  list.show_only(top_owner{"a", "node (1)"});
+  CHECK(names(list) == std::vector<std::string>{"arm/left", "camera"});
+  CHECK(list.cursor() == 0);
+  list.filter("right");
+  CHECK(list.draw(3, 80, false)[1].find("no topic matches /right, Esc shows all") != std::string::npos);
+  list.filter("left");
+  CHECK(names(list) == std::vector<std::string>{"arm/left"});
+  list.filter("");
+  list.show_only(top_owner{"c", "node (3)"});
+  CHECK(list.draw(3, 80, false)[1].find("node (3) has no topic now, Esc goes back") != std::string::npos);
+  list.show_only({});
+  CHECK(list.size() == 3);
+  CHECK(list.draw(4, 30, false).size() == 4);
+}
+
 TEST_CASE("top list: the cursor follows its row, and at the top the first row") {
   topics list;
   list.take(some_topics({{"a", 1}, {"b", 2}, {"c", 3}}));

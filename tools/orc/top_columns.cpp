@@ -174,4 +174,14 @@ std::string search_text(const participant& p) {
 
 std::string search_text(const host& h) { return h.id + '\n' + host_text(h.id); }
 
+bool belongs_to(const topic& t, const std::string& participant) noexcept {
+  if (t.publisher && t.publisher->id == participant) return true;
+  return std::any_of(t.subscriptions.begin(), t.subscriptions.end(),
+                     [&](const auto& each) { return each.subscriber.id == participant; });
+}
+
+bool belongs_to(const participant& p, const std::string& host) noexcept { return p.participant.host == host; }
+
+bool belongs_to(const host&, const std::string&) noexcept { return false; }
+
 }  // namespace orc::cli

@@ -80,11 +80,9 @@ void top_screen::take_news() {
   const auto shown = std::exchange(known_, poller_.newest()).figures;
   // Samples come far more often than figures, and sorting ten thousand rows takes time.
   if (known_.figures != shown) {
-    for (top_list* const each :
-         {static_cast<top_list*>(&topics_), static_cast<top_list*>(&participants_), static_cast<top_list*>(&hosts_)})
-      each->take(known_.figures);
-    if (opened_) opened_->take(known_.figures);
+    for (top_list* const each : lists()) each->take(known_.figures);
   }
+  if (opened_) opened_->take(known_.figures, is_silent());
   opened_sample newest = subscription_.newest();
   if (opened_) opened_->take(std::move(newest));
   changed_ = true;
@@ -104,14 +102,9 @@ top_list& top_screen::list() noexcept {
   return topics_;
 }
 
-void top_screen::show(top_view which) {
-  close();
-  view_ = which;
-}
-
 void top_screen::open(std::string topic) {
   opened_.emplace(topic);
-  opened_->take(known_.figures);
+  opened_->take(known_.figures, is_silent());
   subscription_.open(std::move(topic));
 }
 

@@ -146,7 +146,7 @@ void top_subscription::look(subscriber& from, topic_types& types, opened_sample&
   const message sample = from.recv(0);
   const link_info link = from.link();
   known.link = link.connected ? "" : link.reason;
-  if (!sample) return;
+  if (!sample) return grow_older(known);
   // A publisher that restarted may have another type.
   if (sample.sequence() <= known.sequence) types.look_again();
   take(sample, known);
@@ -157,11 +157,17 @@ void top_subscription::look(subscriber& from, topic_types& types, opened_sample&
 void top_subscription::take(const message& sample, opened_sample& into) {
   ++into.received;
   into.sequence = sample.sequence();
-  into.age_ns = sample.age_ns();
+  into.age_ns = taken_age_ns_ = sample.age_ns();
+  taken_ = clock::now();
   into.size = sample.size();
   into.skipped += sample.missed();
   const auto kept = sample.bytes().first(sample.size() > largest_sample ? most_bytes : sample.size());
   bytes_.assign(kept.begin(), kept.end());
+}
+
+// By the steady clock: the other one may be set.
+void top_subscription::grow_older(opened_sample& known) const {
+  if (known.received != 0) known.age_ns = taken_age_ns_ + std::chrono::nanoseconds(clock::now() - taken_).count();
 }
 
 void top_subscription::decode(topic_types& types, opened_sample& into) const {

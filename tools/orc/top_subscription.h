@@ -23,7 +23,7 @@ struct opened_sample {
   std::string topic = {};
   std::uint64_t received = 0;  // samples so far; 0: none, and the next fields mean nothing
   std::uint64_t sequence = 0;
-  std::int64_t age_ns = 0;    // when it was received
+  std::int64_t age_ns = 0;    // at the last look: it grows while nothing newer comes
   std::size_t size = 0;       // bytes
   std::uint64_t skipped = 0;  // samples that came between those that are shown, in sum
   std::string text = {};      // its fields or bytes, line by line, escaped
@@ -59,6 +59,7 @@ class top_subscription {
   void follow(const std::string& topic);
   void look(subscriber& from, topic_types& types, opened_sample& known);
   void take(const message& sample, opened_sample& into);
+  void grow_older(opened_sample& known) const;
   void decode(topic_types& types, opened_sample& into) const;
   void tell(const opened_sample& known);
   // Waits; false: the topic is another one now, or the program ends.
@@ -74,7 +75,10 @@ class top_subscription {
   std::mutex mutex_;
   std::string wanted_;  // guarded by mutex_; empty: none
   opened_sample newest_;
-  std::vector<std::byte> bytes_;  // the thread's: the start of the newest sample
+  // The thread's, of the newest sample:
+  std::vector<std::byte> bytes_;  // its start
+  clock::time_point taken_;       // when it was received
+  std::int64_t taken_age_ns_ = 0;  // its age then
   std::thread thread_;
 };
 
