@@ -4,6 +4,7 @@
 
 using namespace orc;
 using namespace orc::cli;
+using orc::test::contains;
 
 namespace {
 

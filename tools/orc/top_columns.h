@@ -28,7 +28,6 @@ struct top_column {
   column_shape shape;
   std::string (*text)(const Row&);
   bool (*less)(const Row&, const Row&);
-  bool (*warns)(const Row&) = nullptr;  // whether the cell shows trouble
 };
 
 // The width of each column on a line of so many; 0: it is left out. One blank is between two.

@@ -42,10 +42,11 @@ constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
     {"", ""},
 }};
 
-constexpr std::array<const char*, 3> help_of_figures = {
-    "AGE: since the newest sample was sent. JITTER: deviation of its intervals.",
-    "MISSED: samples that the listed subscribers never received.",
-    "DROPPED: samples that newer ones replaced before a subscriber took them."};
+constexpr std::array<const char*, 4> help_of_figures = {
+    "AGE: since the newest sample was sent. JITTER: deviation of the intervals.",
+    "MISSED, at the subscribers: samples that they did not receive. Normal where a",
+    "program looks less often than the topic sends: it gets the newest each time.",
+    "DROPPED, at the publisher: replaced by newer samples before they were sent."};
 
 constexpr std::size_t most_lines = 4;  // of a message
 

@@ -10,7 +10,6 @@ using terminal::styled_line;
 constexpr style heading_style = {.color = terminal::color::cyan, .bold = true};
 constexpr style sorted_style = {.color = terminal::color::cyan, .bold = true, .reverse = true};
 constexpr style note_style = {.dim = true};
-constexpr style warning_style = {.color = terminal::color::yellow, .bold = true};
 
 }  // namespace
 
@@ -115,7 +114,7 @@ std::string top_list::line(std::size_t row, std::size_t columns, bool colored, b
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     if (widths_[i] == 0) continue;
     if (!std::exchange(first, false)) made.add(" ");
-    made.cell(cell(row, i), widths_[i], shapes_[i].side, !stale && warns(row, i) ? warning_style : style{});
+    made.cell(cell(row, i), widths_[i], shapes_[i].side);
   }
   return made.finish();
 }

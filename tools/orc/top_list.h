@@ -67,7 +67,6 @@ class top_list {
   // Filters and sorts anew.
   virtual void arrange() = 0;
   [[nodiscard]] virtual std::string cell(std::size_t row, std::size_t column) const = 0;
-  [[nodiscard]] virtual bool warns(std::size_t row, std::size_t column) const = 0;
   [[nodiscard]] virtual const std::string& key(std::size_t row) const = 0;
 
   void arrange_around_cursor();
@@ -122,9 +121,6 @@ class top_list_of : public top_list {
   }
   [[nodiscard]] std::string cell(std::size_t row, std::size_t column) const override {
     return columns_[column].text(*shown_[row]);
-  }
-  [[nodiscard]] bool warns(std::size_t row, std::size_t column) const override {
-    return columns_[column].warns != nullptr && columns_[column].warns(*shown_[row]);
   }
   [[nodiscard]] const std::string& key(std::size_t row) const override { return key_of(*shown_[row]); }
 

@@ -38,6 +38,10 @@ class labelled_line {
   bool first_ = true;
 };
 
+std::string counted_text(const std::optional<double>& per_s, std::uint64_t all) {
+  return rate_text(per_s) + "/s, " + count_text(all) + " in all";
+}
+
 std::string endpoints_text(const view::topic_figures& topic) {
   std::string text;
   for (const endpoint& each : topic.endpoints)
@@ -152,8 +156,8 @@ void top_opened::add_figures(std::vector<std::string>& lines, std::size_t column
                       .finish());
   lines.push_back(
       labelled_line(columns, colored, base)
-          .add("dropped", count_text(t.dropped), t.dropped_per_s.value_or(0) > 0 ? warning_style : style{})
-          .add("missed", count_text(t.missed), t.missed_per_s.value_or(0) > 0 ? warning_style : style{})
+          .add("missed", counted_text(t.missed_per_s, t.missed))
+          .add("dropped", counted_text(t.dropped_per_s, t.dropped))
           .finish());
 }
 
