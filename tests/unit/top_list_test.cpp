@@ -50,8 +50,8 @@ constexpr std::size_t rate_column = 4;
 }  // namespace
 
 TEST_CASE("top list: the most important columns fit into 80, and all of them into a wide terminal") {
-  CHECK(shown_columns(80) ==
-        std::vector<std::string_view>{"TOPIC", "TRANSPORT", "RATE Hz", "JITTER", "BANDWIDTH", "AGE", "MISSED/s", "SUBS"});
+  CHECK(shown_columns(80) == std::vector<std::string_view>{"TOPIC", "TRANSPORT", "RATE Hz", "JITTER", "BANDWIDTH",
+                                                           "AGE", "MISSED/s", "SUBS"});
   CHECK(shown_columns(200).size() == 11);
   CHECK(shown_columns(5) == std::vector<std::string_view>{"TOPIC"});
   for (std::size_t columns = 1; columns < 250; ++columns) CHECK_FALSE(shown_columns(columns).empty());

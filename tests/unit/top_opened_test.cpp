@@ -1,6 +1,6 @@
 // The topic that `orc top` has open: what it says when the publisher or the broker is gone.
-#include "support/catch.h"
 #include "tools/orc/top_opened.h"
+#include "support/catch.h"
 
 using namespace orc;
 using namespace orc::cli;

@@ -37,7 +37,7 @@ constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
     {"", ""},
     {"", "In an opened topic:"},
     {"l, Tab", "links and their counters, or the fields"},
-    {"f", "long arrays whole, or folded"},
+    {"f", "arrays of more than 16 elements whole, or folded"},
     {"Left, Backspace, Esc", "back"},
     {"", ""},
 }};
@@ -67,6 +67,7 @@ constexpr std::size_t most_lines = 4;  // of a message
 
 void top_screen::draw() {
   const auto [rows, columns] = terminal_.size();
+  subscription_.fit(columns);
   std::vector<std::string> lines;
   std::vector<std::string> below = status(columns);
   const std::size_t other = 2 + below.size();  // lines
@@ -125,7 +126,7 @@ std::string top_screen::keys_line(std::size_t columns) const {
     return line.add("/" + list().filter() + "_", typed).add("   Enter keeps the filter   Esc removes it", dim).finish();
   }
   const char* const text = help_     ? "any key closes this"
-                           : opened_ ? "Esc back   l links   f fold   ? help   q quit"
+                           : opened_ ? opened_->keys(folded_)
                                      : "Enter open   / filter   < > sort   r reverse   Tab view   ? help   q quit";
   return line.add(text, dim).finish();
 }

@@ -125,8 +125,8 @@ void top_screen::press_in_opened(const terminal::key_press& key) {
   }
 }
 
-// An opened topic leads to its list, a filter to all rows, the topics of a participant to the participants, and those of
-// a host to the hosts.
+// An opened topic leads to its list, a filter to all rows, the topics of a participant to the participants, and those
+// of a host to the hosts.
 void top_screen::go_back() {
   if (opened_) return close();
   if (!list().filter().empty()) return list().filter({});

@@ -92,6 +92,13 @@ void top_opened::show_links(bool shown) noexcept {
   top_ = 0;
 }
 
+const char* top_opened::keys(bool folded) const noexcept {
+  if (links_) return "Esc back   l fields   ? help   q quit";
+  if (!sample_.has_long) return "Esc back   l links   ? help   q quit";
+  return folded ? "Esc back   l links   f whole arrays   ? help   q quit"
+                : "Esc back   l links   f fold arrays   ? help   q quit";
+}
+
 void top_opened::move(std::ptrdiff_t lines) noexcept {
   top_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(top_) + lines, 0));
 }
@@ -154,11 +161,10 @@ void top_opened::add_figures(std::vector<std::string>& lines, std::size_t column
                       .add("jitter", span_text(t.jitter))
                       .add("bandwidth", bandwidth_text(t.bytes_per_s))
                       .finish());
-  lines.push_back(
-      labelled_line(columns, colored, base)
-          .add("missed", counted_text(t.missed_per_s, t.missed))
-          .add("dropped", counted_text(t.dropped_per_s, t.dropped))
-          .finish());
+  lines.push_back(labelled_line(columns, colored, base)
+                      .add("missed", counted_text(t.missed_per_s, t.missed))
+                      .add("dropped", counted_text(t.dropped_per_s, t.dropped))
+                      .finish());
 }
 
 // A link needs the broker, so without one the publisher that it knew is no longer found.

@@ -26,6 +26,9 @@ class top_opened {
   void show_links(bool shown) noexcept;
   [[nodiscard]] bool shows_links() const noexcept { return links_; }
 
+  // The keys that do something here, for the last line. `folded`: long arrays are.
+  [[nodiscard]] const char* keys(bool folded) const noexcept;
+
   // Scrolls; it stops at the ends.
   void move(std::ptrdiff_t lines) noexcept;
   void move_page(int pages) noexcept { move(pages * static_cast<std::ptrdiff_t>(page_ > 1 ? page_ - 1 : 1)); }
