@@ -11,6 +11,7 @@
 #include "base/fd_limit.h"
 #include "base/printable.h"
 #include "base/stop_signal.h"
+#include "tools/web/broker_check.h"
 #include "tools/web/live_source.h"
 #include "tools/web/live_system.h"
 #include "tools/web/options.h"
@@ -50,6 +51,7 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
     note(server.error().message());
     return failed;
   }
+  const web::broker_check check(options.broker, [](const std::string& why) { note(why + "; the page waits for one"); });
   return serve(**server, stop, news);
 }
 
