@@ -146,6 +146,29 @@ TEST_CASE("view: a report some intervals after the newest sample does not make a
   CHECK(meter.age() == std::chrono::nanoseconds(late) + 150ms + 960ms);
 }
 
+TEST_CASE("view: the rate of a slow topic is not known before its second sample, and 0 after half a minute", "[unit]") {
+  publisher from;
+  publication_meter meter;
+  from.send_after(ms);
+  meter.take(from.report_after(400 * ms));
+  CHECK_FALSE(meter.is_measured());
+  for (int reports = 0; reports < 4; ++reports) {
+    meter.take(from.report_after(s));
+    REQUIRE_FALSE(meter.rate_hz());
+    REQUIRE_FALSE(meter.bytes_per_s());
+    REQUIRE(meter.is_measured());
+  }
+  SECTION("a second sample gives the rate") {
+    from.send_after(600 * ms);
+    meter.take(from.report_after(400 * ms));
+    CHECK(meter.rate_hz() == Approx(0.2));
+  }
+  SECTION("half a minute without one") {
+    meter.take(from.report_after(26 * s));
+    CHECK(meter.rate_hz() == 0);
+  }
+}
+
 TEST_CASE("view: a publication without a sample has no age, and the rate 0", "[unit]") {
   publisher from;
   publication_meter meter;

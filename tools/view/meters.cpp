@@ -11,6 +11,8 @@ using std::chrono::nanoseconds;
 // Reports come once a second. Two that are closer, as after a reconnection, say little.
 constexpr double min_elapsed_s = 0.2;
 
+constexpr std::chrono::seconds longest_interval{30};  // that a rate is waited for
+
 // A topic whose newest sample was younger than this at the report goes on: a thread that sends or reports on a busy
 // machine wakes up tens of milliseconds late, which is many intervals of a fast topic.
 constexpr double usual_delay_ns = 100e6;
@@ -62,11 +64,13 @@ void publication_meter::take(const publication_counters& report) noexcept {
   last_ = report;
 }
 
-double publication_meter::rate_between(const publication_counters& before, const publication_counters& now,
-                                       double elapsed_s) noexcept {
+std::optional<double> publication_meter::rate_between(const publication_counters& before,
+                                                      const publication_counters& now, double elapsed_s) noexcept {
   const auto samples = static_cast<double>(now.sent - before.sent);
   if (samples == 0) {
     const auto age = age_at_report(now);
+    // One sample has no interval. Its topic may be slow, or silent for ever.
+    if (!rate_hz_ && age && *age < longest_interval) return std::nullopt;
     const double kept = rate_hz_.value_or(0);
     return age && static_cast<double>(age->count()) / 1e9 * kept < 3 ? kept : 0;
   }
