@@ -426,7 +426,7 @@ TEST_CASE("orc top: names and samples cannot reach the terminal's controls") {
   // The columns stand below each other, though one name is wider than its characters.
   const auto column_of_transport = [](const std::string& seen, const std::string& row) {
     std::smatch found;
-    const std::regex line("(^|\n)(" + row + " [^\n]*)\\(inproc");
+    const std::regex line("(^|\n)(" + row + " [^\n]*)\\(ipc");
     return std::regex_search(seen, found, line) ? orc::terminal::display_width(found[2].str()) : 0;
   };
   const bool aligned = shown.waits_for([&](const std::string& seen) {

@@ -57,6 +57,15 @@ TEST_CASE("top list: the most important columns fit into 80, and all of them int
   for (std::size_t columns = 1; columns < 250; ++columns) CHECK_FALSE(shown_columns(columns).empty());
 }
 
+TEST_CASE("top list: inproc is offered by nearly all topics, and shown when it is used or alone") {
+  view::topic_figures topic{.offered = {transport::inproc, transport::ipc}};
+  CHECK(transports_text(topic) == "(ipc)");
+  topic.offered.pop_back();
+  CHECK(transports_text(topic) == "(inproc)");
+  topic.transports = {{transport::inproc, 1}};
+  CHECK(transports_text(topic) == "inproc");
+}
+
 TEST_CASE("top list: sorts numbers from the greatest, what is unknown last, and reverses") {
   topics list;
   list.take(some_topics({{"a", 5}, {"b", std::nullopt}, {"c", 1000}, {"d", 0}}));

@@ -50,7 +50,7 @@ class readable_help : public CLI::Formatter {
     std::string text;
     if (option->get_type_size() != 0) {  // else it is a flag
       std::string name = value_name(*option);
-      if (!option->nonpositional() && name == shown_name(*option)) name.clear();  // "FILE FILE"
+      if (!option->nonpositional() && name == shown_name(*option)) name = takes_several(*option) ? "..." : "";
       const bool has_delimiter = option->get_delimiter() != '\0';
       if (takes_several(*option) && has_delimiter) name += std::string(1, option->get_delimiter()) + "...";
       if (!name.empty() && option->get_expected_min() == 0) name = "[" + name + "]";
