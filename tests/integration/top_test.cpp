@@ -219,6 +219,13 @@ TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc ret
   CHECK_THAT(shown.seen(), contains("1 Topics 2 "));
   shown.press({"Enter"});
   CHECK(shown.shows("1 Topics 1/2"));
+  // A broker that restarts gives the participant another id.
+  on.broker().kill();
+  CHECK(shown.shows("no answer for"));
+  on.broker().start();
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("no answer for") == std::string::npos && seen.find("1 Topics 1/2") != std::string::npos;
+  }));
   shown.press({"1"});
   CHECK(shown.shows("1 Topics 2 "));
   shown.press({"-l", "/xyz"});

@@ -1,7 +1,7 @@
 // A decoded sample as lines for people: rows of numbers that stay where they are.
+#include "tools/orc/sample_tree.h"
 #include "support/type_decoder.h"
 #include "tools/orc/number_rows.h"
-#include "tools/orc/sample_tree.h"
 
 using namespace orc;
 using namespace orc::cli;
@@ -12,12 +12,12 @@ namespace {
 // The lines of a sample with one field `q` of this kind and shape.
 tree_text tree_of(std::string_view kind, const std::string& shape, std::span<const std::byte> sample,
                   const tree_style& style) {
-  const auto decoder = test::decoder_of(
-      {.name = "t",
-       .schema_encoding = "struct",
-       .message_encoding = "struct",
-       .schema = R"({"byte_order":"little","size":)" + std::to_string(sample.size()) +
-                 R"(,"fields":[{"name":"q","type":")" + std::string(kind) + R"(","offset":0,"shape":)" + shape + "}]}"});
+  const auto decoder = test::decoder_of({.name = "t",
+                                         .schema_encoding = "struct",
+                                         .message_encoding = "struct",
+                                         .schema = R"({"byte_order":"little","size":)" + std::to_string(sample.size()) +
+                                                   R"(,"fields":[{"name":"q","type":")" + std::string(kind) +
+                                                   R"(","offset":0,"shape":)" + shape + "}]}"});
   tree_text made;
   REQUIRE(sample_tree(*decoder, sample, style, made));
   return made;
@@ -45,7 +45,8 @@ TEST_CASE("sample tree: an array that may be too long for a line has rows that n
     return tree_of("float64", "[12]", std::as_bytes(std::span(all)), {.fold = 16, .digits = 6, .columns = 80}).lines;
   };
   CHECK(drawn(small).size() == drawn(odd).size());
-  CHECK_THAT(drawn(small), contains("\n   [0]            1            2            3            4            5            6\n"));
+  CHECK_THAT(drawn(small),
+             contains("\n   [0]            1            2            3            4            5            6\n"));
   CHECK_THAT(drawn(odd), contains("\n   [0] -3.33333e-08 -6.66667e-08"));
   CHECK_THAT(drawn(small), contains("\n  [10]           11           12\n"));
 }

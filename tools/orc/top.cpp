@@ -53,10 +53,10 @@ void settle(top_options& options, const words& given) {
 void add_top(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<top_options>();
   auto given = std::make_shared<words>();
-  CLI::App* command = app.add_subcommand(
-      "top",
-      "Topics, participants and hosts of the running system, with rates, on the whole screen. Press ? for the keys, and q "
-      "to quit. Into a pipe it prints one table");
+  CLI::App* command = app.add_subcommand("top",
+                                         "Topics, participants and hosts of the running system, with rates, on the "
+                                         "whole screen. Press ? for the keys, and q "
+                                         "to quit. Into a pipe it prints one table");
   command->footer(exit_codes);
   command->add_flag("--once", options->once, "Print one table and end, also on a terminal");
   one_of(command->add_option("--view", given->view, "What to show first (default: topics)"),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "exit_code.h"
+#include "topic_text.h"
 
 namespace orc::cli {
 
@@ -81,11 +82,24 @@ void top_screen::take_news() {
   // Samples come far more often than figures, and sorting ten thousand rows takes time.
   if (known_.figures != shown) {
     for (top_list* const each : lists()) each->take(known_.figures);
+    find_owner_again();
   }
   if (opened_) opened_->take(known_.figures, is_silent());
   opened_sample newest = subscription_.newest();
   if (opened_) opened_->take(std::move(newest));
   changed_ = true;
+}
+
+// A broker that restarts gives each participant another id.
+void top_screen::find_owner_again() {
+  const auto owner = topics_.owner();
+  if (!owner || !known_.figures) return;
+  const auto& all = known_.figures->participants;
+  const auto is_it = [&](const auto& each) { return each.participant.id == owner->id; };
+  if (std::any_of(all.begin(), all.end(), is_it)) return;
+  const auto has_its_name = [&](const auto& each) { return participant_text(each.participant) == owner->name; };
+  const auto again = std::find_if(all.begin(), all.end(), has_its_name);
+  if (again != all.end()) topics_.show_only(top_owner{again->participant.id, owner->name});
 }
 
 void top_screen::take_keys() {

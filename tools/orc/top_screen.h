@@ -32,6 +32,7 @@ class top_screen {
 
   void wait();
   void take_news();
+  void find_owner_again();
   void draw();
 
   void take_keys();
