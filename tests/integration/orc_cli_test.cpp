@@ -97,6 +97,7 @@ TEST_CASE("orc topic list and info show publisher, type, subscribers, links and 
   CHECK(info.out.find("geometry.Pose (json, hash 0xf3f89f41198fdfa2)") != std::string::npos);
   CHECK(std::regex_search(info.out, std::regex("link +inproc")));
   CHECK(std::regex_search(info.out, std::regex("expects +any type\n")));
+  CHECK(std::regex_search(info.out, std::regex("\n  latency +[0-9.]+ (µs|ms|s)\n")));
   CHECK(orc.run("$orc type show pose --schema").out == "{\"x\": 1}");
   CHECK(is_json(orc, orc.run("$orc topic info pose --json").out));
 

@@ -88,7 +88,8 @@ TEST_CASE("orc topic echo says that no program publishes the topic, names a near
   const tool orc(broker);
   orc::participant node(broker.options());
   REQUIRE(node.register_topic("robot_position"));
-  REQUIRE(node.request_topic("robot_positons"));  // requested only: no name to suggest
+  REQUIRE(node.request_topic("robot_positons"));  // requested only: one that is published comes first
+  REQUIRE(node.request_topic("arm/state"));
   const auto done = orc.run("$orc topic echo robot_positon --timeout 3");
   INFO(done.err);
   CHECK(done.exit_code == 3);
@@ -99,6 +100,7 @@ TEST_CASE("orc topic echo says that no program publishes the topic, names a near
   for (const char* command : {"hz", "info"})
     CHECK(orc.run(std::string("$orc topic ") + command + " robot_positon").err ==
           "orc: no publisher of 'robot_positon': did you mean robot_position?\n");
+  CHECK(orc.run("$orc topic hz arm/stat").err == "orc: no publisher of 'arm/stat': did you mean arm/state?\n");
   CHECK(orc.run("$orc topic hz camera").err == "orc: no publisher of 'camera'\n");
 
   child_process echo = orc.start({"topic", "echo", "later", "-n", "1"});

@@ -198,6 +198,47 @@ TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between v
   on.check_restored();
 }
 
+TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc returns, and / begins empty") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  on.stream("arm/state", 100, 100);
+  on.stream("leg/state", 100, 100);
+  orc::participant reader(on.broker().options("a_reader"));
+  REQUIRE(reader.request_topic("leg/state"));
+  on.start("--view participants");
+  tmux& shown = on.terminal();
+  REQUIRE(shown.shows("a_reader"));
+  shown.press({"Enter"});
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return first_words(seen, "(arm|leg)/") == words{"leg/state"} && seen.find("1 Topics 1/2") != std::string::npos &&
+           seen.find("of a_reader (") != std::string::npos;
+  }));
+  INFO(shown.seen());
+  shown.press({"Escape"});
+  CHECK(shown.shows("PROGRAM"));
+  CHECK_THAT(shown.seen(), contains("1 Topics 2 "));
+  shown.press({"Enter"});
+  CHECK(shown.shows("1 Topics 1/2"));
+  // A broker that restarts gives the participant another id.
+  on.broker().kill();
+  CHECK(shown.shows("no answer for"));
+  on.broker().start();
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return seen.find("no answer for") == std::string::npos && seen.find("1 Topics 1/2") != std::string::npos;
+  }));
+  shown.press({"1"});
+  CHECK(shown.shows("1 Topics 2 "));
+  shown.press({"-l", "/xyz"});
+  CHECK(shown.shows("no topic matches /xyz, Esc shows all"));
+  shown.press({"Enter"});
+  shown.press({"-l", "/arm"});
+  CHECK(shown.waits_for([](const std::string& seen) {
+    return first_words(seen, "(arm|leg)/") == words{"arm/state"} && seen.find("/arm_") != std::string::npos;
+  }));
+  shown.press({"C-c"});
+  on.check_restored();
+}
+
 TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") {
   if (!tmux::is_installed()) return skip("no tmux");
   robot on;
@@ -244,6 +285,30 @@ TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") 
   shown.press({"q"});
   on.check_restored();
   CHECK(wait_until([&] { return readers_of("image") == 0; }));
+}
+
+TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends, and its type stays") {
+  if (!tmux::is_installed()) return skip("no tmux");
+  robot on;
+  auto publisher = std::make_unique<orc::participant>(on.broker().options("short_lived"));
+  orc::topic_options typed;
+  typed.type = {.name = "arm.Mode", .schema_encoding = "jsonschema", .message_encoding = "json", .schema = "{}"};
+  REQUIRE(publisher->register_topic("arm/mode", typed));
+  REQUIRE(publisher->send_msg("arm/mode", "3", 1));
+  on.start();
+  tmux& shown = on.terminal();
+  REQUIRE(shown.shows("arm/mode"));
+  shown.press({"Enter"});
+  REQUIRE(shown.shows("sample 1 "));
+  publisher.reset();
+  REQUIRE(shown.shows("no link:"));
+  const std::string aged = "sample 1 +age ([0-9.]+) s";
+  REQUIRE(shown.waits_for([&](const std::string& seen) { return number_in(seen, aged) > 0; }));
+  const double before = number_in(shown.seen(), aged);
+  CHECK(shown.waits_for([&](const std::string& seen) { return number_in(seen, aged) > before; }));
+  CHECK_THAT(shown.seen(), contains("type arm.Mode"));
+  shown.press({"q"});
+  on.check_restored();
 }
 
 TEST_CASE("orc top: the terminal is as before, whatever ends or stops the program") {
@@ -368,7 +433,7 @@ TEST_CASE("orc top: names and samples cannot reach the terminal's controls") {
   // The columns stand below each other, though one name is wider than its characters.
   const auto column_of_transport = [](const std::string& seen, const std::string& row) {
     std::smatch found;
-    const std::regex line("(^|\n)(" + row + " [^\n]*)\\(inproc");
+    const std::regex line("(^|\n)(" + row + " [^\n]*)\\(ipc");
     return std::regex_search(seen, found, line) ? orc::terminal::display_width(found[2].str()) : 0;
   };
   const bool aligned = shown.waits_for([&](const std::string& seen) {
@@ -402,6 +467,10 @@ TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its re
   on.broker().kill();
   CHECK(shown.shows("no answer for"));
   CHECK_THAT(shown.seen(), contains("arm/state"));
+  CHECK_THAT(shown.seen(), contains("start one with orc-broker"));  // the whole message
+  shown.press({"Enter"});
+  CHECK(shown.shows("no link: the broker does not answer"));
+  shown.press({"Escape"});
   on.broker().start();
   CHECK(shown.waits_for([](const std::string& seen) {
     return seen.find("no answer for") == std::string::npos &&

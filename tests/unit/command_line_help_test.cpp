@@ -24,6 +24,9 @@ TEST_CASE("command line help: types and ranges are readable", "[unit]") {
   app.add_option("--count", count, "help")->check(orc::cli::between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   orc::cli::one_of(app.add_option("--mode", mode, "help"), {"block", "spin"})->capture_default_str();
   app.add_option("--size", sizes, "help")->type_name("SIZE")->delimiter(',')->capture_default_str();
+  app.add_option("--listen", name, "help")->type_name("ADDRESS:PORT")->capture_default_str();
+  app.add_option("--within", rounds, "help")->type_name("FROM:TO")->check(orc::cli::between(1, 9));
+  app.add_option("file", sizes, "help")->type_name("FILE");
   app.add_option("--trigger", name, "help")->type_name("NAME")->expected(0, 1);
   auto* const first = app.add_flag("--loud", loud, "help");
   app.add_flag("--quiet", quiet, "help")->excludes(first);
@@ -36,6 +39,10 @@ TEST_CASE("command line help: types and ranges are readable", "[unit]") {
   CHECK_THAT(help, contains("--count N (1-1000000000)"));
   CHECK_THAT(help, contains("--mode block|spin (default block)"));
   CHECK_THAT(help, contains("--size SIZE,... (default 10,1k)"));
+  CHECK_THAT(help, contains("--listen ADDRESS:PORT  "));
+  CHECK_THAT(help, contains("--within FROM:TO (1-9)"));
+  CHECK_THAT(help, contains("FILE ..."));
+  CHECK_THAT(help, !contains("FILE FILE"));
   CHECK_THAT(help, contains("--trigger [NAME]"));
   CHECK_THAT(help, !contains("[]"));
   CHECK_THAT(help, contains("--quiet (not with --loud)"));

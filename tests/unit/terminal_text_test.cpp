@@ -42,6 +42,26 @@ TEST_CASE("terminal text: what is too long is cut in the middle or at the end, a
   }
 }
 
+TEST_CASE("terminal text: a long text is broken between words, and inside a word only when it is longer than a line") {
+  const auto lines = [](std::string_view text, std::size_t columns) {
+    std::vector<std::string> made;
+    while (!text.empty()) {
+      const auto part = line_of_words(text, columns);
+      REQUIRE_FALSE(part.empty());
+      made.emplace_back(part);
+      text.remove_prefix(part.size());
+    }
+    return made;
+  };
+  CHECK(lines("no broker answers", 9) == std::vector<std::string>{"no ", "broker ", "answers"});
+  CHECK(lines("no broker answers", 10) == std::vector<std::string>{"no broker ", "answers"});
+  CHECK(lines("abcdefgh ij", 5) == std::vector<std::string>{"abcde", "fgh ", "ij"});
+  CHECK(lines("    abcdefgh", 6) == std::vector<std::string>{"    ab", "cdefgh"});
+  CHECK(lines("机器人", 1).size() == 3);
+  CHECK(lines("          ", 3).size() == 3);
+  CHECK(lines("ab", 0).size() == 2);
+}
+
 TEST_CASE("terminal text: a line never has more columns than asked, and no control character of its texts") {
   styled_line line(10, true);
   line.add("\x1b[2J\x9b\n", {.color = color::red}).add("0123456789");

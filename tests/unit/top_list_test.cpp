@@ -50,11 +50,20 @@ constexpr std::size_t rate_column = 4;
 }  // namespace
 
 TEST_CASE("top list: the most important columns fit into 80, and all of them into a wide terminal") {
-  CHECK(shown_columns(80) ==
-        std::vector<std::string_view>{"TOPIC", "TRANSPORT", "RATE Hz", "JITTER", "BANDWIDTH", "AGE", "MISSED", "SUBS"});
+  CHECK(shown_columns(80) == std::vector<std::string_view>{"TOPIC", "TRANSPORT", "RATE Hz", "JITTER", "BANDWIDTH",
+                                                           "AGE", "MISSED/s", "SUBS"});
   CHECK(shown_columns(200).size() == 11);
   CHECK(shown_columns(5) == std::vector<std::string_view>{"TOPIC"});
   for (std::size_t columns = 1; columns < 250; ++columns) CHECK_FALSE(shown_columns(columns).empty());
+}
+
+TEST_CASE("top list: inproc is offered by nearly all topics, and shown when it is used or alone") {
+  view::topic_figures topic{.offered = {transport::inproc, transport::ipc}};
+  CHECK(transports_text(topic) == "(ipc)");
+  topic.offered.pop_back();
+  CHECK(transports_text(topic) == "(inproc)");
+  topic.transports = {{transport::inproc, 1}};
+  CHECK(transports_text(topic) == "inproc");
 }
 
 TEST_CASE("top list: sorts numbers from the greatest, what is unknown last, and reverses") {
@@ -91,6 +100,29 @@ TEST_CASE("top list: a filter wants each word, in any case, in names, types and 
   CHECK(list.total() == 3);
   list.move_page(1);
   CHECK(with("").size() == 3);
+}
+
+TEST_CASE("top list: the topics of a participant are those that it publishes and those that it requests") {
+  topics list;
+  auto figures = some_topics({{"arm/left", 1}, {"arm/right", 1}, {"camera", 1}});
+  figures->topics[0].publisher = participant_state{.id = "a", .name = "node"};
+  figures->topics[1].publisher = participant_state{.id = "b", .name = "node"};
+  figures->topics[2].subscriptions.push_back({.id = "s", .subscriber = {.id = "a", .name = "node"}});
+  list.take(figures);
+  list.move_to_last();
+  list.show_only(top_owner{"a", "node (1)"});
+  CHECK(names(list) == std::vector<std::string>{"arm/left", "camera"});
+  CHECK(list.cursor() == 0);
+  list.filter("right");
+  CHECK(list.draw(3, 80, false)[1].find("no topic matches /right, Esc shows all") != std::string::npos);
+  list.filter("left");
+  CHECK(names(list) == std::vector<std::string>{"arm/left"});
+  list.filter("");
+  list.show_only(top_owner{"c", "node (3)"});
+  CHECK(list.draw(3, 80, false)[1].find("node (3) has no topic now, Esc goes back") != std::string::npos);
+  list.show_only({});
+  CHECK(list.size() == 3);
+  CHECK(list.draw(4, 30, false).size() == 4);
 }
 
 TEST_CASE("top list: the cursor follows its row, and at the top the first row") {

@@ -134,6 +134,41 @@ TEST_CASE("view: while samples come faster than reports, the age is the one at t
   CHECK(meter.age() == 3'103ms);
 }
 
+TEST_CASE("view: a report some intervals after the newest sample does not make a fast topic old", "[unit]") {
+  const auto late = GENERATE(5 * ms, 40 * ms, 99 * ms);
+  publisher from;
+  publication_meter meter;
+  meter.take(from.report_after(0));
+  from.send(1'000, ms);
+  meter.take(from.report_after(late, 960ms));
+  CHECK(meter.age() == std::chrono::nanoseconds(late));
+  meter.take(from.report_after(150 * ms, 960ms));  // silent since then
+  CHECK(meter.age() == std::chrono::nanoseconds(late) + 150ms + 960ms);
+}
+
+TEST_CASE("view: the rate of a slow topic is not known before its second sample, and 0 after half a minute", "[unit]") {
+  publisher from;
+  publication_meter meter;
+  from.send_after(ms);
+  meter.take(from.report_after(400 * ms));
+  CHECK_FALSE(meter.is_measured());
+  for (int reports = 0; reports < 4; ++reports) {
+    meter.take(from.report_after(s));
+    REQUIRE_FALSE(meter.rate_hz());
+    REQUIRE_FALSE(meter.bytes_per_s());
+    REQUIRE(meter.is_measured());
+  }
+  SECTION("a second sample gives the rate") {
+    from.send_after(600 * ms);
+    meter.take(from.report_after(400 * ms));
+    CHECK(meter.rate_hz() == Approx(0.2));
+  }
+  SECTION("half a minute without one") {
+    meter.take(from.report_after(26 * s));
+    CHECK(meter.rate_hz() == 0);
+  }
+}
+
 TEST_CASE("view: a publication without a sample has no age, and the rate 0", "[unit]") {
   publisher from;
   publication_meter meter;

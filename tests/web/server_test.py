@@ -544,7 +544,14 @@ def case_command_line() -> None:
 
         code, text = run("--listen", f"127.0.0.1:{port_of(system)}")
         assert code == 1 and "in use" in text and "--listen" in text, text
-        assert run("--listen", "nowhere")[0] == 2
+        code, text = run("--listen", "nowhere")
+        assert code == 2 and "not a name" in text, text
+        for port in ("99999", "127.0.0.1:99999", "8765x", "localhost:x"):
+            code, text = run("--listen", port)
+            assert code == 2 and ("0 to 65535" in text or port.endswith(":x")), text
+        assert run("--port", "70000")[0] == 2
+        code, text = run("--broker", "robot")
+        assert code == 2 and "write tcp://robot:5570" in text, text
         assert run("--nothing")[0] == 2
         code, text = run("/does/not/exist.mcap")
         assert code == 1 and "/does/not/exist.mcap" in text, text
@@ -555,6 +562,10 @@ def case_command_line() -> None:
         assert process.line().startswith(f"http://{socket.gethostname()}:")
         with urllib.request.urlopen(process.line(), timeout=PATIENCE_S) as answer:  # at localhost
             assert answer.status == 200
+        for words in (("--listen", "localhost:0"), ("--port", "0")):
+            process = system.start("orc-web", *words)
+            assert process.line().startswith("http://127.0.0.1:")
+            process.close()
         process = system.start("orc-web", "--listen", "127.0.0.1:0")
         process.line()
         process.close()

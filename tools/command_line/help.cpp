@@ -15,11 +15,19 @@ namespace orc::cli {
 
 namespace {
 
-// CLI11 has "INT:1-100": the name of the type, then the description of each check.
+// CLI11 has "INT:1-100": the name of the type, then the description of each check. A name such as ADDRESS:PORT has a
+// colon of its own, with a capital letter behind it.
+std::size_t end_of_type(const std::string& described) {
+  std::size_t colon = described.find(':');
+  while (colon != std::string::npos && colon + 1 < described.size() &&
+         std::isupper(static_cast<unsigned char>(described[colon + 1])) != 0)
+    colon = described.find(':', colon + 1);
+  return std::min(colon, described.size());
+}
+
 std::string checks_of(const CLI::Option& option) {
   const std::string described = option.get_type_name();
-  const auto colon = described.find(':');
-  return colon == std::string::npos ? "" : described.substr(colon + 1);
+  return described.substr(std::min(end_of_type(described) + 1, described.size()));
 }
 
 // CLI11 writes a list as [a,b].
@@ -42,6 +50,7 @@ class readable_help : public CLI::Formatter {
     std::string text;
     if (option->get_type_size() != 0) {  // else it is a flag
       std::string name = value_name(*option);
+      if (!option->nonpositional() && name == shown_name(*option)) name = takes_several(*option) ? "..." : "";
       const bool has_delimiter = option->get_delimiter() != '\0';
       if (takes_several(*option) && has_delimiter) name += std::string(1, option->get_delimiter()) + "...";
       if (!name.empty() && option->get_expected_min() == 0) name = "[" + name + "]";
@@ -74,7 +83,7 @@ std::string shown_name(const CLI::Option& option) {
 
 std::string value_name(const CLI::Option& option) {
   const std::string described = option.get_type_name();
-  std::string type = described.substr(0, described.find(':'));
+  std::string type = described.substr(0, end_of_type(described));
   if (type == "INT" || type == "UINT" || type == "FLOAT") return "N";  // CLI11's words for the types of C++
   return type;
 }

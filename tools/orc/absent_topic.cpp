@@ -9,13 +9,17 @@
 namespace orc::cli {
 
 std::string absence_text(const std::string& topic, directory& from) {
-  std::vector<std::string> published;
   std::vector<topic_state> all;
+  std::string question;
   if (from.topics("**", all)) {
+    std::vector<std::string> published;
+    std::vector<std::string> requested;
     for (const topic_state& each : all)
-      if (each.publication && each.name != topic) published.push_back(each.name);
+      if (each.name != topic) (each.publication ? published : requested).push_back(each.name);
+    question = did_you_mean(topic, published);
+    if (question.empty()) question = did_you_mean(topic, requested);
   }
-  return "no publisher of '" + topic + "'" + did_you_mean(topic, published);
+  return "no publisher of '" + topic + "'" + question;
 }
 
 std::string failure_text(const std::string& topic, directory& from, const result& failure) {

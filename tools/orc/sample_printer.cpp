@@ -74,14 +74,16 @@ bool sample_printer::show_bytes(const sample_labels& labels, std::span<const std
 
 bool sample_printer::show_decoded(const sample_labels& labels, std::span<const std::byte> sample,
                                   const types::decoder& type) {
-  const result decoded =
-      options_.json ? types::to_json(type, sample, {}, text_) : sample_tree(type, sample, fold(), text_);
+  tree_text tree;
+  const result decoded = options_.json
+                             ? types::to_json(type, sample, {}, text_)
+                             : sample_tree(type, sample, {.fold = folded_elements, .whole = options_.full}, tree);
   if (!decoded) {
     remark("this is no " + escaped(type.type().name) + ": " + decoded.error().message());
     return show_bytes(labels, sample);
   }
   if (options_.json) return out_.line(typed_json(labels, type.type().name, text_));
-  return out_.write(labels.line + "\n" + text_);
+  return out_.write(labels.line + "\n" + tree.lines);
 }
 
 // One line per sample, with the value alone if there is one field.

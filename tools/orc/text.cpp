@@ -20,6 +20,12 @@ int digit_value(char c) noexcept {
   return -1;
 }
 
+// Of a text in UTF-8: "µs" has two.
+std::size_t characters_in(std::string_view text) noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
+}
+
 }  // namespace
 
 std::string hex(std::string_view bytes) {
@@ -62,7 +68,7 @@ std::string fixed(double number, int decimals) {
 std::string duration_text(std::int64_t ns) {
   const auto value = static_cast<double>(ns);
   const double size = value < 0 ? -value : value;
-  if (size < 1e6) return fixed(value / 1e3, 1) + " us";
+  if (size < 1e6) return fixed(value / 1e3, 1) + " µs";
   if (size < 1e9) return fixed(value / 1e6, 1) + " ms";
   return fixed(value / 1e9, 1) + " s";
 }
@@ -82,13 +88,13 @@ std::string table(std::span<const std::vector<std::string>> rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], characters_in(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       text += row[i];
-      if (i + 1 < row.size()) text.append(widths[i] - row[i].size() + 2, ' ');
+      if (i + 1 < row.size()) text.append(widths[i] - characters_in(row[i]) + 2, ' ');
     }
     text += '\n';
   }

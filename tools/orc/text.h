@@ -29,7 +29,7 @@ using detail::utf8_length;
 
 [[nodiscard]] std::string text_of(in_addr address);  // "192.0.2.1"
 [[nodiscard]] std::string fixed(double number, int decimals);
-[[nodiscard]] std::string duration_text(std::int64_t ns);                       // "45.2 us", "3.1 s"
+[[nodiscard]] std::string duration_text(std::int64_t ns);                       // "45.2 µs", "3.1 s"
 [[nodiscard]] std::string size_text(double bytes);                              // "980 B", "1.2 MB"
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);  // "1 row", "2 rows"
 

@@ -30,6 +30,13 @@ namespace {
   return able && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
 }
 
+constexpr const char* exit_codes =
+    "Exit codes:\n"
+    "  0    done: q, Ctrl-C on the screen, or the table is printed\n"
+    "  1    error: no broker for a table, ...\n"
+    "  2    usage\n"
+    "  130  Ctrl-C before the table was printed";
+
 struct words {
   std::string view = "topics";
   std::string color = "auto";
@@ -46,10 +53,11 @@ void settle(top_options& options, const words& given) {
 void add_top(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<top_options>();
   auto given = std::make_shared<words>();
-  CLI::App* command = app.add_subcommand(
-      "top",
-      "Topics, participants and hosts of the running system, with rates, on the whole screen: ? there shows the keys. "
-      "Into a pipe it prints one table");
+  CLI::App* command = app.add_subcommand("top",
+                                         "Topics, participants and hosts of the running system, with rates, on the "
+                                         "whole screen. Press ? for the keys, and q "
+                                         "to quit. Into a pipe it prints one table");
+  command->footer(exit_codes);
   command->add_flag("--once", options->once, "Print one table and end, also on a terminal");
   one_of(command->add_option("--view", given->view, "What to show first (default: topics)"),
          {"topics", "participants", "hosts"});

@@ -33,7 +33,7 @@ std::string used_text(const topic& t) { return transports_text(t); }
 std::string sender_text(const topic& t) { return publisher_text(t); }
 
 constexpr std::array<top_column<topic>, 11> topic_columns{{
-    {{"TOPIC", 18, 64, align::left, 0}, name_text, [](const topic& a, const topic& b) { return a.name < b.name; }},
+    {{"TOPIC", 17, 64, align::left, 0}, name_text, [](const topic& a, const topic& b) { return a.name < b.name; }},
     {{"TYPE", 16, 40, align::left, 9}, type_name, text_less<topic, type_name>},
     {{"PUBLISHER", 16, 32, align::left, 8}, sender_text, text_less<topic, sender_text>},
     {{"TRANSPORT", 9, 15, align::left, 7}, used_text, text_less<topic, used_text>},
@@ -49,13 +49,12 @@ constexpr std::array<top_column<topic>, 11> topic_columns{{
     {{"AGE", 8, 8, align::right, 4},
      [](const topic& t) { return span_text(t.age); },
      number_less<topic, [](const topic& t) { return t.age; }>},
-    {{"MISSED", 7, 7, align::right, 5},
-     [](const topic& t) { return count_text(t.missed); },
-     number_less<topic, [](const topic& t) { return t.missed; }>,
-     [](const topic& t) { return t.missed_per_s.value_or(0) > 0; }},
-    {{"DROPPED", 7, 7, align::right, 10},
-     [](const topic& t) { return count_text(t.dropped); },
-     number_less<topic, [](const topic& t) { return t.dropped; }>},
+    {{"MISSED/s", 8, 8, align::right, 5},
+     [](const topic& t) { return rate_text(t.missed_per_s); },
+     number_less<topic, [](const topic& t) { return t.missed_per_s; }>},
+    {{"DROPPED/s", 9, 9, align::right, 10},
+     [](const topic& t) { return rate_text(t.dropped_per_s); },
+     number_less<topic, [](const topic& t) { return t.dropped_per_s; }>},
     {{"SUBS", 4, 4, align::right, 3},
      [](const topic& t) { return count_text(t.subscribers); },
      number_less<topic, [](const topic& t) { return t.subscribers; }>},
@@ -86,13 +85,12 @@ constexpr std::array<top_column<Row>, 8> sums{{
     {{"IN", 10, 10, align::right, 5},
      [](const Row& r) { return bandwidth_text(r.sum.received_bytes_per_s); },
      number_less<Row, [](const Row& r) { return r.sum.received_bytes_per_s; }>},
-    {{"MISSED", 7, 7, align::right, 6},
-     [](const Row& r) { return count_text(r.sum.missed); },
-     number_less<Row, [](const Row& r) { return r.sum.missed; }>,
-     [](const Row& r) { return r.sum.missed_per_s > 0; }},
-    {{"DROPPED", 7, 7, align::right, 9},
-     [](const Row& r) { return count_text(r.sum.dropped); },
-     number_less<Row, [](const Row& r) { return r.sum.dropped; }>},
+    {{"MISSED/s", 8, 8, align::right, 6},
+     [](const Row& r) { return rate_text(r.sum.missed_per_s); },
+     number_less<Row, [](const Row& r) { return r.sum.missed_per_s; }>},
+    {{"DROPPED/s", 9, 9, align::right, 9},
+     [](const Row& r) { return rate_text(r.sum.dropped_per_s); },
+     number_less<Row, [](const Row& r) { return r.sum.dropped_per_s; }>},
 }};
 
 template <class Row, std::size_t First, std::size_t Last>
@@ -173,5 +171,15 @@ std::string search_text(const participant& p) {
 }
 
 std::string search_text(const host& h) { return h.id + '\n' + host_text(h.id); }
+
+bool belongs_to(const topic& t, const std::string& participant) noexcept {
+  if (t.publisher && t.publisher->id == participant) return true;
+  return std::any_of(t.subscriptions.begin(), t.subscriptions.end(),
+                     [&](const auto& each) { return each.subscriber.id == participant; });
+}
+
+bool belongs_to(const participant& p, const std::string& host) noexcept { return p.participant.host == host; }
+
+bool belongs_to(const host&, const std::string&) noexcept { return false; }
 
 }  // namespace orc::cli

@@ -28,7 +28,6 @@ struct top_column {
   column_shape shape;
   std::string (*text)(const Row&);
   bool (*less)(const Row&, const Row&);
-  bool (*warns)(const Row&) = nullptr;  // whether the cell shows trouble
 };
 
 // The width of each column on a line of so many; 0: it is left out. One blank is between two.
@@ -48,10 +47,20 @@ template <class Row>
 [[nodiscard]] std::string search_text(const view::participant_figures& participant);
 [[nodiscard]] std::string search_text(const view::host_figures& host);
 
+// Whether the row belongs to the participant or host with this id: a topic to each program that publishes or subscribes
+// to it, a participant to its host. A host belongs to none.
+[[nodiscard]] bool belongs_to(const view::topic_figures& topic, const std::string& participant) noexcept;
+[[nodiscard]] bool belongs_to(const view::participant_figures& participant, const std::string& host) noexcept;
+[[nodiscard]] bool belongs_to(const view::host_figures& host, const std::string& id) noexcept;
+
 // What a row is known by when the figures change.
 [[nodiscard]] inline const std::string& key_of(const view::topic_figures& topic) { return topic.name; }
 [[nodiscard]] inline const std::string& key_of(const view::participant_figures& of) { return of.participant.id; }
 [[nodiscard]] inline const std::string& key_of(const view::host_figures& host) { return host.id; }
+
+[[nodiscard]] constexpr std::string_view word_of(const view::topic_figures*) { return "topic"; }
+[[nodiscard]] constexpr std::string_view word_of(const view::participant_figures*) { return "participant"; }
+[[nodiscard]] constexpr std::string_view word_of(const view::host_figures*) { return "host"; }
 
 [[nodiscard]] inline const std::vector<view::topic_figures>& rows_of(const view::system_figures& all,
                                                                      const view::topic_figures*) {

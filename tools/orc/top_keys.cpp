@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "top_screen.h"
+#include "top_text.h"
 #include "topic_text.h"
 
 namespace orc::cli {
@@ -37,11 +38,11 @@ void top_screen::press(const terminal::key_press& key) {
   } else if (key == terminal::key_press{.what = kind::control, .text = "l"}) {
     screen_.forget();
   } else if (is(key, "1")) {
-    show(top_view::topics);
+    show_all(top_view::topics);
   } else if (is(key, "2")) {
-    show(top_view::participants);
+    show_all(top_view::participants);
   } else if (is(key, "3")) {
-    show(top_view::hosts);
+    show_all(top_view::hosts);
   } else if (key.what == kind::escape) {
     go_back();
   } else if (!press_to_move(key)) {
@@ -96,6 +97,7 @@ bool top_screen::press_to_move(const terminal::key_press& key) {
 void top_screen::press_in_list(const terminal::key_press& key) {
   const auto next = [this](int step) { return static_cast<top_view>((static_cast<int>(view_) + step + 3) % 3); };
   if (is(key, "/")) {
+    list().filter({});
     typing_ = true;
   } else if (is(key, ">") || key.what == kind::right) {
     list().sort_by_neighbour(1);
@@ -104,9 +106,9 @@ void top_screen::press_in_list(const terminal::key_press& key) {
   } else if (is(key, "r")) {
     list().reverse();
   } else if (key.what == kind::tab) {
-    show(next(1));
+    show_all(next(1));
   } else if (key.what == kind::back_tab) {
-    show(next(-1));
+    show_all(next(-1));
   } else if (key.what == kind::enter) {
     open_selected();
   }
@@ -123,9 +125,14 @@ void top_screen::press_in_opened(const terminal::key_press& key) {
   }
 }
 
+// An opened topic leads to its list, a filter to all rows, the topics of a participant to the participants, and those
+// of a host to the hosts.
 void top_screen::go_back() {
   if (opened_) return close();
-  list().filter({});
+  if (!list().filter().empty()) return list().filter({});
+  if (!list().owner()) return;
+  list().show_only({});
+  view_ = view_ == top_view::topics ? top_view::participants : top_view::hosts;
 }
 
 // A participant leads to its topics, a host to its participants.
@@ -133,14 +140,23 @@ void top_screen::open_selected() {
   if (view_ == top_view::topics) {
     if (const auto* const row = topics_.selected()) open(row->name);
   } else if (view_ == top_view::participants) {
-    const auto* const row = participants_.selected();
-    if (row == nullptr) return;
-    topics_.filter(participant_text(row->participant));
-    show(top_view::topics);
+    if (const auto* const row = participants_.selected())
+      show_only(top_view::topics, {row->participant.id, participant_text(row->participant)});
   } else if (const auto* const row = hosts_.selected()) {
-    participants_.filter(short_host(row->id));
-    show(top_view::participants);
+    show_only(top_view::participants, {row->id, host_text(row->id)});
   }
+}
+
+void top_screen::show_only(top_view which, top_owner owner) {
+  view_ = which;
+  list().filter({});
+  list().show_only(std::move(owner));
+}
+
+void top_screen::show_all(top_view which) {
+  close();
+  for (top_list* const each : lists()) each->show_only({});
+  view_ = which;
 }
 
 }  // namespace orc::cli

@@ -9,14 +9,20 @@ using terminal::styled_line;
 
 constexpr style heading_style = {.color = terminal::color::cyan, .bold = true};
 constexpr style sorted_style = {.color = terminal::color::cyan, .bold = true, .reverse = true};
-constexpr style cursor_style = {.reverse = true};
-constexpr style warning_style = {.color = terminal::color::yellow, .bold = true};
+constexpr style note_style = {.dim = true};
 
 }  // namespace
 
 void top_list::filter(std::string words) {
   if (words == filter_) return;
   filter_ = std::move(words);
+  arrange_around_cursor();
+}
+
+void top_list::show_only(std::optional<top_owner> owner) {
+  if (owner == owner_) return;
+  owner_ = std::move(owner);
+  cursor_ = 0;
   arrange_around_cursor();
 }
 
@@ -65,7 +71,7 @@ void top_list::arrange_around_cursor() {
   }
 }
 
-std::vector<std::string> top_list::draw(std::size_t rows, std::size_t columns, bool colored) {
+std::vector<std::string> top_list::draw(std::size_t rows, std::size_t columns, bool colored, bool stale) {
   std::vector<std::string> lines;
   if (rows == 0) return lines;
   page_ = rows - 1;
@@ -75,9 +81,19 @@ std::vector<std::string> top_list::draw(std::size_t rows, std::size_t columns, b
   if (cursor_ >= top_ + page_) top_ = cursor_ + 1 - page_;
   if (top_ + page_ > size()) top_ = size() > page_ ? size() - page_ : 0;
   lines.push_back(heading(columns, colored));
-  for (std::size_t i = 0; i < page_; ++i)
-    lines.push_back(top_ + i < size() ? line(top_ + i, columns, colored) : std::string());
+  if (size() == 0 && is_known()) lines.push_back(styled_line(columns, colored).add(why_empty(), note_style).finish());
+  while (lines.size() < rows) {
+    const std::size_t i = lines.size() - 1;
+    lines.push_back(top_ + i < size() ? line(top_ + i, columns, colored, stale) : std::string());
+  }
   return lines;
+}
+
+std::string top_list::why_empty() const {
+  const std::string what(what_);
+  if (!filter_.empty()) return "no " + what + " matches /" + filter_ + ", Esc shows all";
+  if (owner_) return owner_->name + " has no " + what + " now, Esc goes back";
+  return "the broker knows no " + what;
 }
 
 std::string top_list::heading(std::size_t columns, bool colored) const {
@@ -92,13 +108,13 @@ std::string top_list::heading(std::size_t columns, bool colored) const {
   return made.finish();
 }
 
-std::string top_list::line(std::size_t row, std::size_t columns, bool colored) const {
-  styled_line made(columns, colored, row == cursor_ ? cursor_style : style{});
+std::string top_list::line(std::size_t row, std::size_t columns, bool colored, bool stale) const {
+  styled_line made(columns, colored, {.dim = stale, .reverse = row == cursor_});
   bool first = true;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     if (widths_[i] == 0) continue;
     if (!std::exchange(first, false)) made.add(" ");
-    made.cell(cell(row, i), widths_[i], shapes_[i].side, warns(row, i) ? warning_style : style{});
+    made.cell(cell(row, i), widths_[i], shapes_[i].side);
   }
   return made.finish();
 }

@@ -16,6 +16,14 @@
 
 namespace orc::cli {
 
+// The participant or host whose rows alone a table shows.
+struct top_owner {
+  std::string id = {};    // belongs_to
+  std::string name = {};  // for people
+
+  bool operator==(const top_owner&) const = default;
+};
+
 // What does not depend on the kind of the rows.
 class top_list {
  public:
@@ -27,6 +35,9 @@ class top_list {
   // Shows only rows in which each of these words occurs.
   void filter(std::string words);
   [[nodiscard]] const std::string& filter() const noexcept { return filter_; }
+  // Shows only rows that belong to it; nothing: to anyone.
+  void show_only(std::optional<top_owner> owner);
+  [[nodiscard]] const std::optional<top_owner>& owner() const noexcept { return owner_; }
 
   // Sorts by the next visible column to the right or left, in that column's own order: names ascend, numbers descend.
   // Wraps around.
@@ -41,20 +52,21 @@ class top_list {
   void move_to_first();
   void move_to_last();
 
-  [[nodiscard]] virtual std::size_t size() const noexcept = 0;   // rows that pass the filter
+  [[nodiscard]] virtual bool is_known() const noexcept = 0;      // figures have come
+  [[nodiscard]] virtual std::size_t size() const noexcept = 0;   // rows that pass the filter and belong to owner()
   [[nodiscard]] virtual std::size_t total() const noexcept = 0;  // all
   [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
 
-  // The heading and the rows around the cursor: `rows` lines.
-  [[nodiscard]] std::vector<std::string> draw(std::size_t rows, std::size_t columns, bool colored);
+  // The heading and the rows around the cursor, or why there are none: `rows` lines. `stale`: the figures are old.
+  [[nodiscard]] std::vector<std::string> draw(std::size_t rows, std::size_t columns, bool colored, bool stale = false);
 
  protected:
-  explicit top_list(std::vector<column_shape> shapes) : shapes_(std::move(shapes)) {}
+  // `what`: one row, such as "topic".
+  top_list(std::vector<column_shape> shapes, std::string_view what) : shapes_(std::move(shapes)), what_(what) {}
 
   // Filters and sorts anew.
   virtual void arrange() = 0;
   [[nodiscard]] virtual std::string cell(std::size_t row, std::size_t column) const = 0;
-  [[nodiscard]] virtual bool warns(std::size_t row, std::size_t column) const = 0;
   [[nodiscard]] virtual const std::string& key(std::size_t row) const = 0;
 
   void arrange_around_cursor();
@@ -63,9 +75,12 @@ class top_list {
 
  private:
   [[nodiscard]] std::string heading(std::size_t columns, bool colored) const;
-  [[nodiscard]] std::string line(std::size_t row, std::size_t columns, bool colored) const;
+  [[nodiscard]] std::string line(std::size_t row, std::size_t columns, bool colored, bool stale) const;
+  [[nodiscard]] std::string why_empty() const;
 
   const std::vector<column_shape> shapes_;
+  const std::string_view what_;
+  std::optional<top_owner> owner_;
   std::string filter_;
   std::size_t sorted_by_ = 0;
   bool descends_ = false;
@@ -78,13 +93,14 @@ class top_list {
 template <class Row>
 class top_list_of : public top_list {
  public:
-  top_list_of() : top_list(shapes()) {}
+  top_list_of() : top_list(shapes(), word_of(static_cast<const Row*>(nullptr))) {}
 
   void take(std::shared_ptr<const view::system_figures> figures) override {
     // The rows of the figures before live until the cursor has found its row again.
     const auto before = std::exchange(figures_, std::move(figures));
     arrange_around_cursor();
   }
+  [[nodiscard]] bool is_known() const noexcept override { return figures_ != nullptr; }
   [[nodiscard]] std::size_t size() const noexcept override { return shown_.size(); }
   [[nodiscard]] std::size_t total() const noexcept override { return figures_ ? all().size() : 0; }
   // Null: there is no row.
@@ -94,8 +110,10 @@ class top_list_of : public top_list {
   void arrange() override {
     shown_.clear();
     if (!figures_) return;
-    for (const Row& each : all())
+    for (const Row& each : all()) {
+      if (owner() && !belongs_to(each, owner()->id)) continue;
       if (filter().empty() || matches_filter(search_text(each), filter())) shown_.push_back(&each);
+    }
     const auto less = columns_[sorted_by()].less;
     const bool backwards = descends();
     std::stable_sort(shown_.begin(), shown_.end(),
@@ -103,9 +121,6 @@ class top_list_of : public top_list {
   }
   [[nodiscard]] std::string cell(std::size_t row, std::size_t column) const override {
     return columns_[column].text(*shown_[row]);
-  }
-  [[nodiscard]] bool warns(std::size_t row, std::size_t column) const override {
-    return columns_[column].warns != nullptr && columns_[column].warns(*shown_[row]);
   }
   [[nodiscard]] const std::string& key(std::size_t row) const override { return key_of(*shown_[row]); }
 

@@ -24,7 +24,7 @@ constexpr style note_style = {.dim = true};
 // "label value   label value", on one line.
 class labelled_line {
  public:
-  labelled_line(std::size_t columns, bool colored) : line_(columns, colored) {}
+  labelled_line(std::size_t columns, bool colored, const style& base = {}) : line_(columns, colored, base) {}
 
   labelled_line& add(std::string_view label, std::string_view value, const style& with = {}) {
     if (!std::exchange(first_, false)) line_.add("   ");
@@ -37,6 +37,10 @@ class labelled_line {
   styled_line line_;
   bool first_ = true;
 };
+
+std::string counted_text(const std::optional<double>& per_s, std::uint64_t all) {
+  return rate_text(per_s) + "/s, " + count_text(all) + " in all";
+}
 
 std::string endpoints_text(const view::topic_figures& topic) {
   std::string text;
@@ -53,7 +57,7 @@ std::string link_text(const view::subscription_figures& link) {
           count_text(link.received) + ", missed " + count_text(link.missed);
   if (link.stale != 0) text += ", too old " + count_text(link.stale);
   if (link.malformed != 0) text += ", malformed " + count_text(link.malformed);
-  if (link.sample_age) text += ", age " + span_text(link.sample_age);
+  if (link.sample_age) text += ", latency " + span_text(link.sample_age);
   text += "\n";
   if (!link.reason.empty()) text += "      " + escaped(link.reason) + "\n";
   return text;
@@ -61,7 +65,9 @@ std::string link_text(const view::subscription_figures& link) {
 
 }  // namespace
 
-void top_opened::take(std::shared_ptr<const view::system_figures> figures) {
+void top_opened::take(std::shared_ptr<const view::system_figures> figures, bool silent) {
+  silent_ = silent;
+  if (figures == figures_) return;
   figures_ = std::move(figures);
   row_ = nullptr;
   if (!figures_) return;
@@ -70,6 +76,7 @@ void top_opened::take(std::shared_ptr<const view::system_figures> figures) {
       std::lower_bound(all.begin(), all.end(), topic_,
                        [](const view::topic_figures& each, const std::string& name) { return each.name < name; });
   if (at != all.end() && at->name == topic_) row_ = &*at;
+  if (row_ != nullptr && row_->publisher) type_ = row_->type;
   if (links_) body_columns_ = 0;
 }
 
@@ -83,6 +90,13 @@ void top_opened::show_links(bool shown) noexcept {
   links_ = shown;
   body_columns_ = 0;
   top_ = 0;
+}
+
+const char* top_opened::keys(bool folded) const noexcept {
+  if (links_) return "Esc back   l fields   ? help   q quit";
+  if (!sample_.has_long) return "Esc back   l links   ? help   q quit";
+  return folded ? "Esc back   l links   f whole arrays   ? help   q quit"
+                : "Esc back   l links   f fold arrays   ? help   q quit";
 }
 
 void top_opened::move(std::ptrdiff_t lines) noexcept {
@@ -105,50 +119,57 @@ std::vector<std::string> top_opened::draw(std::size_t rows, std::size_t columns,
 
 std::vector<std::string> top_opened::heading(std::size_t columns, bool colored) const {
   std::vector<std::string> lines;
-  const bool has_type = row_ != nullptr && row_->type.has_value();
   lines.push_back(labelled_line(columns, colored)
                       .add("topic", topic_, name_style)
-                      .add("type", has_type ? type_text(*row_->type) : "none")
+                      .add("type", type_ ? type_text(*type_) : "none")
                       .finish());
-  if (row_ == nullptr) {
-    lines.push_back(
-        styled_line(columns, colored).add("no participant publishes or requests it", warning_style).finish());
-  } else {
-    const view::topic_figures& t = *row_;
-    lines.push_back(labelled_line(columns, colored)
-                        .add("publisher", publisher_text(t))
-                        .add("transport", transports_text(t))
-                        .add("subscribers", count_text(t.subscribers))
-                        .finish());
-    lines.push_back(labelled_line(columns, colored)
-                        .add("rate", rate_text(t.rate_hz) + " Hz")
-                        .add("jitter", span_text(t.jitter))
-                        .add("bandwidth", bandwidth_text(t.bytes_per_s))
-                        .add("age", span_text(t.age))
-                        .finish());
-    lines.push_back(
-        labelled_line(columns, colored)
-            .add("sent", count_text(t.sent))
-            .add("dropped", count_text(t.dropped), t.dropped_per_s.value_or(0) > 0 ? warning_style : style{})
-            .add("missed", count_text(t.missed), t.missed_per_s.value_or(0) > 0 ? warning_style : style{})
-            .finish());
-  }
+  add_figures(lines, columns, colored);
   labelled_line about(columns, colored);
   if (sample_.received != 0) {
     about.add("sample", std::to_string(sample_.sequence))
-        .add("age", duration_text(sample_.age_ns))
+        .add("age", span_text(std::chrono::nanoseconds(sample_.age_ns)))
         .add("size", size_text(static_cast<double>(sample_.size)))
         .add("skipped", count_text(sample_.skipped));
   } else {
     about.add("sample", "none yet");
   }
-  if (!sample_.link.empty()) about.add("no link:", sample_.link, warning_style);
+  if (!sample_.link.empty()) about.add("no link:", no_link_text(), warning_style);
   lines.push_back(about.finish());
   lines.push_back(styled_line(columns, colored)
                       .add(links_ ? "── links " : "── fields ", note_style)
                       .add(links_ ? "" : sample_.remark, note_style)
                       .finish());
   return lines;
+}
+
+// What the broker knows: nothing that the sample itself shows better.
+void top_opened::add_figures(std::vector<std::string>& lines, std::size_t columns, bool colored) const {
+  if (row_ == nullptr) {
+    const char* const why = silent_ ? "the broker does not answer" : "no participant publishes or requests it";
+    lines.push_back(styled_line(columns, colored).add(why, warning_style).finish());
+    return;
+  }
+  const view::topic_figures& t = *row_;
+  const style base = silent_ ? note_style : style{};
+  lines.push_back(labelled_line(columns, colored, base)
+                      .add("publisher", publisher_text(t))
+                      .add("transport", transports_text(t))
+                      .add("subscribers", count_text(t.subscribers))
+                      .finish());
+  lines.push_back(labelled_line(columns, colored, base)
+                      .add("rate", rate_text(t.rate_hz) + " Hz")
+                      .add("jitter", span_text(t.jitter))
+                      .add("bandwidth", bandwidth_text(t.bytes_per_s))
+                      .finish());
+  lines.push_back(labelled_line(columns, colored, base)
+                      .add("missed", counted_text(t.missed_per_s, t.missed))
+                      .add("dropped", counted_text(t.dropped_per_s, t.dropped))
+                      .finish());
+}
+
+// A link needs the broker, so without one the publisher that it knew is no longer found.
+std::string top_opened::no_link_text() const {
+  return silent_ && row_ != nullptr && row_->publisher ? "the broker does not answer" : sample_.link;
 }
 
 void top_opened::make_body(std::size_t columns) {
@@ -166,8 +187,7 @@ void top_opened::make_body(std::size_t columns) {
 // Wraps a line that is too long, so that all of it can be read.
 void top_opened::add_to_body(std::string_view text, std::size_t columns) {
   do {
-    std::string_view part = terminal::head(text, columns);
-    if (part.empty() && !text.empty()) part = text.substr(0, 1);
+    const std::string_view part = terminal::line_of_words(text, columns);
     body_.emplace_back(part);
     text.remove_prefix(part.size());
   } while (!text.empty());

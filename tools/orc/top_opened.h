@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,16 @@ class top_opened {
   explicit top_opened(std::string topic) : topic_(std::move(topic)) {}
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  void take(std::shared_ptr<const view::system_figures> figures);
+  // `silent`: these are the last figures of a broker that does not answer.
+  void take(std::shared_ptr<const view::system_figures> figures, bool silent);
   void take(opened_sample newest);
 
   // Shows the links in place of the fields, or the fields again.
   void show_links(bool shown) noexcept;
   [[nodiscard]] bool shows_links() const noexcept { return links_; }
+
+  // The keys that do something here, for the last line. `folded`: long arrays are.
+  [[nodiscard]] const char* keys(bool folded) const noexcept;
 
   // Scrolls; it stops at the ends.
   void move(std::ptrdiff_t lines) noexcept;
@@ -34,6 +39,8 @@ class top_opened {
 
  private:
   [[nodiscard]] std::vector<std::string> heading(std::size_t columns, bool colored) const;
+  void add_figures(std::vector<std::string>& lines, std::size_t columns, bool colored) const;
+  [[nodiscard]] std::string no_link_text() const;
   void make_body(std::size_t columns);
   void add_to_body(std::string_view text, std::size_t columns);
   [[nodiscard]] std::string links_text() const;
@@ -41,6 +48,8 @@ class top_opened {
   const std::string topic_;
   std::shared_ptr<const view::system_figures> figures_;
   const view::topic_figures* row_ = nullptr;  // in figures_; null: the topic is gone
+  bool silent_ = false;
+  std::optional<topic_type> type_;  // the last one that a publisher had
   opened_sample sample_;
   bool links_ = false;
   std::vector<std::string> body_;  // wrapped

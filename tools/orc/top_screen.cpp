@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "exit_code.h"
+#include "topic_text.h"
 
 namespace orc::cli {
 
@@ -80,14 +81,25 @@ void top_screen::take_news() {
   const auto shown = std::exchange(known_, poller_.newest()).figures;
   // Samples come far more often than figures, and sorting ten thousand rows takes time.
   if (known_.figures != shown) {
-    for (top_list* const each :
-         {static_cast<top_list*>(&topics_), static_cast<top_list*>(&participants_), static_cast<top_list*>(&hosts_)})
-      each->take(known_.figures);
-    if (opened_) opened_->take(known_.figures);
+    for (top_list* const each : lists()) each->take(known_.figures);
+    find_owner_again();
   }
+  if (opened_) opened_->take(known_.figures, is_silent());
   opened_sample newest = subscription_.newest();
   if (opened_) opened_->take(std::move(newest));
   changed_ = true;
+}
+
+// A broker that restarts gives each participant another id.
+void top_screen::find_owner_again() {
+  const auto owner = topics_.owner();
+  if (!owner || !known_.figures) return;
+  const auto& all = known_.figures->participants;
+  const auto is_it = [&](const auto& each) { return each.participant.id == owner->id; };
+  if (std::any_of(all.begin(), all.end(), is_it)) return;
+  const auto has_its_name = [&](const auto& each) { return participant_text(each.participant) == owner->name; };
+  const auto again = std::find_if(all.begin(), all.end(), has_its_name);
+  if (again != all.end()) topics_.show_only(top_owner{again->participant.id, owner->name});
 }
 
 void top_screen::take_keys() {
@@ -104,14 +116,9 @@ top_list& top_screen::list() noexcept {
   return topics_;
 }
 
-void top_screen::show(top_view which) {
-  close();
-  view_ = which;
-}
-
 void top_screen::open(std::string topic) {
   opened_.emplace(topic);
-  opened_->take(known_.figures);
+  opened_->take(known_.figures, is_silent());
   subscription_.open(std::move(topic));
 }
 

@@ -1,6 +1,7 @@
 // The screen of `orc top`: its views, its keys, and the loop that follows the system and the terminal.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -31,6 +32,7 @@ class top_screen {
 
   void wait();
   void take_news();
+  void find_owner_again();
   void draw();
 
   void take_keys();
@@ -41,14 +43,17 @@ class top_screen {
   void press_in_opened(const terminal::key_press& key);
   void go_back();
   void open_selected();
-  void show(top_view which);
+  void show_all(top_view which);
+  void show_only(top_view which, top_owner owner);
   void open(std::string topic);
   void close();
 
+  [[nodiscard]] bool is_silent() const noexcept { return !known_.problem.empty(); }  // the broker
+  [[nodiscard]] std::array<top_list*, 3> lists() noexcept { return {&topics_, &participants_, &hosts_}; }
   [[nodiscard]] top_list& list() noexcept;
   [[nodiscard]] const top_list& list() const noexcept { return const_cast<top_screen*>(this)->list(); }
   [[nodiscard]] std::string title(std::size_t columns) const;
-  [[nodiscard]] std::string status(std::size_t columns) const;
+  [[nodiscard]] std::vector<std::string> status(std::size_t columns) const;
   [[nodiscard]] std::string keys_line(std::size_t columns) const;
   [[nodiscard]] std::vector<std::string> help(std::size_t rows, std::size_t columns) const;
 

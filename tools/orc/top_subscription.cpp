@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto shown_every = 100ms;
 constexpr int broker_patience_ms = 500;
 constexpr std::size_t folded_elements = 16;
+constexpr int shown_digits = 6;                                // a person reads no more while they change
 constexpr std::size_t largest_sample = std::size_t{64} << 20;  // that is copied and decoded
 constexpr std::size_t most_text = std::size_t{1} << 20;        // bytes that are shown of a sample
 constexpr std::size_t most_bytes = 16'384;                     // of a sample that are shown as hexadecimal digits
@@ -130,12 +131,13 @@ void top_subscription::follow(const std::string& topic) {
   topic_types types(directory({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()}),
                     topic);
   subscriber from = own.subscriber(topic);
-  bool folded = folded_;
+  shape shown = wanted_shape();
   for (;;) {
     const auto began = clock::now();
     look(from, types, known);
-    if (folded_ != folded && known.received != 0) decode(types, known);
-    folded = folded_;
+    const shape now = wanted_shape();
+    if (now != shown && known.received != 0) decode(types, known);
+    shown = now;
     tell(known);
     const auto took = clock::now() - began;
     if (!pause(topic, began + std::max<clock::duration>(shown_every, 5 * took))) return;
@@ -146,7 +148,7 @@ void top_subscription::look(subscriber& from, topic_types& types, opened_sample&
   const message sample = from.recv(0);
   const link_info link = from.link();
   known.link = link.connected ? "" : link.reason;
-  if (!sample) return;
+  if (!sample) return grow_older(known);
   // A publisher that restarted may have another type.
   if (sample.sequence() <= known.sequence) types.look_again();
   take(sample, known);
@@ -157,19 +159,32 @@ void top_subscription::look(subscriber& from, topic_types& types, opened_sample&
 void top_subscription::take(const message& sample, opened_sample& into) {
   ++into.received;
   into.sequence = sample.sequence();
-  into.age_ns = sample.age_ns();
+  into.age_ns = taken_age_ns_ = sample.age_ns();
+  taken_ = clock::now();
   into.size = sample.size();
   into.skipped += sample.missed();
   const auto kept = sample.bytes().first(sample.size() > largest_sample ? most_bytes : sample.size());
   bytes_.assign(kept.begin(), kept.end());
 }
 
+// By the steady clock: the other one may be set.
+void top_subscription::grow_older(opened_sample& known) const {
+  if (known.received != 0) known.age_ns = taken_age_ns_ + std::chrono::nanoseconds(clock::now() - taken_).count();
+}
+
 void top_subscription::decode(topic_types& types, opened_sample& into) const {
   into.text.clear();
+  into.has_long = false;
   into.remark.clear();
   const types::decoder* const type = into.size > largest_sample ? nullptr : types.decoder_of(bytes_);
   if (type != nullptr) {
-    const result decoded = sample_tree(*type, bytes_, folded_ ? folded_elements : 0, into.text);
+    const shape wanted = wanted_shape();
+    tree_text tree;
+    const result decoded = sample_tree(
+        *type, bytes_,
+        {.fold = folded_elements, .whole = !wanted.folded, .digits = shown_digits, .columns = wanted.columns}, tree);
+    into.text = std::move(tree.lines);
+    into.has_long = tree.has_long;
     if (into.text.size() > most_text) into.text = whole_lines(into.text) + "… more than is shown\n";
     if (decoded) return;
     into.remark = "this is no " + type->type().name + ": " + decoded.error().message();

@@ -55,7 +55,9 @@ std::string transports_text(const view::topic_figures& topic) {
     if (topic.transports.size() > 1) text += ' ' + std::to_string(each.subscriptions);
   }
   if (!text.empty()) return text;
-  for (const orc::transport each : topic.offered) add(to_string(each));
+  // Nearly every topic offers inproc: it says nothing until a subscriber uses it.
+  for (const orc::transport each : topic.offered)
+    if (each != orc::transport::inproc || topic.offered.size() == 1) add(to_string(each));
   return text.empty() ? std::string(unknown) : "(" + text + ")";
 }
 

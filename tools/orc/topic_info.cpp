@@ -70,7 +70,7 @@ void describe(rows& lines, const subscription_state& to, bool verbose) {
   lines.push_back({"  received", std::to_string(counters->received) + " samples, " + std::to_string(counters->bytes) +
                                      " bytes, " + std::to_string(counters->missed) + " missed, " +
                                      std::to_string(counters->malformed) + " malformed" + ago_text(counters->age)});
-  lines.push_back({"  age", counters->sample_age_ns ? duration_text(*counters->sample_age_ns) : "no sample yet"});
+  lines.push_back({"  latency", counters->sample_age_ns ? duration_text(*counters->sample_age_ns) : "no sample yet"});
 }
 
 std::string text_document(const topic_state& state, bool verbose) {

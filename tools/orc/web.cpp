@@ -33,7 +33,7 @@ int become_orc_web(const std::vector<std::string>& words) {
   const int why = errno;
   console out;
   if (why == ENOENT)
-    out.note("there is no orc-web beside this program: it was built without Boost");
+    out.note("there is no orc-web beside this program: tools/dev build makes it (it needs Boost: tools/dev setup)");
   else
     out.note("cannot run " + escaped(program) + ": " + std::strerror(why));
   return exit_code::failed;

@@ -74,6 +74,17 @@ std::string_view tail(std::string_view text, std::size_t columns) noexcept {
   return text;
 }
 
+std::string_view line_of_words(std::string_view text, std::size_t columns) noexcept {
+  std::string_view line = head(text, columns);
+  if (line.size() == text.size()) return line;
+  if (line.empty()) return text.substr(0, first_of(text).bytes);
+  if (text[line.size()] == ' ') return text.substr(0, line.size() + 1);
+  // The indentation is no place to break at.
+  const std::size_t blank = line.rfind(' ');
+  const bool breaks = blank != std::string_view::npos && blank > line.find_first_not_of(' ');
+  return breaks ? line.substr(0, blank + 1) : line;
+}
+
 std::string shortened(std::string_view text, std::size_t columns, cut where) {
   if (display_width(text) <= columns) return std::string(text);
   if (columns == 0) return {};

@@ -20,6 +20,10 @@ namespace orc::terminal {
 [[nodiscard]] std::string_view head(std::string_view text, std::size_t columns) noexcept;
 [[nodiscard]] std::string_view tail(std::string_view text, std::size_t columns) noexcept;
 
+// The start of a text that makes a line of at most `columns`: whole words if there is a blank to break at, with the
+// blank. Never empty unless the text is.
+[[nodiscard]] std::string_view line_of_words(std::string_view text, std::size_t columns) noexcept;
+
 enum class cut : std::uint8_t { middle, end };  // where a text that is too long loses characters
 enum class align : std::uint8_t { left, right };
 

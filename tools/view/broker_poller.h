@@ -16,7 +16,7 @@ namespace orc::view {
 struct observation {
   std::shared_ptr<const system_figures> figures = {};  // null: no broker has answered yet
   std::string problem = {};                            // empty: the broker answered; may have control characters
-  bool rates_known = false;                            // each publication that has reported has a rate
+  bool rates_known = false;                            // system_meter::knows_rates
 };
 
 // How long to wait after an answer that took `took`: long enough that all asking is a twentieth of the time, since the

@@ -11,6 +11,12 @@ using std::chrono::nanoseconds;
 // Reports come once a second. Two that are closer, as after a reconnection, say little.
 constexpr double min_elapsed_s = 0.2;
 
+constexpr std::chrono::seconds longest_interval{30};  // that a rate is waited for
+
+// A topic whose newest sample was younger than this at the report goes on: a thread that sends or reports on a busy
+// machine wakes up tens of milliseconds late, which is many intervals of a fast topic.
+constexpr double usual_delay_ns = 100e6;
+
 // From `before` to `now`; 0: it went back. Strangers made these numbers up: the difference must not overflow.
 [[nodiscard]] std::uint64_t elapsed_ns(std::int64_t before, std::int64_t now) noexcept {
   return now <= before ? 0 : static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before);
@@ -58,11 +64,13 @@ void publication_meter::take(const publication_counters& report) noexcept {
   last_ = report;
 }
 
-double publication_meter::rate_between(const publication_counters& before, const publication_counters& now,
-                                       double elapsed_s) noexcept {
+std::optional<double> publication_meter::rate_between(const publication_counters& before,
+                                                      const publication_counters& now, double elapsed_s) noexcept {
   const auto samples = static_cast<double>(now.sent - before.sent);
   if (samples == 0) {
     const auto age = age_at_report(now);
+    // One sample has no interval. Its topic may be slow, or silent for ever.
+    if (!rate_hz_ && age && *age < longest_interval) return std::nullopt;
     const double kept = rate_hz_.value_or(0);
     return age && static_cast<double>(age->count()) / 1e9 * kept < 3 ? kept : 0;
   }
@@ -91,7 +99,8 @@ std::optional<nanoseconds> publication_meter::age() const noexcept {
   if (!before) return std::nullopt;
   const double interval_ns = rate_hz_.value_or(0) > 0 ? 1e9 / *rate_hz_ : 0;
   const auto after = std::chrono::duration_cast<nanoseconds>(newest_.age);
-  const bool goes_on = static_cast<double>(before->count()) <= 2 * interval_ns &&
+  const bool goes_on = interval_ns > 0 &&
+                       static_cast<double>(before->count()) <= std::max(2 * interval_ns, usual_delay_ns) &&
                        static_cast<double>(after.count()) > interval_ns && after < std::chrono::seconds(3);
   return goes_on ? *before : *before + after;
 }

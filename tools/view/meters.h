@@ -19,9 +19,11 @@ class publication_meter {
   // Takes a report. The same one again changes nothing. One whose counters went back is the first of a new row.
   void take(const publication_counters& report) noexcept;
 
-  // Nothing: there were not two reports yet. A slow topic keeps its rate between two samples; after three of its
-  // intervals without a sample the rate is 0.
+  // Nothing: there were not two reports yet, or no second sample within half a minute of the newest one. A slow topic
+  // keeps its rate between two samples; after three of its intervals without a sample the rate is 0.
   [[nodiscard]] std::optional<double> rate_hz() const noexcept { return rate_hz_; }
+  // Whether there were two reports: a rate that is not known then may take long.
+  [[nodiscard]] bool is_measured() const noexcept { return dropped_per_s_.has_value(); }
   [[nodiscard]] std::optional<double> bytes_per_s() const noexcept;
   [[nodiscard]] std::optional<double> dropped_per_s() const noexcept { return dropped_per_s_; }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> jitter() const noexcept;
@@ -30,8 +32,8 @@ class publication_meter {
 
  private:
   void begin(const publication_counters& report) noexcept;
-  [[nodiscard]] double rate_between(const publication_counters& before, const publication_counters& now,
-                                    double elapsed_s) noexcept;
+  [[nodiscard]] std::optional<double> rate_between(const publication_counters& before, const publication_counters& now,
+                                                   double elapsed_s) noexcept;
 
   std::optional<publication_counters> last_;  // the report that the next difference begins at
   publication_counters newest_;

@@ -139,9 +139,11 @@ topic_figures system_meter::figures_of(topic_state&& topic) {
   figures.name = std::move(topic.name);
   figures.subscribers = topic.subscription_count;
   if (auto& from = topic.publication) {
+    bool measured = false;
     if (const auto& counters = from->counters) {
       publication_meter& meter = meter_of(publications_, from->id);
       meter.take(*counters);
+      measured = meter.is_measured();
       figures.rate_hz = meter.rate_hz();
       figures.bytes_per_s = meter.bytes_per_s();
       figures.jitter = meter.jitter();
@@ -152,7 +154,7 @@ topic_figures system_meter::figures_of(topic_state&& topic) {
       figures.dropped = counters->dropped;
       figures.readers = counters->readers;
     }
-    rates_known_ = rates_known_ && figures.rate_hz.has_value();
+    rates_known_ = rates_known_ && measured;
     figures.publication = std::move(from->id);
     figures.publisher = std::move(from->participant);
     figures.type = std::move(from->type);

@@ -17,7 +17,7 @@ class system_meter {
   // gone is forgotten.
   [[nodiscard]] system_figures take(snapshot now);
 
-  // Whether each publication has a rate that has reported at all.
+  // Whether each publication has a rate, or is so slow that it has none yet.
   [[nodiscard]] bool knows_rates() const noexcept { return rates_known_; }
 
  private:

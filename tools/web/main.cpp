@@ -12,6 +12,7 @@
 #include "base/fd_limit.h"
 #include "base/printable.h"
 #include "base/stop_signal.h"
+#include "tools/web/broker_check.h"
 #include "tools/web/foxglove_graph.h"
 #include "tools/web/foxglove_session.h"
 #include "tools/web/live_channels.h"
@@ -69,6 +70,7 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   std::optional<web::publish_desk> desk;
   if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
   web::page_session_maker page({.feeds = feeds, .system = system, .publish = desk ? &*desk : nullptr});
+  const web::broker_check check(options.broker, [](const std::string& why) { note(why + "; the page waits for one"); });
   return serve(options, page,
                {.feeds = feeds,
                 .channels = channels,
