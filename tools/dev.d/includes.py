@@ -21,6 +21,7 @@ transport = "liborc/src/transport"
 core = "liborc/src/core"
 types = "liborc/ext/types/include"
 recording = "liborc/ext/recording/include"
+calls = "liborc/ext/calls/include"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -36,9 +37,11 @@ layers: Dict[str, Tuple[str, ...]] = {
     "liborc/ext/types": (public, types),
     recording: (public,),
     "liborc/ext/recording": (public, recording),
+    calls: (public,),
+    "liborc/ext/calls": (public, calls),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
-    "liborc/examples": (public,),
+    "liborc/examples": (public, calls),
     "tools": (
         public,
         types,
@@ -54,7 +57,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     "tools/command_line": (),
     "tools/terminal": (base,),
     "tools/view": (public, base),
-    "benchmarks": (public, types, recording, base, wire, "broker", "tools/command_line", "tools/support"),
+    "benchmarks": (public, types, recording, calls, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
