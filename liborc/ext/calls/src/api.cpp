@@ -16,7 +16,7 @@ using detail::steady;
 constexpr auto longest_deadline = std::chrono::hours(24);
 
 // Why a participant has no component.
-[[nodiscard]] errc why_none(const participant& by) noexcept {
+[[nodiscard]] errc why_none(const orc::participant& by) noexcept {
   const errc usable = by.usable();
   return usable == errc::ok ? errc::closed : usable;
 }
@@ -59,7 +59,7 @@ std::string_view describe(call_errc code) noexcept {
 
 namespace detail {
 
-service serve_raw(participant& by, std::string_view name, const type_description& request,
+service serve_raw(orc::participant& by, std::string_view name, const type_description& request,
                   const type_description& reply, raw_handler handler, const service_options& options) {
   const auto component = calls_component::of(by);
   if (!component) return {nullptr, why_none(by)};
@@ -123,7 +123,7 @@ service_figures service::figures() const {
 
 namespace detail {
 
-raw_call start_call(participant& by, std::string_view service, const hashed_type& request, const hashed_type& reply,
+raw_call start_call(orc::participant& by, std::string_view service, const hashed_type& request, const hashed_type& reply,
                     std::chrono::nanoseconds deadline, std::size_t size, const request_writer& write) {
   if (deadline <= std::chrono::nanoseconds(0) || deadline > longest_deadline)
     return failed_call({.code = call_errc::bad_argument, .text = "a deadline is above 0 and at most 24 hours"});

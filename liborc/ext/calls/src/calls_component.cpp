@@ -47,10 +47,10 @@ constexpr int key = 0;
 
 }  // namespace
 
-std::shared_ptr<calls_component> calls_component::of(participant& by) {
+std::shared_ptr<calls_component> calls_component::of(orc::participant& by) {
   (void)process_generation();  // counts forks from now on
   return std::static_pointer_cast<calls_component>(
-      by.component(&key, [](participant& stays) { return std::make_shared<calls_component>(stays); }));
+      by.component(&key, [](orc::participant& stays) { return std::make_shared<calls_component>(stays); }));
 }
 
 calls_component::~calls_component() {
@@ -205,7 +205,7 @@ void calls_component::watch_once() {
   watch_options wanted{.topics = {}};
   for (const auto& service : watched) wanted.topics.push_back(service->name() + "/.call/*");
   if (wanted.topics.size() > max_patterns) wanted.topics = {"**/.call/*"};
-  directory_watch changes = directory({.broker = broker, .stop_fd = wake_watch_}).watch(std::move(wanted));
+  directory_watch changes = orc::directory({.broker = broker, .stop_fd = wake_watch_}).watch(std::move(wanted));
   auto look_at = steady::now();
   for (;;) {
     directory_change change;

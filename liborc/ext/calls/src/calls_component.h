@@ -21,9 +21,9 @@ namespace orc::detail {
 class calls_component : public participant_component, public std::enable_shared_from_this<calls_component> {
  public:
   // The participant's. Null: it was moved from, ended or forked.
-  [[nodiscard]] static std::shared_ptr<calls_component> of(participant& by);
+  [[nodiscard]] static std::shared_ptr<calls_component> of(orc::participant& by);
 
-  explicit calls_component(participant& by) : participant_(by) {}
+  explicit calls_component(orc::participant& by) : participant_(by) {}
   ~calls_component() override;
   calls_component(const calls_component&) = delete;
   calls_component& operator=(const calls_component&) = delete;
@@ -46,7 +46,7 @@ class calls_component : public participant_component, public std::enable_shared_
   // Waits until the time has passed or wake_watch() was called.
   void pause(int timeout_ms) noexcept;
 
-  participant& participant_;
+  orc::participant& participant_;
 
   mutable std::mutex mutex_;  // guards the rest
   bool ended_ = false;

@@ -26,7 +26,7 @@ constexpr int slice_ms = 20;
 
 }  // namespace
 
-client_channel::client_channel(participant& by, std::string service)
+client_channel::client_channel(orc::participant& by, std::string service)
     : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
 
 client_channel::~client_channel() { finish(thread_); }

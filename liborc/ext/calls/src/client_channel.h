@@ -34,7 +34,7 @@ struct negotiated_types {
 // Any thread. One of the threads that wait for replies receives for all: the reader.
 class client_channel : public std::enable_shared_from_this<client_channel> {
  public:
-  client_channel(participant& by, std::string service);
+  client_channel(orc::participant& by, std::string service);
   ~client_channel();
   client_channel(const client_channel&) = delete;
   client_channel& operator=(const client_channel&) = delete;
@@ -97,7 +97,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   [[nodiscard]] call_error why_unreached() const;
   [[nodiscard]] call_bytes keep(message&& received);
 
-  participant& participant_;
+  orc::participant& participant_;
   const std::string service_;
 
   mutable std::mutex mutex_;  // guards the rest

@@ -152,9 +152,12 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
                              .text = "this program calls " + service_ + " with too many different types"};
     return excess_types_;
   }
-  types_.push_back({.request = &request, .reply = &reply, .number = types_.size() + 1});
-  if (linked_) say_hello(types_.back());
-  return types_.back();
+  negotiated_types& added = types_.emplace_back();
+  added.request = &request;
+  added.reply = &reply;
+  added.number = types_.size();
+  if (linked_) say_hello(added);
+  return added;
 }
 
 void client_channel::say_hello(const negotiated_types& types) {

@@ -47,8 +47,8 @@ void client_channel::run() noexcept {
     linked_ = false;
     const std::uint64_t client = client_;
     lock.unlock();
-    participant_.unregister_topic(call_topic(service_, client));
-    participant_.release_topic(reply_topic(service_, client));
+    (void)participant_.unregister_topic(call_topic(service_, client));
+    (void)participant_.release_topic(reply_topic(service_, client));
     lock.lock();
     run_callbacks(lock);
   } while (!stopping_ && (!unsent_.empty() || wait_for_service_ != 0));
@@ -88,7 +88,7 @@ result client_channel::set_up() {
   if (!stays(requested)) return requested;
   result registered = participant_.register_topic(to, {.keep_last = false});
   if (!stays(registered)) {
-    participant_.release_topic(from);
+    (void)participant_.release_topic(from);
     return registered;
   }
   const lock_type lock(mutex_);

@@ -36,7 +36,7 @@ void service_client::finish_thread() noexcept { orc::detail::finish(thread_); }
 
 void service_client::end() noexcept {
   stopping_ = true;
-  service_.of().release_topic(call_topic(service_.name(), id_));  // wakes the thread
+  (void)service_.of().release_topic(call_topic(service_.name(), id_));  // wakes the thread
 }
 
 bool service_client::is_connected() const noexcept {
@@ -64,7 +64,7 @@ void service_client::run() noexcept {
 }
 
 bool service_client::set_up() {
-  participant& by = service_.of();
+  orc::participant& by = service_.of();
   const transport_set transports = service_.options().transports;
   request_options wanted{.conflate = 0, .depth = 4 * max_open_calls, .transports = transports};
   if (transports.empty() || transports.contains(transport::shm)) wanted.max_messages = held_messages;

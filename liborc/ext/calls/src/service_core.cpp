@@ -33,7 +33,7 @@ constexpr auto between_figures = std::chrono::seconds(1);
 
 }  // namespace
 
-service_core::service_core(participant& by, std::string name, call_types types, raw_handler handler,
+service_core::service_core(orc::participant& by, std::string name, call_types types, raw_handler handler,
                            service_options options)
     : participant_(by),
       name_(std::move(name)),
@@ -126,10 +126,10 @@ void service_core::look_after() {
 // Gives a free place to a client that was refused. It ends, and comes again.
 void service_core::promote_refused() {
   const std::lock_guard lock(clients_mutex_);
-  std::size_t places = options_.max_clients;
-  for (const auto& [id, client] : clients_) places -= client->is_refused() || places == 0 ? 0 : 1;
+  auto places = static_cast<std::ptrdiff_t>(options_.max_clients);
+  for (const auto& [id, client] : clients_) places -= client->is_refused() ? 0 : 1;
   for (const auto& [id, client] : clients_) {
-    if (places == 0) return;
+    if (places <= 0) return;
     if (!client->is_refused()) continue;
     client->set_successor(client->publication());
     client->end();

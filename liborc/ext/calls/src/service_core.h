@@ -25,7 +25,7 @@ class service_client;
 // Any thread.
 class service_core : public std::enable_shared_from_this<service_core> {
  public:
-  service_core(participant& by, std::string name, call_types types, raw_handler handler, service_options options);
+  service_core(orc::participant& by, std::string name, call_types types, raw_handler handler, service_options options);
   ~service_core();
   service_core(const service_core&) = delete;
   service_core& operator=(const service_core&) = delete;
@@ -47,7 +47,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
   [[nodiscard]] bool is_inline() const noexcept { return options_.threads == 0; }
   [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
-  [[nodiscard]] participant& of() const noexcept { return participant_; }
+  [[nodiscard]] orc::participant& of() const noexcept { return participant_; }
   [[nodiscard]] unsigned generation() const noexcept { return generation_; }
 
   // ---- clients ----
@@ -80,7 +80,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   void promote_refused();
   void publish();
 
-  participant& participant_;
+  orc::participant& participant_;
   const std::string name_;
   const call_types types_;
   raw_handler handler_;

@@ -74,7 +74,7 @@ struct call_type {
   }
 };
 
-[[nodiscard]] ORC_API service serve_raw(participant& by, std::string_view name, const type_description& request,
+[[nodiscard]] ORC_API service serve_raw(orc::participant& by, std::string_view name, const type_description& request,
                                         const type_description& reply, raw_handler handler,
                                         const service_options& options);
 

@@ -77,7 +77,7 @@ class ORC_API raw_call {
 // A call that ended before it began.
 [[nodiscard]] ORC_API raw_call failed_call(call_error why);
 // Starts a call. `request` and `reply` outlive it.
-[[nodiscard]] ORC_API raw_call start_call(participant& by, std::string_view service, const hashed_type& request,
+[[nodiscard]] ORC_API raw_call start_call(orc::participant& by, std::string_view service, const hashed_type& request,
                                           const hashed_type& reply, std::chrono::nanoseconds deadline, std::size_t size,
                                           const request_writer& write);
 

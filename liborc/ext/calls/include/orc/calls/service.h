@@ -69,7 +69,7 @@ using raw_handler = std::function<void(std::span<const std::byte>, call_context&
 }  // namespace detail
 
 // A service that a program offers. The destructor withdraws it. Move-only. One thread at a time.
-class [[nodiscard]] ORC_API service {
+class ORC_API service {
  public:
   // No service.
   service() noexcept;
