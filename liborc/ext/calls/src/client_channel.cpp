@@ -13,6 +13,7 @@ namespace {
 
 // A waiting thread looks at least this often whether the link is still up, because its end wakes no thread in recv.
 constexpr int slice_ms = 20;
+constexpr int max_looks = 8;  // for what came between two calls
 
 [[nodiscard]] int slice_until(steady::time_point until) noexcept {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
@@ -35,8 +36,7 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
                                                   steady::time_point deadline, std::size_t size,
                                                   const request_writer& write) {
   auto call = std::make_shared<call_state>(shared_from_this(), deadline);
-  const lock_type lock(mutex_);
-  last_used_ = steady::now();
+  lock_type lock(mutex_);
   if (stopping_) {
     end(call, {.code = call_errc::closed});
     return call;
@@ -45,6 +45,7 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     end(call, {.code = call_errc::too_many_calls});
     return call;
   }
+  look_around(lock);
   negotiated_types& types = types_of(request, reply);
   if (types.state == negotiated_types::answer::refused) {
     end(call, types.refusal);
@@ -65,6 +66,17 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
   }
   if (!call->done && deadline < sleeps_until_) wakeup_.ring();
   return call;
+}
+
+// Another server may have come since the last call. A call to the old one would end as server_died.
+void client_channel::look_around(lock_type& lock) {
+  const auto now = steady::now();
+  const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
+  if (!linked_ || reading_) return;
+  check_link();
+  for (int looks = 0; looks < max_looks && linked_ && paused && open_.empty() && !reading_; ++looks) {
+    if (!receive(lock, 0)) return;
+  }
 }
 
 void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
@@ -116,7 +128,7 @@ bool client_channel::wait(call_state& call, steady::time_point until) {
     if (now >= until && looked) break;
     looked = true;
     if (!reading_ && replies_) {
-      receive(lock, slice_until(std::min(until, call.deadline)));
+      (void)receive(lock, slice_until(std::min(until, call.deadline)));
       continue;
     }
     const std::uint32_t ticket = call.ended.ticket();
@@ -189,7 +201,7 @@ void client_channel::then(const std::shared_ptr<call_state>& call, call_state::c
 
 std::optional<call_bytes> client_channel::take_feedback(call_state& call) {
   lock_type lock(mutex_);
-  if (!call.done && !call.feedback && !reading_ && replies_) receive(lock, 0);
+  if (!call.done && !call.feedback && !reading_ && replies_) (void)receive(lock, 0);
   hand_over();
   auto newest = std::move(call.feedback);
   call.feedback.reset();

@@ -69,8 +69,10 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void run_callbacks(lock_type& lock);
 
   // ---- receiving; these need the lock ----
-  // Receives for at most `slice_ms`, without the lock, and takes what comes. Only the reader calls it.
-  void receive(lock_type& lock, int slice_ms);
+  // Receives for at most `slice_ms`, without the lock, and takes what comes. False: nothing came. Only while no other
+  // thread reads.
+  bool receive(lock_type& lock, int slice_ms);
+  void look_around(lock_type& lock);
   void hand_over() noexcept;
   void take(message&& received);
   void take_welcome(const call_message& read);

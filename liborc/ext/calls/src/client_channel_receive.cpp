@@ -16,7 +16,7 @@ constexpr std::size_t max_types = 64;  // pairs of types per channel
 
 }  // namespace
 
-void client_channel::receive(lock_type& lock, int slice_ms) {
+bool client_channel::receive(lock_type& lock, int slice_ms) {
   reading_ = true;
   orc::subscriber replies = replies_;
   lock.unlock();
@@ -29,15 +29,16 @@ void client_channel::receive(lock_type& lock, int slice_ms) {
     } catch (const std::bad_alloc&) {
       // As if the message had been lost: its call ends at the deadline.
     }
-    return;
+    return true;
   }
   check_link();
-  if (received.status() == errc::timed_out || received.status() == errc::nothing_new) return;
+  if (received.status() == errc::timed_out || received.status() == errc::nothing_new) return false;
   // Returned at once, and would again: too_many_messages, or closed by another thread just now.
   const auto ticket = progress_.ticket();
   lock.unlock();
   progress_.wait(ticket, steady::now() + std::chrono::milliseconds(1));
   lock.lock();
+  return false;
 }
 
 void client_channel::take(message&& received) {
@@ -76,6 +77,7 @@ void client_channel::take_welcome(const call_message& read) {
 }
 
 void client_channel::take_answer(const call_message& read) {
+  if (!linked_) return;
   const bool accepted = read.header.kind == call_kind::accepted;
   for (negotiated_types& types : types_) {
     if (types.number != read.header.id && !(read.header.id == 0 && !accepted)) continue;

@@ -109,7 +109,7 @@ void client_channel::attend(lock_type& lock) {
     if (open_.empty() && unsent_.empty() && wait_for_service_ == 0 && now >= last_used_ + unused_after) return;
     if (!reading_ && waiters_.empty() && is_needed()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - now).count();
-      receive(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, attending_slice_ms)));
+      (void)receive(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, attending_slice_ms)));
       hand_over();
       continue;
     }
