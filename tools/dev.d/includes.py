@@ -22,6 +22,7 @@ core = "liborc/src/core"
 types = "liborc/ext/types/include"
 recording = "liborc/ext/recording/include"
 history = "liborc/ext/history/include"
+calls = "liborc/ext/calls/include"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -39,9 +40,11 @@ layers: Dict[str, Tuple[str, ...]] = {
     "liborc/ext/recording": (public, recording),
     history: (public,),
     "liborc/ext/history": (public, history),
+    calls: (public,),
+    "liborc/ext/calls": (public, calls),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
-    "liborc/examples": (public, history),
+    "liborc/examples": (public, calls, history),
     "tools": (
         public,
         types,
@@ -57,7 +60,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     "tools/command_line": (),
     "tools/terminal": (base,),
     "tools/view": (public, base),
-    "benchmarks": (public, types, recording, history, base, wire, "broker", "tools/command_line", "tools/support"),
+    "benchmarks": (public, types, recording, calls, history, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})

@@ -2,10 +2,14 @@
 // that name.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orc/message.h"
 #include "orc/options.h"
@@ -17,13 +21,30 @@
 namespace orc {
 
 namespace detail {
+class components;
 class participant;
-}
+}  // namespace detail
 
 template <class T>
 class typed_publisher;
 template <class T>
 class typed_subscriber;
+
+// Of services: orc/calls.h.
+class call_context;
+class service;
+struct service_options;
+template <class Reply>
+class call_future;
+
+// An object that a component of ORC, such as the one of services, keeps in a participant. The participant ends it.
+class ORC_API participant_component {
+ public:
+  virtual ~participant_component();
+  // Ends it: its threads have returned, and it makes no more calls on the participant. The participant calls this once,
+  // before its topics end.
+  virtual void end() noexcept = 0;
+};
 
 // A participant. Any thread may make any call; two threads on different topics never share a lock. One housekeeping
 // thread per participant keeps the broker informed and the links up. After fork() the child must make its own
@@ -119,8 +140,34 @@ class ORC_API participant {
   // broker has answered yet, and after fork().
   [[nodiscard]] std::string broker_endpoint() const;
 
- private:
+  // Services: include orc/calls.h, which has the contract, and link orc::calls (liborc/doc/guide/services.md).
+  [[nodiscard]] service serve(
+      std::string_view name,
+      std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler);
+  [[nodiscard]] service serve(std::string_view name,
+                              std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler,
+                              const service_options& options);
+  template <class Request, class Reply, class Handler>
+  [[nodiscard]] service serve(std::string_view name, Handler handler);
+  template <class Request, class Reply, class Handler>
+  [[nodiscard]] service serve(std::string_view name, Handler handler, const service_options& options);
+  [[nodiscard]] call_future<std::vector<std::byte>> call(std::string_view name, std::span<const std::byte> request,
+                                                         std::chrono::nanoseconds deadline);
+  template <class Reply, class Request>
+  [[nodiscard]] call_future<Reply> call(std::string_view name, const Request& request,
+                                        std::chrono::nanoseconds deadline);
+  [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);
+
+  // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
+  // valid until the component was ended, also when this one is moved. Null, without a call of `make`: see `usable`.
+  [[nodiscard]] std::shared_ptr<participant_component> component(
+      const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make);
+  // Returns forked or closed as above, else ok. Never waits.
   [[nodiscard]] errc usable() const noexcept;
+
+ private:
+  friend class detail::components;
+  explicit participant(std::unique_ptr<detail::participant> made) noexcept;
 
   std::unique_ptr<detail::participant> participant_;
 };

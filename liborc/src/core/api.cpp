@@ -28,6 +28,7 @@ using detail::tape;
 
 participant::participant() : participant(participant_options{}) {}
 participant::participant(participant_options options) : participant_(make_participant(std::move(options))) {}
+participant::participant(std::unique_ptr<detail::participant> made) noexcept : participant_(std::move(made)) {}
 participant::participant(participant&&) noexcept = default;
 
 participant& participant::operator=(participant&& other) noexcept {
@@ -40,6 +41,7 @@ participant::~participant() {
   // After fork() its sockets, threads and locks belong to the parent.
   if (participant_ && participant_->forked()) (void)participant_.release();
   if (!participant_) return;
+  participant_->components().end();
   if (tape* const t = tape::current()) t->end(std::move(participant_));
 }
 
@@ -107,6 +109,11 @@ std::string participant::broker_endpoint() const {
   if (!participant_) return {};
   if (tape* const t = tape::current()) return t->broker_endpoint(*participant_);
   return participant_->broker_endpoint();
+}
+
+std::shared_ptr<participant_component> participant::component(
+    const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make) {
+  return usable() == errc::ok ? participant_->components().find_or_make(key, make) : nullptr;
 }
 
 // ---- publisher ----

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/components.h"
 #include "core/housekeeping.h"
 #include "core/process.h"
 #include "core/tape.h"
@@ -35,6 +36,7 @@ class participant {
   [[nodiscard]] std::string broker_endpoint() const;
   [[nodiscard]] const result& started() const noexcept { return started_; }
   [[nodiscard]] tape_number& number() const noexcept { return number_; }
+  [[nodiscard]] detail::components& components() noexcept { return components_; }
 
   // For a replay: the tables' changes by the four calls above, without their checks.
   [[nodiscard]] std::shared_ptr<publication> restore_publication(std::string_view topic, const topic_options& options);
@@ -64,6 +66,7 @@ class participant {
   std::mutex setup_mutex_;  // one set-up call at a time changes the table
   topic_table topics_;
   mutable tape_number number_{0};
+  detail::components components_{*this};
 };
 
 }  // namespace orc::detail

@@ -1,0 +1,32 @@
+// Finds services by the interfaces that they implement.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orc/directory.h"
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+// The name of the type of a service's own topic.
+inline constexpr std::string_view service_type_name = "orc.Service";
+
+// A service, as its program describes it.
+struct service_description {
+  std::string name = {};                     // of the service, for participant::call
+  participant_state server = {};             // the program that serves it
+  topic_type request = {};                   // type of the requests; all empty: bytes
+  topic_type reply = {};                     // type of the replies; all empty: bytes
+  std::vector<std::string> interfaces = {};  // service_options::interfaces
+};
+
+// Returns the services that implement `interface`, or all when it is empty, in the order of their names. Waits and fails
+// as directory::topics does. Leaves out services whose description cannot be read.
+[[nodiscard]] ORC_API result find_services(directory& in, std::string_view interface,
+                                           std::vector<service_description>& found);
+
+}  // namespace orc

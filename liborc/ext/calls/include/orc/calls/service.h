@@ -1,0 +1,101 @@
+// The serving end of calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "orc/calls/call_context.h"
+#include "orc/calls/call_error.h"
+#include "orc/options.h"
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+// For participant::serve.
+struct service_options {
+  // Threads that run the handler, at most 256. 0: the thread that received the request runs it, which is fastest; calls
+  // of all clients then run one after the other.
+  std::size_t threads = 0;
+  // How many requests may wait, of all clients together: 1 to 65536. A request that finds no place ends as
+  // call_errc::busy.
+  std::size_t queue = 64;
+  // True: a client's newer call replaces its waiting one, which ends as call_errc::replaced. For set-points.
+  bool replace_waiting = false;
+  // Clients at a time, 1 to 1024; each takes a thread and two topics. The calls of more clients end as
+  // call_errc::refused.
+  std::size_t max_clients = 128;
+  // Names of the interfaces that the service implements, for find_services: at most 32, of 1 to 255 bytes each.
+  std::vector<std::string> interfaces = {};
+  // Transports of the replies, and those over which requests may come. Empty: the participant's. Multicast is a
+  // bad_argument.
+  transport_set transports = {};
+};
+
+// What a service did since it was made.
+struct service_figures {
+  std::size_t clients = 0;    // connected now
+  std::size_t waiting = 0;    // requests that wait now
+  std::uint64_t calls = 0;    // handlers that ran to their end
+  std::uint64_t failed = 0;   // of these: ended by an exception or fail()
+  std::uint64_t refused = 0;  // requests that never ran: busy, replaced, cancelled, lost, too late, of another type
+  std::uint64_t dropped = 0;  // messages that violate the protocol, and requests whose id came before
+
+  // Whether all fields are equal.
+  bool operator==(const service_figures&) const = default;
+};
+
+namespace detail {
+
+class service_core;
+
+// Where the bytes of a reply go.
+class reply_writer {
+ public:
+  virtual ~reply_writer() = default;
+  // Returns memory for the reply, to be filled before the handler returns. Null: no memory.
+  [[nodiscard]] virtual std::byte* reserve(std::size_t size) = 0;
+  // The reply cannot be encoded, or the request is not of its type.
+  virtual void reject(call_errc why) = 0;
+};
+
+using raw_handler = std::function<void(std::span<const std::byte>, call_context&, reply_writer&)>;
+
+}  // namespace detail
+
+// A service that a program offers. The destructor withdraws it. Move-only. One thread at a time.
+class ORC_API service {
+ public:
+  // No service.
+  service() noexcept;
+  // For ORC itself: participant::serve makes services.
+  service(std::shared_ptr<detail::service_core> core, orc::result made) noexcept;
+  // Withdraws the service: waiting calls end as server_died, running handlers see cancelled(). Waits until they have
+  // returned, except the one that makes this call.
+  ~service();
+  service(service&&) noexcept;
+  service& operator=(service&&) noexcept;
+
+  // True when the service is offered. That is also so when result() is no_broker: a broker that answers later learns of
+  // it.
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+  // What participant::register_topic returned for the service's name, or bad_argument: an option is out of range.
+  [[nodiscard]] const orc::result& result() const noexcept { return made_; }
+  // Same as result().error().
+  [[nodiscard]] const orc::error& error() const noexcept { return made_.error(); }
+  // What it did. Zeros after fork().
+  [[nodiscard]] service_figures figures() const;
+
+ private:
+  void withdraw() noexcept;
+
+  std::shared_ptr<detail::service_core> core_;
+  orc::result made_ = errc::not_registered;
+};
+
+}  // namespace orc

@@ -1,0 +1,274 @@
+// Calls of the program's threads on a channel: start, wait, end.
+#include "client_channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "orc/calls.h"
+#include "quiet_thread.h"
+
+namespace orc::detail {
+
+namespace {
+
+// A waiting thread looks at least this often whether the link is still up, because its end wakes no thread in recv.
+constexpr int slice_ms = 20;
+constexpr int max_looks = 8;  // for what came between two calls
+
+[[nodiscard]] int slice_until(steady::time_point until) noexcept {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, slice_ms));
+}
+
+[[nodiscard]] std::uint64_t nanoseconds_until(steady::time_point until) noexcept {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady::now()).count(), 0));
+}
+
+}  // namespace
+
+client_channel::client_channel(orc::participant& by, std::string service)
+    : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
+
+client_channel::~client_channel() { finish(thread_); }
+
+std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
+                                                  steady::time_point deadline, std::size_t size,
+                                                  const request_writer& write) {
+  auto call = std::make_shared<call_state>(shared_from_this(), deadline);
+  lock_type lock(mutex_);
+  if (stopping_) {
+    end(call, {.code = call_errc::closed});
+    return call;
+  }
+  if (open_.size() + unsent_.size() >= max_open_calls) {
+    end(call, {.code = call_errc::too_many_calls});
+    return call;
+  }
+  look_around(lock);
+  negotiated_types& types = types_of(request, reply);
+  if (types.state == negotiated_types::answer::refused) {
+    end(call, types.refusal);
+    return call;
+  }
+  if (linked_ && types.state == negotiated_types::answer::accepted) {
+    send_new(call, types, size, write);
+  } else {
+    call->unsent.resize(call_header_size + size);
+    if (!write(std::span(call->unsent).subspan(call_header_size))) {
+      end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
+      return call;
+    }
+    call->types = &types;
+    unsent_.push_back(call);
+    if (!running_) start_thread();
+    wakeup_.ring();
+  }
+  if (!call->done && deadline < sleeps_until_) wakeup_.ring();
+  return call;
+}
+
+// Another server may have come since the last call. A call to the old one would end as server_died.
+void client_channel::look_around(lock_type& lock) {
+  const auto now = steady::now();
+  const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
+  if (!linked_ || reading_) return;
+  check_link();
+  for (int looks = 0; looks < max_looks && linked_ && paused && open_.empty() && !reading_; ++looks) {
+    if (!receive(lock, 0)) return;
+  }
+}
+
+void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
+                              const request_writer& write) {
+  orc::loan memory = requests_.loan(call_header_size + size);
+  if (!memory) return end(call, {.code = call_errc::no_memory});
+  if (!write(memory.bytes().subspan(call_header_size)))
+    return end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
+  write_header({.kind = call_kind::request,
+                .id = last_id_ + 1,
+                .remaining_ns = nanoseconds_until(call->deadline),
+                .type = types.request->hash},
+               memory.bytes().data());
+  if (const result sent = requests_.send(std::move(memory)); !sent) {
+    const bool large = sent.code() == errc::bad_argument;
+    return end(call, {.code = large                             ? call_errc::too_large
+                              : sent.code() == errc::no_memory ? call_errc::no_memory
+                                                               : call_errc::closed,
+                      .text = sent.error().message()});
+  }
+  call->id = ++last_id_;
+  open_.emplace(call->id, call);
+}
+
+void client_channel::send_unsent(const negotiated_types& types) {
+  for (auto next = unsent_.begin(); next != unsent_.end();) {
+    const auto call = *next;
+    if (call->types != &types) {
+      ++next;
+      continue;
+    }
+    next = unsent_.erase(next);
+    const std::vector<std::byte> message = std::move(call->unsent);
+    const std::span payload = std::span(message).subspan(call_header_size);
+    send_new(call, types, payload.size(), [&](std::span<std::byte> to) {
+      if (!payload.empty()) std::memcpy(to.data(), payload.data(), payload.size());
+      return true;
+    });
+  }
+}
+
+bool client_channel::wait(call_state& call, steady::time_point until) {
+  lock_type lock(mutex_);
+  bool looked = false;
+  while (!call.done) {
+    const auto now = steady::now();
+    if (now >= call.deadline) end_late(now);
+    if (call.done) break;
+    if (now >= until && looked) break;
+    looked = true;
+    if (!reading_ && replies_) {
+      (void)receive(lock, slice_until(std::min(until, call.deadline)));
+      continue;
+    }
+    const std::uint32_t ticket = call.ended.ticket();
+    call.waited = true;
+    const auto at = waiters_.insert(waiters_.end(), &call);
+    lock.unlock();
+    call.ended.wait(ticket, std::min({until, call.deadline, steady::now() + std::chrono::milliseconds(slice_ms)}));
+    lock.lock();
+    waiters_.erase(at);
+    call.waited = false;
+  }
+  hand_over();
+  return call.done;
+}
+
+void client_channel::hand_over() noexcept {
+  if (reading_) return;
+  if (!waiters_.empty())
+    waiters_.front()->ended.ring();
+  else if (is_needed())
+    wakeup_.ring();
+}
+
+void client_channel::cancel(call_state& call) noexcept try {
+  const lock_type lock(mutex_);
+  if (call.done) return;
+  const auto sent = open_.find(call.id);
+  if (sent != open_.end()) {
+    const auto keep = sent->second;
+    send(call_kind::cancel, call.id);
+    end(keep, {.code = call_errc::cancelled});
+    return;
+  }
+  for (const auto& each : unsent_) {
+    if (each.get() != &call) continue;
+    const auto keep = each;
+    unsent_.remove(keep);
+    end(keep, {.code = call_errc::cancelled});
+    return;
+  }
+} catch (const std::bad_alloc&) {
+  // The call ends at its deadline.
+}
+
+int client_channel::fd(call_state& call) {
+  const lock_type lock(mutex_);
+  const bool first = call.event < 0;
+  if (call.open_event() < 0 || !first || call.done) return call.event;
+  if (call.feedback) call.alert();
+  if (call.attended) return call.event;
+  call.attended = true;
+  ++attended_;
+  wakeup_.ring();
+  return call.event;
+}
+
+void client_channel::then(const std::shared_ptr<call_state>& call, call_state::callback ended) {
+  lock_type lock(mutex_);
+  if (call->done) {
+    lock.unlock();
+    ended(std::move(call->error), std::move(call->reply));
+    return;
+  }
+  call->on_end = std::move(ended);
+  if (call->attended) return;
+  call->attended = true;
+  ++attended_;
+  wakeup_.ring();
+}
+
+std::optional<call_bytes> client_channel::take_feedback(call_state& call) {
+  lock_type lock(mutex_);
+  if (!call.done && !call.feedback && !reading_ && replies_) (void)receive(lock, 0);
+  hand_over();
+  auto newest = std::move(call.feedback);
+  call.feedback.reset();
+  if (!call.done) call.calm();
+  return newest;
+}
+
+void client_channel::end(const std::shared_ptr<call_state>& call, call_error why) {
+  if (call->done) return;
+  call->done = true;
+  call->error = std::move(why);
+  if (call->id != 0) open_.erase(call->id);
+  call->unsent = {};
+  call->alert();
+  if (call->waited) call->ended.ring();
+  if (!call->attended) return;
+  --attended_;
+  if (!call->on_end) return;
+  callbacks_.push_back(call);
+  wakeup_.ring();
+}
+
+void client_channel::end_sent(const call_error& why) {
+  while (!open_.empty()) end(std::shared_ptr(open_.begin()->second), why);
+}
+
+void client_channel::end_all(const call_error& why) {
+  end_sent(why);
+  for (const auto& call : std::exchange(unsent_, {})) end(call, why);
+}
+
+void client_channel::end_late(steady::time_point now) {
+  for (auto next = open_.begin(); next != open_.end();) {
+    const auto call = (next++)->second;
+    if (call->deadline > now) continue;
+    send(call_kind::cancel, call->id);
+    end(call, {.code = call_errc::deadline_exceeded});
+  }
+  for (auto next = unsent_.begin(); next != unsent_.end();) {
+    const auto call = *next;
+    if (call->deadline > now) {
+      ++next;
+      continue;
+    }
+    next = unsent_.erase(next);
+    end(call, why_unreached());
+  }
+}
+
+void client_channel::stop() noexcept {
+  {
+    const lock_type lock(mutex_);
+    stopping_ = true;
+    try {
+      end_all({.code = call_errc::closed});
+    } catch (const std::bad_alloc&) {
+      // Without the texts; the threads that wait see stopping_ by their deadlines.
+    }
+    wakeup_.ring();
+    progress_.ring();
+  }
+  finish(thread_);
+}
+
+bool client_channel::idle() const noexcept {
+  const lock_type lock(mutex_);
+  return !running_;
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,134 @@
+// A participant's connection to one service: topics in both directions, the types that the server has accepted, and the
+// open calls. liborc/doc/design/calls.md has the why.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "call_message.h"
+#include "call_state.h"
+#include "orc/participant.h"
+#include "wakeup.h"
+
+namespace orc::detail {
+
+// The types of requests and replies that one place of the program uses, and what the server says of them.
+struct negotiated_types {
+  enum class answer : std::uint8_t { none, accepted, refused };
+  const hashed_type* request = nullptr;
+  const hashed_type* reply = nullptr;
+  std::uint64_t number = 0;  // in hello, accepted and refused
+  answer state = answer::none;
+  call_error refusal;
+};
+
+// Any thread. One of the threads that wait for replies receives for all: the reader.
+class client_channel : public std::enable_shared_from_this<client_channel> {
+ public:
+  client_channel(orc::participant& by, std::string service);
+  ~client_channel();
+  client_channel(const client_channel&) = delete;
+  client_channel& operator=(const client_channel&) = delete;
+
+  [[nodiscard]] std::shared_ptr<call_state> start(const hashed_type& request, const hashed_type& reply,
+                                                  steady::time_point deadline, std::size_t size,
+                                                  const request_writer& write);
+  // Returns whether the call has ended.
+  [[nodiscard]] bool wait(call_state& call, steady::time_point until);
+  void cancel(call_state& call) noexcept;
+  [[nodiscard]] int fd(call_state& call);
+  void then(const std::shared_ptr<call_state>& call, call_state::callback ended);
+  [[nodiscard]] std::optional<call_bytes> take_feedback(call_state& call);
+  // Waits until the server has accepted any types.
+  [[nodiscard]] result wait_accepted(const hashed_type& untyped, steady::time_point until);
+
+  // Ends it: every call ends as `closed`. Waits for the thread.
+  void stop() noexcept;
+  // Whether it has been closed because it was not used. Its thread has ended, or is about to.
+  [[nodiscard]] bool idle() const noexcept;
+
+ private:
+  using lock_type = std::unique_lock<std::mutex>;
+
+  // ---- the thread ----
+  void start_thread();  // needs the lock
+  void run() noexcept;
+  void connect(lock_type& lock);
+  [[nodiscard]] result set_up();
+  void attend(lock_type& lock);
+  [[nodiscard]] bool is_needed() const noexcept;
+  void run_callbacks(lock_type& lock);
+
+  // ---- receiving; these need the lock ----
+  // Receives for at most `slice_ms`, without the lock, and takes what comes. False: nothing came. Only while no other
+  // thread reads.
+  bool receive(lock_type& lock, int slice_ms);
+  void look_around(lock_type& lock);
+  void hand_over() noexcept;
+  void take(message&& received);
+  void take_welcome(const call_message& read);
+  void take_answer(const call_message& read);
+  void take_feedback(message&& received, std::uint64_t id);
+  void take_end(message&& received, const call_message& read);
+  void take_running(const call_message& read);
+  void check_link();
+
+  // ---- sending; these need the lock ----
+  [[nodiscard]] negotiated_types& types_of(const hashed_type& request, const hashed_type& reply);
+  void send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload = {}, std::uint64_t time = 0) noexcept;
+  void say_hello(const negotiated_types& types);
+  void send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
+                const request_writer& write);
+  void send_unsent(const negotiated_types& types);
+
+  // ---- ending; these need the lock ----
+  void end(const std::shared_ptr<call_state>& call, call_error why);
+  void end_sent(const call_error& why);
+  void end_late(steady::time_point now);
+  void end_all(const call_error& why);
+  [[nodiscard]] steady::time_point next_deadline() const noexcept;
+  [[nodiscard]] call_error why_unreached() const;
+  [[nodiscard]] call_bytes keep(message&& received);
+
+  orc::participant& participant_;
+  const std::string service_;
+
+  mutable std::mutex mutex_;  // guards the rest
+  bool stopping_ = false;
+  bool running_ = false;  // the thread
+  std::thread thread_;
+  wakeup wakeup_;  // of the thread
+  steady::time_point sleeps_until_;
+  steady::time_point last_used_;
+
+  std::uint64_t client_ = 0;  // the id in the topics' names
+  orc::publisher requests_;
+  orc::subscriber replies_;
+  result set_up_ = errc::no_broker;
+  bool linked_ = false;       // a welcome came over the link that is up
+  std::uint64_t server_ = 0;  // instance
+  std::uint64_t last_id_ = 0;
+  std::list<negotiated_types> types_;
+  negotiated_types excess_types_;  // refused: this program uses too many
+
+  bool reading_ = false;               // a thread is in receive()
+  std::list<call_state*> waiters_;     // threads that wait for the reader
+  std::size_t attended_ = 0;           // calls whose replies the thread receives
+  unsigned wait_for_service_ = 0;      // threads in wait_accepted
+  wakeup progress_;                    // of these
+  std::map<std::uint64_t, std::shared_ptr<call_state>> open_;  // sent
+  std::list<std::shared_ptr<call_state>> unsent_;
+  std::deque<std::shared_ptr<call_state>> callbacks_;  // ended, to be called
+  std::shared_ptr<int> held_ = std::make_shared<int>(0);
+};
+
+}  // namespace orc::detail

@@ -1,0 +1,183 @@
+// The channel's thread: makes the connection, ends calls at their deadlines, and receives for calls that no thread waits
+// for but someone wants to hear of.
+#include <algorithm>
+#include <random>
+
+#include "client_channel.h"
+#include "orc/calls.h"
+#include "quiet_thread.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr auto unused_after = std::chrono::seconds(30);
+constexpr auto between_attempts = std::chrono::milliseconds(200);
+constexpr int attending_slice_ms = 20;
+// Requests, cancellations and acknowledgements of as many calls as can be open; and replies with two feedbacks each.
+constexpr std::size_t reply_depth = 4 * max_open_calls;
+constexpr std::size_t held_messages = 60;
+
+[[nodiscard]] std::uint64_t random_id() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+}  // namespace
+
+void client_channel::start_thread() {
+  finish(thread_);
+  running_ = true;
+  try {
+    thread_ = start_quiet([this] { run(); });
+  } catch (...) {
+    running_ = false;
+    throw;
+  }
+}
+
+void client_channel::run() noexcept {
+  lock_type lock(mutex_);
+  do {
+    connect(lock);
+    attend(lock);
+    send(call_kind::bye, 0);
+    requests_ = {};
+    replies_ = {};
+    linked_ = false;
+    const std::uint64_t client = client_;
+    lock.unlock();
+    (void)participant_.unregister_topic(call_topic(service_, client));
+    (void)participant_.release_topic(reply_topic(service_, client));
+    lock.lock();
+    run_callbacks(lock);
+  } while (!stopping_ && (!unsent_.empty() || wait_for_service_ != 0));
+  running_ = false;
+}
+
+void client_channel::connect(lock_type& lock) {
+  while (!stopping_) {
+    lock.unlock();
+    result made;
+    try {
+      made = set_up();
+    } catch (const std::exception& problem) {
+      made = {errc::no_memory, problem.what()};
+    }
+    lock.lock();
+    set_up_ = made;
+    if (made || made.code() == errc::no_broker) return;
+    end_late(steady::now());
+    run_callbacks(lock);
+    const auto ticket = wakeup_.ticket();
+    const auto until = std::min(next_deadline(), steady::now() + between_attempts);
+    lock.unlock();
+    wakeup_.wait(ticket, until);
+    lock.lock();
+  }
+}
+
+// Needs no lock: while the thread runs, it alone changes what this uses.
+result client_channel::set_up() {
+  client_ = random_id();
+  const std::string to = call_topic(service_, client_);
+  const std::string from = reply_topic(service_, client_);
+  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
+  result requested =
+      participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
+  if (!stays(requested)) return requested;
+  result registered = participant_.register_topic(to, {.keep_last = false});
+  if (!stays(registered)) {
+    (void)participant_.release_topic(from);
+    return registered;
+  }
+  const lock_type lock(mutex_);
+  requests_ = participant_.publisher(to);
+  replies_ = participant_.subscriber(from);
+  last_id_ = 0;
+  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  for (call_state* const waiter : waiters_) waiter->ended.ring();
+  return registered;
+}
+
+void client_channel::attend(lock_type& lock) {
+  while (!stopping_) {
+    const auto now = steady::now();
+    end_late(now);
+    run_callbacks(lock);
+    if (stopping_) return;
+    if (open_.empty() && unsent_.empty() && wait_for_service_ == 0 && now >= last_used_ + unused_after) return;
+    if (!reading_ && waiters_.empty() && is_needed()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - now).count();
+      (void)receive(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, attending_slice_ms)));
+      hand_over();
+      continue;
+    }
+    const std::uint32_t ticket = wakeup_.ticket();
+    sleeps_until_ = std::min(next_deadline(), last_used_ + unused_after);
+    // A call that was made meanwhile moves the time of its last use.
+    if (sleeps_until_ <= now) sleeps_until_ = now + unused_after;
+    const auto until = sleeps_until_;
+    lock.unlock();
+    wakeup_.wait(ticket, until);
+    lock.lock();
+  }
+}
+
+bool client_channel::is_needed() const noexcept {
+  return replies_ && (attended_ != 0 || !unsent_.empty() || wait_for_service_ != 0);
+}
+
+void client_channel::run_callbacks(lock_type& lock) {
+  while (!callbacks_.empty()) {
+    const auto call = std::move(callbacks_.front());
+    callbacks_.pop_front();
+    const auto run = std::move(call->on_end);
+    lock.unlock();
+    run(std::move(call->error), std::move(call->reply));
+    lock.lock();
+  }
+}
+
+steady::time_point client_channel::next_deadline() const noexcept {
+  auto next = steady::time_point::max();
+  for (const auto& [id, call] : open_) next = std::min(next, call->deadline);
+  for (const auto& call : unsent_) next = std::min(next, call->deadline);
+  return next;
+}
+
+result client_channel::wait_accepted(const hashed_type& untyped, steady::time_point until) {
+  lock_type lock(mutex_);
+  ++wait_for_service_;
+  last_used_ = steady::now();
+  result outcome;
+  while (true) {
+    if (stopping_) {
+      outcome = errc::closed;
+      break;
+    }
+    if (!running_) start_thread();
+    check_link();
+    const bool accepted = std::ranges::any_of(
+        types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
+    if (linked_ && accepted) break;
+    const negotiated_types& types = types_of(untyped, untyped);
+    if (types.state == negotiated_types::answer::refused) {
+      outcome = {errc::refused, types.refusal.message()};
+      break;
+    }
+    if (steady::now() >= until) {
+      outcome = {errc::timed_out, why_unreached().text};
+      break;
+    }
+    wakeup_.ring();
+    const std::uint32_t ticket = progress_.ticket();
+    lock.unlock();
+    progress_.wait(ticket, std::min(until, steady::now() + std::chrono::milliseconds(attending_slice_ms)));
+    lock.lock();
+  }
+  --wait_for_service_;
+  return outcome;
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,78 @@
+#include "orc/calls/raw_call.h"
+
+#include "call_message.h"
+#include "client_channel.h"
+
+namespace orc::detail {
+
+namespace {
+
+[[nodiscard]] bool is_forked(const call_state& call) noexcept { return call.generation != process_generation(); }
+
+}  // namespace
+
+std::span<const std::byte> call_bytes::bytes() const noexcept {
+  return message_ ? message_.bytes().subspan(call_header_size) : std::span<const std::byte>(copy_);
+}
+
+raw_call::raw_call() noexcept = default;
+raw_call::raw_call(std::shared_ptr<call_state> state) noexcept : state_(std::move(state)) {}
+raw_call::raw_call(raw_call&& other) noexcept = default;
+
+raw_call& raw_call::operator=(raw_call&& other) noexcept {
+  raw_call ended(std::move(*this));
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+raw_call::~raw_call() {
+  if (!state_) return;
+  if (is_forked(*state_)) {
+    // Its locks and topics belong to the parent: never destroyed here.
+    static_cast<void>(new std::shared_ptr<call_state>(std::move(state_)));
+    return;
+  }
+  if (!state_->on_end) cancel();
+}
+
+bool raw_call::wait(std::chrono::steady_clock::time_point until) {
+  return !state_->channel || is_forked(*state_) || state_->channel->wait(*state_, until);
+}
+
+int raw_call::fd() {
+  if (is_forked(*state_)) return -1;
+  if (state_->channel) return state_->channel->fd(*state_);
+  return state_->open_event();
+}
+
+void raw_call::cancel() noexcept {
+  if (state_->channel && !is_forked(*state_)) state_->channel->cancel(*state_);
+}
+
+void raw_call::then(std::function<void(call_error, call_bytes)> ended) {
+  if (is_forked(*state_))
+    ended({.code = call_errc::forked}, {});
+  else if (!state_->channel)
+    ended(std::move(state_->error), {});
+  else
+    state_->channel->then(state_, std::move(ended));
+}
+
+std::pair<call_error, call_bytes> raw_call::take() {
+  if (is_forked(*state_)) return {call_error{.code = call_errc::forked}, call_bytes()};
+  return {std::move(state_->error), std::move(state_->reply)};
+}
+
+std::optional<call_bytes> raw_call::take_feedback() {
+  if (!state_->channel || is_forked(*state_)) return std::nullopt;
+  return state_->channel->take_feedback(*state_);
+}
+
+raw_call failed_call(call_error why) {
+  auto call = std::make_shared<call_state>(nullptr, steady::now());
+  call->done = true;
+  call->error = std::move(why);
+  return raw_call(std::move(call));
+}
+
+}  // namespace orc::detail

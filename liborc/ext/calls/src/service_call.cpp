@@ -1,0 +1,41 @@
+#include "service_call.h"
+
+#include "call_message.h"
+#include "service_client.h"
+
+namespace orc {
+
+namespace detail {
+
+service_call::service_call(std::shared_ptr<service_client> of, std::uint64_t number, steady::time_point until,
+                           message&& received)
+    : client(std::move(of)), id(number), deadline(until), message_(std::move(received)) {}
+
+std::span<const std::byte> service_call::request() const noexcept {
+  return message_ ? message_.bytes().subspan(call_header_size) : std::span<const std::byte>(copy_);
+}
+
+void service_call::copy_request() {
+  const auto bytes = request();
+  copy_.assign(bytes.begin(), bytes.end());
+  message_ = message();
+}
+
+std::byte* service_call::reserve(std::size_t size) {
+  reply = client->lend(call_header_size + size);
+  no_memory = !reply;
+  return reply ? reply.bytes().data() + call_header_size : nullptr;
+}
+
+}  // namespace detail
+
+std::chrono::steady_clock::time_point call_context::deadline() const noexcept { return call_.deadline; }
+bool call_context::cancelled() noexcept { return call_.client->is_cancelled(call_); }
+const call_client& call_context::client() const noexcept { return call_.client->identity(); }
+bool call_context::feedback(std::span<const std::byte> bytes) { return call_.client->send_feedback(call_, bytes); }
+
+void call_context::fail(std::int32_t number, std::string_view text) {
+  call_.error = call_error{.code = call_errc::failed, .number = number, .text = std::string(text)};
+}
+
+}  // namespace orc

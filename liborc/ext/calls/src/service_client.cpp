@@ -1,0 +1,220 @@
+// A client's calls: what arrives, and what goes back.
+#include "service_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "orc/calls.h"
+#include "quiet_thread.h"
+#include "service_core.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::size_t max_accepted_types = 64;
+constexpr int max_messages_at_once = 64;  // that a thread takes before it serves
+constexpr auto longest_deadline = std::chrono::hours(24);
+
+}  // namespace
+
+// ---- what arrives ----
+
+void service_client::receive(int timeout_ms) {
+  message received = requests_.recv(timeout_ms);
+  if (received) {
+    take(std::move(received));
+  } else if (received.status() == errc::closed || received.status() == errc::forked) {
+    stopping_ = true;
+  }
+}
+
+void service_client::drain() {
+  draining_ = true;
+  fresh_ = false;
+  for (int n = 0; n < max_messages_at_once && !fresh_; ++n) {
+    message received = requests_.recv(0);
+    if (received)
+      take(std::move(received));
+    else
+      fresh_ = true;
+  }
+  draining_ = false;
+}
+
+void service_client::take(message&& received) try {
+  const auto read = read_message(received.bytes());
+  if (!read) return service_.count_dropped();
+  switch (read->header.kind) {
+    case call_kind::hello: return take_hello(*read);
+    case call_kind::request: return take_request(std::move(received), *read);
+    case call_kind::cancel: return cancel(read->header.id);
+    case call_kind::feedback_taken: return acknowledge_feedback(read->header.id);
+    case call_kind::open_calls: return take_open_calls(read->header.id);
+    case call_kind::bye: stopping_ = true; return;
+    default: return service_.count_dropped();
+  }
+} catch (const std::bad_alloc&) {
+  service_.count_dropped();  // the client's call ends at its deadline
+}
+
+void service_client::take_hello(const call_message& read) {
+  greeted_ = true;
+  const auto refuse_types = [&](call_errc code, const std::string& text) {
+    send(call_kind::refused, read.header.id, encode(call_error{.code = code, .text = text}));
+  };
+  // The ids of an earlier server's calls are not missing here.
+  if (std::exchange(first_hello_, false)) last_id_ = read.header.remaining_ns;
+  const auto types = read_types(read.payload);
+  if (!types) {
+    service_.count_dropped();
+    return refuse_types(call_errc::refused, "the server cannot read this client's hello");
+  }
+  if (is_refused_) {
+    return refuse_types(call_errc::refused, service_.name() + " has " + std::to_string(service_.options().max_clients) +
+                                                " clients already (service_options::max_clients)");
+  }
+  const std::string client = identity_.name + " (" + std::to_string(identity_.pid) + ")";
+  if (const result ok = check_types(types->request, service_.types().request, client); !ok) {
+    return refuse_types(call_errc::type_mismatch,
+                        "the request has another type than " + service_.name() +
+                            " takes. The server, which is \"here\", reports: " + ok.error().message());
+  }
+  if (const result ok = check_types(service_.types().reply, types->reply, service_.name()); !ok)
+    return refuse_types(call_errc::type_mismatch, "the reply has another type: " + ok.error().message());
+  const std::uint64_t hash = hash_of(types->request);
+  if (std::ranges::find(request_types_, hash) == request_types_.end()) {
+    if (request_types_.size() >= max_accepted_types)
+      return refuse_types(call_errc::refused, "this client uses too many different types");
+    request_types_.push_back(hash);
+  }
+  send(call_kind::accepted, read.header.id);
+}
+
+void service_client::take_request(message&& received, const call_message& read) {
+  const std::uint64_t id = read.header.id;
+  if (id <= last_id_) return service_.count_dropped();
+  follow(id - 1);
+  last_id_ = id;
+  const bool known = std::ranges::find(request_types_, read.header.type) != request_types_.end();
+  const auto allowed = std::chrono::nanoseconds(longest_deadline).count();
+  const auto remaining = std::min(read.header.remaining_ns, static_cast<std::uint64_t>(allowed));
+  const auto call = std::make_shared<service_call>(
+      shared_from_this(), id, steady::now() + std::chrono::nanoseconds(remaining), std::move(received));
+  if (!known)
+    return refuse(*call, {.code = call_errc::lost, .text = "the server has not accepted this type from this client"});
+  // Over shm a message that waits would keep a place in the client's memory.
+  if (over_shm_ && (draining_ || !service_.is_inline())) call->copy_request();
+  {
+    const std::lock_guard lock(mutex_);
+    open_.emplace(id, call);
+  }
+  service_.admit(call);
+}
+
+// Requests up to this id have been sent before. Those that did not arrive never will.
+void service_client::follow(std::uint64_t id) {
+  const std::uint64_t first = std::max(last_id_ + 1, id >= max_open_calls ? id - max_open_calls + 1 : 1);
+  for (std::uint64_t lost = first; lost <= id && id > last_id_; ++lost) {
+    service_.count_refused();
+    send(call_kind::error, lost,
+         encode(call_error{.code = call_errc::lost, .text = "the request was lost on its way: it did not run"}));
+  }
+  last_id_ = std::max(last_id_, id);
+}
+
+void service_client::take_open_calls(std::uint64_t last_sent) {
+  follow(last_sent);
+  std::vector<std::uint64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, call] : open_) ids.push_back(id);
+  }
+  ids.resize(std::min(ids.size(), max_ids));
+  send(call_kind::running, last_sent, encode(ids));
+}
+
+void service_client::cancel(std::uint64_t id) {
+  std::shared_ptr<service_call> call;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(id);
+    if (found == open_.end()) return;
+    call = found->second;
+  }
+  call->cancelled = true;
+  if (!service_.withdraw(*call)) return;
+  service_.count_refused();
+  const std::lock_guard lock(mutex_);
+  open_.erase(id);
+}
+
+void service_client::acknowledge_feedback(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  service_call& call = *found->second;
+  call.feedback_is_on_its_way = call.next_feedback.has_value();
+  if (!call.next_feedback) return;
+  (void)send(call_kind::feedback, id, *std::exchange(call.next_feedback, std::nullopt));
+}
+
+void service_client::drop_calls(const call_error& why) {
+  for (const auto& call : service_.withdraw_all(*this)) refuse(*call, why);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, call] : open_) call->cancelled = true;
+}
+
+// ---- what goes back ----
+
+orc::loan service_client::lend(std::size_t size) noexcept { return replies_.loan(size); }
+
+bool service_client::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload) noexcept {
+  orc::loan memory = replies_.loan(call_header_size + payload.size());
+  if (!memory) return false;
+  write_header({.kind = kind, .id = id}, memory.bytes().data());
+  std::ranges::copy(payload, memory.bytes().begin() + call_header_size);
+  return static_cast<bool>(replies_.send(std::move(memory)));
+}
+
+bool service_client::send_feedback(service_call& call, std::span<const std::byte> bytes) {
+  if (service_.is_inline()) drain();
+  const std::lock_guard lock(mutex_);
+  if (call.feedback_is_on_its_way) {
+    call.next_feedback.emplace(bytes.begin(), bytes.end());
+    return true;
+  }
+  call.feedback_is_on_its_way = send(call_kind::feedback, call.id, bytes);
+  return call.feedback_is_on_its_way;
+}
+
+void service_client::finish(service_call& call) {
+  const std::lock_guard lock(mutex_);
+  if (call.next_feedback) (void)send(call_kind::feedback, call.id, *call.next_feedback);
+  if (call.no_memory && !call.error) call.error = call_error{.code = call_errc::no_memory};
+  if (!call.error && !call.reply && call.reserve(0) == nullptr) call.error = call_error{.code = call_errc::no_memory};
+  if (!call.error) {
+    write_header({.kind = call_kind::result, .id = call.id, .type = service_.reply_hash()}, call.reply.bytes().data());
+    if (const result sent = replies_.send(std::move(call.reply)); !sent) {
+      const bool large = sent.code() == errc::bad_argument;
+      call.error = call_error{.code = large ? call_errc::too_large : call_errc::no_memory,
+                              .text = "the reply was not sent: " + sent.error().message()};
+    }
+  }
+  if (call.error) (void)send(call_kind::error, call.id, encode(*call.error));
+  open_.erase(call.id);  // after the reply: see take_open_calls
+}
+
+void service_client::refuse(const service_call& call, call_error why) {
+  service_.count_refused();
+  const std::lock_guard lock(mutex_);
+  (void)send(call_kind::error, call.id, encode(why));
+  open_.erase(call.id);
+}
+
+bool service_client::is_cancelled(service_call& call) noexcept {
+  if (service_.is_inline() && !call.cancelled) drain();
+  return call.cancelled || service_.is_stopping() || steady::now() >= call.deadline || !is_connected();
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,249 @@
+#include "service_core.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <typeinfo>
+
+#include "process_generation.h"
+#include "quiet_thread.h"
+#include "service_client.h"
+#include "service_json.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::size_t max_refused_clients = 32;  // that learn why
+constexpr auto between_figures = std::chrono::seconds(1);
+
+[[nodiscard]] std::uint64_t random_number() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+[[nodiscard]] std::string demangled(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? text.get() : type.name();
+}
+
+}  // namespace
+
+service_core::service_core(orc::participant& by, std::string name, call_types types, raw_handler handler,
+                           service_options options)
+    : participant_(by),
+      name_(std::move(name)),
+      types_(std::move(types)),
+      handler_(std::move(handler)),
+      options_(std::move(options)),
+      instance_(random_number()),
+      reply_hash_(hash_of(types_.reply)),
+      generation_(process_generation()) {}
+
+service_core::~service_core() = default;
+
+result service_core::start() {
+  result made = participant_.register_topic(
+      name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
+  if (!made && made.code() != errc::no_broker) return made;
+  figures_ = participant_.publisher(name_);
+  publish();
+  for (std::size_t n = 0; n < options_.threads; ++n) threads_.push_back(start_quiet([this] { work(); }));
+  return made;
+}
+
+void service_core::stop() noexcept {
+  stopping_ = true;
+  (void)participant_.unregister_topic(name_);
+  decltype(clients_) ending;
+  {
+    const std::lock_guard lock(clients_mutex_);
+    ending.swap(clients_);
+  }
+  for (const auto& [id, client] : ending) client->end();
+  work_.ring();
+  for (std::thread& thread : threads_) finish(thread);
+  for (const auto& [id, client] : ending) client->finish_thread();
+}
+
+void service_core::withdraw() noexcept {
+  if (withdraw_) withdraw_();
+}
+
+// ---- clients ----
+
+void service_core::come(std::uint64_t client, const publication_state& publication) {
+  std::shared_ptr<service_client> replaced;
+  const std::lock_guard lock(clients_mutex_);
+  if (is_stopping()) return;
+  auto found = clients_.find(client);
+  if (found != clients_.end()) {
+    if (found->second->publication().id == publication.id) return found->second->set_listed(true);
+    // Another publication of this name: look_after() ends the old client, and then takes this one.
+    found->second->set_successor(publication);
+    return;
+  }
+  const auto refused = static_cast<std::size_t>(
+      std::ranges::count_if(clients_, [](const auto& each) { return each.second->is_refused(); }));
+  const bool full = clients_.size() - refused >= options_.max_clients;
+  if (full && refused >= max_refused_clients) return;
+  const auto made = std::make_shared<service_client>(*this, client, publication, full);
+  clients_.emplace(client, made);
+  made->start();
+}
+
+void service_core::go(std::uint64_t client) {
+  const std::lock_guard lock(clients_mutex_);
+  const auto found = clients_.find(client);
+  if (found != clients_.end()) found->second->set_listed(false);
+}
+
+void service_core::look_after() {
+  std::vector<std::shared_ptr<service_client>> ended;
+  {
+    const std::lock_guard lock(clients_mutex_);
+    for (const auto& [id, client] : clients_) {
+      if (client->is_gone()) client->end();
+    }
+    std::erase_if(clients_, [&](const auto& each) {
+      if (!each.second->has_ended()) return false;
+      ended.push_back(each.second);
+      return true;
+    });
+  }
+  for (const auto& client : ended) {
+    client->finish_thread();
+    if (const auto successor = client->successor()) come(client->id(), *successor);
+  }
+  promote_refused();
+  publish();
+}
+
+// Gives a free place to a client that was refused. It ends, and comes again.
+void service_core::promote_refused() {
+  const std::lock_guard lock(clients_mutex_);
+  auto places = static_cast<std::ptrdiff_t>(options_.max_clients);
+  for (const auto& [id, client] : clients_) places -= client->is_refused() ? 0 : 1;
+  for (const auto& [id, client] : clients_) {
+    if (places <= 0) return;
+    if (!client->is_refused()) continue;
+    client->set_successor(client->publication());
+    client->end();
+    --places;
+  }
+}
+
+void service_core::publish() {
+  const auto now = steady::now();
+  const service_figures current = figures();
+  if (now < publish_at_ || (current == published_ && publish_at_ != steady::time_point())) return;
+  published_ = current;
+  publish_at_ = now + between_figures;
+  const std::string json = to_json(current);
+  (void)figures_.send(json.data(), json.size());
+}
+
+// ---- calls ----
+
+void service_core::admit(const std::shared_ptr<service_call>& call) {
+  std::shared_ptr<service_call> replaced;
+  bool admitted = false;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    if (options_.replace_waiting) {
+      const auto older = std::ranges::find_if(waiting_, [&](const auto& each) { return each->client == call->client; });
+      if (older != waiting_.end()) {
+        replaced = *older;
+        waiting_.erase(older);
+      }
+    }
+    admitted = waiting_.size() < options_.queue;
+    if (admitted) waiting_.push_back(call);
+  }
+  if (replaced) replaced->client->refuse(*replaced, {.code = call_errc::replaced});
+  if (!admitted) {
+    call->client->refuse(*call, {.code = call_errc::busy,
+                                 .text = name_ + " is busy: " + std::to_string(options_.queue) + " requests wait"});
+  } else if (!is_inline()) {
+    work_.ring();
+  }
+}
+
+std::shared_ptr<service_call> service_core::next_of(const service_client& client) {
+  const std::lock_guard lock(queue_mutex_);
+  const auto found = std::ranges::find_if(waiting_, [&](const auto& each) { return each->client.get() == &client; });
+  return found != waiting_.end() ? *found : nullptr;
+}
+
+bool service_core::withdraw(const service_call& call) {
+  const std::lock_guard lock(queue_mutex_);
+  return std::erase_if(waiting_, [&](const auto& each) { return each.get() == &call; }) != 0;
+}
+
+std::vector<std::shared_ptr<service_call>> service_core::withdraw_all(const service_client& client) {
+  std::vector<std::shared_ptr<service_call>> withdrawn;
+  const std::lock_guard lock(queue_mutex_);
+  std::erase_if(waiting_, [&](const auto& each) {
+    if (each->client.get() != &client) return false;
+    withdrawn.push_back(each);
+    return true;
+  });
+  return withdrawn;
+}
+
+void service_core::work() noexcept {
+  while (!is_stopping()) {
+    const std::uint32_t ticket = work_.ticket();
+    std::shared_ptr<service_call> call;
+    {
+      const std::lock_guard lock(queue_mutex_);
+      if (!waiting_.empty()) {
+        call = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+    }
+    if (call)
+      run(*call);
+    else
+      work_.wait(ticket, steady::now() + std::chrono::hours(1));
+  }
+}
+
+void service_core::run(service_call& call) {
+  // The client knows already, or cannot be reached.
+  if (steady::now() >= call.deadline || call.cancelled || is_stopping() || !call.client->is_connected())
+    return call.client->refuse(call, {.code = call_errc::lost, .text = "the call was too late to begin"});
+  call_context context(call);
+  try {
+    handler_(call.request(), context, call);
+  } catch (const std::exception& thrown) {
+    call.error = call_error{.code = call_errc::exception, .text = thrown.what(), .exception_type = demangled(typeid(thrown))};
+  } catch (...) {
+    const std::type_info* const type = abi::__cxa_current_exception_type();
+    call.error = call_error{.code = call_errc::exception,
+                            .text = "the handler threw something that is no std::exception",
+                            .exception_type = type != nullptr ? demangled(*type) : std::string()};
+  }
+  ++calls_;
+  if (call.error) ++failed_;
+  call.client->finish(call);
+}
+
+service_figures service_core::figures() const {
+  service_figures now{.calls = calls_, .failed = failed_, .refused = refused_, .dropped = dropped_};
+  {
+    const std::lock_guard lock(queue_mutex_);
+    now.waiting = waiting_.size();
+  }
+  const std::lock_guard lock(clients_mutex_);
+  now.clients = static_cast<std::size_t>(std::ranges::count_if(clients_, [](const auto& each) {
+    return !each.second->is_refused() && each.second->is_connected();
+  }));
+  return now;
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,112 @@
+// A service: the handler, its waiting calls, its threads and its clients.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "call_message.h"
+#include "orc/calls/service.h"
+#include "orc/directory.h"
+#include "orc/participant.h"
+#include "service_call.h"
+#include "wakeup.h"
+
+namespace orc::detail {
+
+class service_client;
+
+// Any thread.
+class service_core : public std::enable_shared_from_this<service_core> {
+ public:
+  service_core(orc::participant& by, std::string name, call_types types, raw_handler handler, service_options options);
+  ~service_core();
+  service_core(const service_core&) = delete;
+  service_core& operator=(const service_core&) = delete;
+
+  // Registers the service's own topic, and starts the threads.
+  [[nodiscard]] result start();
+  // Withdraws the service. Waits for its threads, except this one. Once.
+  void stop() noexcept;
+  // The same for a service that may have been withdrawn already.
+  void withdraw() noexcept;
+  // How the owner withdraws it.
+  void set_owner(std::function<void()> withdraw) { withdraw_ = std::move(withdraw); }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const service_options& options() const noexcept { return options_; }
+  [[nodiscard]] const call_types& types() const noexcept { return types_; }
+  [[nodiscard]] std::uint64_t reply_hash() const noexcept { return reply_hash_; }
+  // A random number of this service, which distinguishes it from its predecessor.
+  [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
+  [[nodiscard]] bool is_inline() const noexcept { return options_.threads == 0; }
+  [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
+  [[nodiscard]] orc::participant& of() const noexcept { return participant_; }
+  [[nodiscard]] unsigned generation() const noexcept { return generation_; }
+
+  // ---- clients ----
+  // The broker's word on a client.
+  void come(std::uint64_t client, const publication_state& publication);
+  void go(std::uint64_t client);
+  // Ends clients that are gone, and publishes the figures when they have changed. Call it a few times a second.
+  void look_after();
+
+  // ---- calls ----
+  // Adds a waiting call, or ends it as busy. It may end another call of the client as replaced.
+  void admit(const std::shared_ptr<service_call>& call);
+  // The client's first waiting call; null: none.
+  [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);
+  // Removes a waiting call. False: it does not wait.
+  bool withdraw(const service_call& call);
+  // Removes all of a client's.
+  [[nodiscard]] std::vector<std::shared_ptr<service_call>> withdraw_all(const service_client& client);
+  // Runs the handler and sends the outcome, unless the call is cancelled or late.
+  void run(service_call& call);
+  // Of a service without threads: one handler at a time.
+  [[nodiscard]] std::mutex& turn() noexcept { return turn_; }
+
+  [[nodiscard]] service_figures figures() const;
+  void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
+  void count_dropped() noexcept { ++dropped_; }
+
+ private:
+  void work() noexcept;
+  void promote_refused();
+  void publish();
+
+  orc::participant& participant_;
+  const std::string name_;
+  const call_types types_;
+  raw_handler handler_;
+  std::function<void()> withdraw_;
+  const service_options options_;
+  const std::uint64_t instance_;
+  const std::uint64_t reply_hash_;
+  const unsigned generation_;
+  std::atomic<bool> stopping_{false};
+  std::mutex turn_;
+  std::vector<std::thread> threads_;
+  orc::publisher figures_;
+  service_figures published_;
+  steady::time_point publish_at_;
+
+  mutable std::mutex queue_mutex_;
+  std::list<std::shared_ptr<service_call>> waiting_;
+  wakeup work_;
+
+  mutable std::mutex clients_mutex_;
+  std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;
+
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+}  // namespace orc::detail

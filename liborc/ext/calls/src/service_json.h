@@ -1,0 +1,22 @@
+// The type of a service's own topic, which describes the service, and its samples, both as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "call_message.h"
+#include "orc/calls/find_services.h"
+#include "orc/calls/service.h"
+#include "orc/type_description.h"
+
+namespace orc::detail {
+
+// orc.Service with a JSON schema; its member x-orc-service has the types of requests and replies, and the interfaces.
+// Schemas that do not fit are left out.
+[[nodiscard]] type_description service_type(const call_types& types, const std::vector<std::string>& interfaces);
+// Fills request, reply and interfaces. False: the schema does not describe a service.
+[[nodiscard]] bool read_service_type(const type_description& type, service_description& found);
+[[nodiscard]] std::string to_json(const service_figures& figures);
+
+}  // namespace orc::detail

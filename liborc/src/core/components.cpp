@@ -1,0 +1,41 @@
+#include "core/components.h"
+
+#include <utility>
+
+#include "core/participant.h"
+
+namespace orc {
+
+participant_component::~participant_component() = default;
+
+namespace detail {
+
+components::components(participant& owner) : public_(std::unique_ptr<participant>(&owner)) {}
+
+components::~components() {
+  end();
+  (void)public_.participant_.release();  // the owner is being destroyed already
+}
+
+std::shared_ptr<participant_component> components::find_or_make(const void* key, const maker& make) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return nullptr;
+  auto& found = by_key_[key];
+  if (!found) found = make(public_);
+  return found;
+}
+
+void components::end() noexcept {
+  decltype(by_key_) ending;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    ending.swap(by_key_);
+  }
+  for (const auto& [key, component] : ending) {
+    if (component) component->end();
+  }
+}
+
+}  // namespace detail
+}  // namespace orc

@@ -1,0 +1,213 @@
+// Services when one of the ends, or the broker, dies.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "orc/directory.h"
+#include "support/call_peer.h"
+#include "support/call_peers.h"
+#include "support/catch.h"
+#include "support/proc_stats.h"
+#include "support/wait_until.h"
+
+using namespace orc::test;
+
+namespace {
+
+constexpr const char* service_name = "arm/service";
+
+// A server in this process, and what clients need.
+struct call_server {
+  explicit call_server(std::string over = "ipc", const orc::service_options& how = {}) : transport(std::move(over)) {
+    service = server.serve(service_name, obeying(counts), how);
+    REQUIRE(service.result());
+  }
+  broker_process address_broker;
+  std::string transport;
+  call_counts counts;
+  orc::participant server{address_broker.options("server")};
+  orc::service service;
+};
+
+// A client in this process of a server in another one.
+struct call_client {
+  explicit call_client(std::string over = "ipc") : transport(std::move(over)), peer(serve()) {}
+  [[nodiscard]] child_process serve() const {
+    return start_call_peer("serve", address_broker, service_name, transport);
+  }
+  [[nodiscard]] orc::participant_options options() const {
+    auto options = address_broker.options("client");
+    if (transport == "shm") options.transports = {orc::transport::shm};
+    if (transport == "tcp") options.transports = {orc::transport::tcp};
+    return options;
+  }
+  [[nodiscard]] auto call(call_order order) { return client.call(service_name, bytes_of({.order = order}), ample); }
+
+  broker_process address_broker;
+  std::string transport;
+  child_process peer;
+  orc::participant client{options()};
+};
+
+// Whether `body` returns true in a child of this process.
+template <class Body>
+[[nodiscard]] bool in_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = -1;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("calls: a server that is killed ends its calls at once, and its successor serves", "[integration]") {
+  const std::string transport = GENERATE("ipc", "tcp", "shm");
+  call_client side(transport);
+  REQUIRE(side.call(call_order::echo).get());
+  auto first = side.call(call_order::hold);
+  auto second = side.call(call_order::hold);
+  int called = 0;
+  second.then([&](const orc::call_result<std::vector<std::byte>>& got) {
+    if (got.code() == orc::call_errc::server_died) ++called;
+  });
+  CHECK_FALSE(first.wait(20ms));
+  side.peer.kill();
+  const auto start = std::chrono::steady_clock::now();
+  const auto died = first.get();
+  CHECK(died.code() == orc::call_errc::server_died);
+  CHECK(ms_since(start) < patience_ms / 2);
+  CHECK(wait_until([&] { return called == 1; }));
+  side.peer = side.serve();
+  CHECK(side.call(call_order::echo).get());
+}
+
+TEST_CASE("calls: a handler that ends its process ends the call", "[integration]") {
+  const auto order = GENERATE(call_order::exit_at_once, call_order::exit_normally);
+  call_client side;
+  CHECK(side.call(order).get().code() == orc::call_errc::server_died);
+  CHECK(side.peer.wait().has_value());
+  side.peer = side.serve();
+  CHECK(side.call(call_order::echo).get());
+}
+
+TEST_CASE("calls: a handler that forks serves on, and its child sends nothing", "[integration]") {
+  call_client side;
+  for (int n = 0; n < 5; ++n) CHECK(side.call(call_order::fork_child).get());
+  CHECK(side.call(call_order::echo).get());
+}
+
+TEST_CASE("calls: the handler hears that its client was killed", "[integration]") {
+  const std::string transport = GENERATE("ipc", "tcp", "shm");
+  const std::size_t threads = GENERATE(0, 1);
+  broker_process address_broker;
+  call_counts counts;
+  auto options = address_broker.options("server");
+  if (transport == "shm") options.transports = {orc::transport::shm};
+  if (transport == "tcp") options.transports = {orc::transport::tcp};
+  orc::participant server(options);
+  const auto service = server.serve(service_name, obeying(counts), {.threads = threads});
+  auto running = start_call_peer("hold", address_broker, service_name, transport);
+  REQUIRE(wait_until([&] { return counts.started == 1; }));
+  running.kill();
+  CHECK(wait_until([&] { return counts.cancelled == 1; }));
+  CHECK(wait_until([&] { return service.figures().clients == 0; }));
+}
+
+TEST_CASE("calls: a broker that is killed and comes back disturbs no call", "[integration]") {
+  call_server side;
+  orc::participant client(side.address_broker.options("client"));
+  const auto echo = [&](orc::participant& by) { return by.call(service_name, bytes_of({}), ample).get(); };
+  REQUIRE(echo(client));
+  side.address_broker.kill();
+  auto held = client.call(service_name, bytes_of({.order = call_order::hold_anyway}), ample);
+  for (int n = 0; n < 5; ++n) CHECK_FALSE(held.wait(10ms));
+  side.address_broker.start();
+  orc::participant newcomer(side.address_broker.options("newcomer"));
+  auto late = newcomer.call(service_name, bytes_of({}), ample);
+  CHECK_FALSE(late.wait(10ms));  // the handler is busy
+  side.counts.released = true;
+  CHECK(held.get());
+  CHECK(late.get());
+  for (int n = 0; n < 50; ++n) CHECK(echo(client));
+}
+
+TEST_CASE("calls: a child of fork gets an error from everything that it inherits", "[integration]") {
+  call_server side;
+  orc::participant client(side.address_broker.options("client"));
+  auto open = client.call(service_name, bytes_of({.order = call_order::hold}), ample);
+  CHECK_FALSE(open.wait(20ms));
+  CHECK(in_child([&] {
+    const bool refused = client.call(service_name, bytes_of({}), 1s).get().code() == orc::call_errc::forked &&
+                         open.get().code() == orc::call_errc::forked &&
+                         client.wait_for_service(service_name, 1s).code() == orc::errc::forked;
+    side.service = {};
+    return refused;
+  }));
+  open.cancel();
+  CHECK(client.call(service_name, bytes_of({}), ample).get());
+}
+
+TEST_CASE("calls: many clients come and go and leave nothing", "[integration]") {
+  call_server side("ipc", {.max_clients = 4});
+  const auto come_and_go = [&] {
+    orc::participant client(side.address_broker.options("client"));
+    return client.call(service_name, bytes_of({}), ample).get();
+  };
+  REQUIRE(come_and_go());
+  orc::directory directory({.broker = side.address_broker.endpoint()});
+  const auto topics = [&] {
+    std::vector<orc::topic_state> found;
+    REQUIRE(directory.topics("**", found));
+    return found.size();
+  };
+  const auto settled = [&] { return side.service.figures().clients == 0 && topics() == 1; };
+  REQUIRE(wait_until(settled));
+  const auto before = stats_of();
+  const std::size_t clients = rounds(100, 1'000);
+  std::size_t served = 0;
+  for (std::size_t n = 0; n < clients; ++n) {
+    const auto got = come_and_go();
+    served += got ? 1 : 0;
+    if (!got) UNSCOPED_INFO(got.error().message());
+  }
+  CHECK(served == clients);
+  REQUIRE(wait_until(settled));
+  CHECK(wait_until([&] {
+    const auto now = stats_of();
+    return now.threads <= before.threads && now.fds <= before.fds;
+  }));
+}
+
+TEST_CASE("calls: a client too many is refused, and served when there is a place", "[integration]") {
+  call_server side("ipc", {.max_clients = 1});
+  auto first = std::make_optional<orc::participant>(side.address_broker.options("first"));
+  REQUIRE(first->call(service_name, bytes_of({}), ample).get());
+  orc::participant second(side.address_broker.options("second"));
+  const auto refused = second.call(service_name, bytes_of({}), ample).get();
+  CHECK(refused.code() == orc::call_errc::refused);
+  CHECK_THAT(refused.error().text, contains("1 clients already"));
+  first.reset();
+  CHECK(wait_until([&] { return static_cast<bool>(second.call(service_name, bytes_of({}), 1s).get()); }));
+}
+
+TEST_CASE("calls: services are found by their interfaces", "[integration]") {
+  broker_process address_broker;
+  orc::participant server(address_broker.options("server"));
+  const auto echo = [](std::span<const std::byte> request, orc::call_context&) {
+    return std::vector<std::byte>(request.begin(), request.end());
+  };
+  const auto left = server.serve("left/gripper", echo, {.interfaces = {"gripper", "tool"}});
+  const auto right = server.serve("right/gripper", echo, {.interfaces = {"gripper"}});
+  const auto other = server.serve("camera", echo);
+  orc::directory directory({.broker = address_broker.endpoint()});
+  const auto names = [&](const std::string& interface) {
+    std::vector<orc::service_description> found;
+    REQUIRE(orc::find_services(directory, interface, found));
+    std::vector<std::string> all;
+    for (const auto& each : found) all.push_back(each.name);
+    return all;
+  };
+  CHECK(wait_until([&] { return names("").size() == 3; }));
+  CHECK(names("gripper") == std::vector<std::string>{"left/gripper", "right/gripper"});
+  CHECK(names("tool") == std::vector<std::string>{"left/gripper"});
+  CHECK(names("arm").empty());
+}
