@@ -61,7 +61,7 @@ TEST_CASE("sample tree: long arrays end early or are whole, and it says whether 
   CHECK(drawn(true, 80).has_long);
   CHECK_THAT(drawn(false, 80).lines, contains("… 984 more"));
   CHECK_THAT(drawn(true, 80).lines, contains("\n  [992]"));
-  for (const std::size_t columns : {1, 20, 80, 300}) CHECK_THAT(drawn(true, columns).lines, !contains("more"));
+  for (const std::size_t columns : {1U, 20U, 80U, 300U}) CHECK_THAT(drawn(true, columns).lines, !contains("more"));
   const auto few = values(16, 1);
   CHECK_FALSE(tree_of("float64", "[16]", std::as_bytes(std::span(few)), {.fold = 16}).has_long);
 }
