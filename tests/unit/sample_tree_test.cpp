@@ -33,9 +33,9 @@ std::vector<double> values(std::size_t count, double first) {
 
 TEST_CASE("sample tree: numbers are exact, or have as many digits as asked") {
   const double third[] = {1.0 / 3, 2};
-  CHECK(tree_of("float64", "[2]", std::as_bytes(std::span(third)), {}).lines == "q: [0.3333333333333333, 2]\n");
+  CHECK(tree_of("float64", "[2]", std::as_bytes(std::span(third)), {}).lines == "  q: [0.3333333333333333, 2]\n");
   CHECK(tree_of("float64", "[2]", std::as_bytes(std::span(third)), {.digits = 6, .columns = 80}).lines ==
-        "q: [0.333333, 2]\n");
+        "  q: [0.333333, 2]\n");
 }
 
 TEST_CASE("sample tree: an array that may be too long for a line has rows that no number moves") {
@@ -45,10 +45,9 @@ TEST_CASE("sample tree: an array that may be too long for a line has rows that n
     return tree_of("float64", "[12]", std::as_bytes(std::span(all)), {.fold = 16, .digits = 6, .columns = 80}).lines;
   };
   CHECK(drawn(small).size() == drawn(odd).size());
-  CHECK_THAT(drawn(small),
-             contains("\n   [0]            1            2            3            4            5            6\n"));
-  CHECK_THAT(drawn(odd), contains("\n   [0] -3.33333e-08 -6.66667e-08"));
-  CHECK_THAT(drawn(small), contains("\n  [10]           11           12\n"));
+  CHECK_THAT(drawn(small), contains("\n     [0]            1            2            3            4            5\n"));
+  CHECK_THAT(drawn(odd), contains("\n     [0] -3.33333e-08 -6.66667e-08"));
+  CHECK_THAT(drawn(small), contains("\n    [10]           11           12\n"));
 }
 
 TEST_CASE("sample tree: long arrays end early or are whole, and it says whether there are some") {
@@ -60,8 +59,8 @@ TEST_CASE("sample tree: long arrays end early or are whole, and it says whether 
   CHECK(drawn(false, 80).has_long);
   CHECK(drawn(true, 80).has_long);
   CHECK_THAT(drawn(false, 80).lines, contains("… 984 more"));
-  CHECK_THAT(drawn(true, 80).lines, contains("\n  [992]"));
-  for (const std::size_t columns : {1, 20, 80, 300}) CHECK_THAT(drawn(true, columns).lines, !contains("more"));
+  CHECK_THAT(drawn(true, 80).lines, contains("\n    [992]"));
+  for (const std::size_t columns : {1U, 20U, 80U, 300U}) CHECK_THAT(drawn(true, columns).lines, !contains("more"));
   const auto few = values(16, 1);
   CHECK_FALSE(tree_of("float64", "[16]", std::as_bytes(std::span(few)), {.fold = 16}).has_long);
 }
@@ -70,8 +69,8 @@ TEST_CASE("sample tree: a matrix has its rows below each other") {
   const auto six = values(6, 1);
   const auto drawn =
       tree_of("float64", "[2,3]", std::as_bytes(std::span(six)), {.fold = 16, .digits = 6, .columns = 80}).lines;
-  CHECK_THAT(drawn, contains("\n  [0][0]            1            2            3\n"));
-  CHECK_THAT(drawn, contains("\n  [1][0]            4            5            6\n"));
+  CHECK_THAT(drawn, contains("\n    [0][0]            1            2            3\n"));
+  CHECK_THAT(drawn, contains("\n    [1][0]            4            5            6\n"));
 }
 
 TEST_CASE("sample tree: any number fits into its cell") {

@@ -53,8 +53,8 @@ TEST_CASE("terminal text: a long text is broken between words, and inside a word
     }
     return made;
   };
-  CHECK(lines("no broker answers", 9) == std::vector<std::string>{"no ", "broker ", "answers"});
-  CHECK(lines("no broker answers", 10) == std::vector<std::string>{"no broker ", "answers"});
+  CHECK(lines("no broker answers", 8) == std::vector<std::string>{"no ", "broker ", "answers"});
+  CHECK(lines("no broker answers", 9) == std::vector<std::string>{"no broker ", "answers"});
   CHECK(lines("abcdefgh ij", 5) == std::vector<std::string>{"abcde", "fgh ", "ij"});
   CHECK(lines("    abcdefgh", 6) == std::vector<std::string>{"    ab", "cdefgh"});
   CHECK(lines("机器人", 1).size() == 3);

@@ -1,5 +1,7 @@
 // The topic that `orc top` has open: what it says when the publisher or the broker is gone.
 #include "tools/orc/top_opened.h"
+#include <regex>
+
 #include "support/catch.h"
 
 using namespace orc;
@@ -15,10 +17,11 @@ std::shared_ptr<view::system_figures> one_topic(bool published, std::optional<to
   return figures;
 }
 
+// Without its styles.
 std::string drawn(top_opened& topic) {
   std::string text;
   for (const std::string& line : topic.draw(20, 100, false)) text += line + "\n";
-  return text;
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
 }
 
 }  // namespace

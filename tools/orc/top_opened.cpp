@@ -39,7 +39,7 @@ class labelled_line {
 };
 
 std::string counted_text(const std::optional<double>& per_s, std::uint64_t all) {
-  return rate_text(per_s) + "/s, " + count_text(all) + " in all";
+  return (per_s ? rate_text(per_s) + "/s, " : std::string()) + count_text(all) + " in all";
 }
 
 std::string endpoints_text(const view::topic_figures& topic) {
@@ -157,7 +157,7 @@ void top_opened::add_figures(std::vector<std::string>& lines, std::size_t column
                       .add("subscribers", count_text(t.subscribers))
                       .finish());
   lines.push_back(labelled_line(columns, colored, base)
-                      .add("rate", rate_text(t.rate_hz) + " Hz")
+                      .add("rate", rate_text(t.rate_hz) + (t.rate_hz ? " Hz" : ""))
                       .add("jitter", span_text(t.jitter))
                       .add("bandwidth", bandwidth_text(t.bytes_per_s))
                       .finish());
