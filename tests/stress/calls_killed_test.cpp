@@ -44,7 +44,10 @@ void make_calls(orc::participant& client, std::uint64_t first, std::uint64_t cou
   for (std::uint64_t number = first; number < first + count; ++number) {
     const std::chrono::milliseconds deadline(20 + random() % 200);
     const auto until = std::chrono::steady_clock::now() + deadline;
-    auto call = client.call(service_name, bytes_of({.number = number}), deadline);
+    auto call = client.call(service_name,
+                            bytes_of({.order = call_order::work, .argument = static_cast<std::uint32_t>(random() % 60),
+                                      .number = number}),
+                            deadline);
     const auto note = [&endings, number, until](const orc::call_result<std::vector<std::byte>>& got) {
       endings.add(number, got.code(), std::chrono::steady_clock::now() - until);
     };
@@ -60,15 +63,15 @@ void make_calls(orc::participant& client, std::uint64_t first, std::uint64_t cou
 TEST_CASE("calls: kills at random end each call once, and none runs twice", "[stress]") {
   const std::string transport = GENERATE("ipc", "shm");
   const orc::detail::temporary_directory directory;
-  const std::string log = directory.path() + "/numbers";
+  const std::string log = (directory.path() / "numbers").string();
   broker_process address_broker;
   auto server = start_call_peer("serve", address_broker, service_name, transport, log);
   auto other = start_call_peer("call", address_broker, service_name, transport);
   auto options = address_broker.options("client");
   if (transport == "shm") options.transports = {orc::transport::shm};
   call_endings endings;
-  constexpr std::uint64_t callers = 4;
-  const std::uint64_t each = rounds(150, 5'000) / callers;
+  constexpr std::uint64_t callers = 8;
+  const std::uint64_t each = rounds(300, 10'000, 80) / callers / 2;
   {
     orc::participant client(options);
     std::vector<std::thread> threads;
@@ -77,7 +80,7 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
     std::mt19937 random(std::random_device{}());
     while (endings.count() < callers * each) {
       // Paces the kills; nothing is expected to have happened by then.
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 80));
       switch (random() % 3) {
         case 0:
           server.kill();
