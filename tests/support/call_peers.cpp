@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 #include "support/wait_until.h"
 
@@ -25,6 +26,7 @@ std::vector<std::byte> obey(std::span<const std::byte> bytes, call_context& cont
       context.fail(1, "held");
       break;
     case call_order::hold_anyway: (void)wait_until([&] { return counts.released.load(); }); break;
+    case call_order::work: std::this_thread::sleep_for(std::chrono::milliseconds(request.argument)); break;
     case call_order::count_up:
       for (std::uint32_t n = 0; n < request.argument; ++n) context.feedback(to_bytes(n));
       break;

@@ -25,6 +25,7 @@ enum class call_order : std::uint32_t {
   fail,           // fail(argument, "as ordered")
   hold,           // waits until the call is cancelled, then fails
   hold_anyway,    // waits until release() is called
+  work,           // takes `argument` ms, then echoes
   count_up,       // sends the numbers below argument as feedback, then echoes
   exit_at_once,   // _exit
   exit_normally,  // exit

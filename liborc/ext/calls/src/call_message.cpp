@@ -61,6 +61,12 @@ void store(Number value, std::byte* to) noexcept {
          (kind >= call_kind::welcome && kind <= call_kind::running);
 }
 
+// Other codes are those of a client itself, or of a later version.
+[[nodiscard]] bool is_from_server(call_errc code) noexcept {
+  return (code >= call_errc::exception && code <= call_errc::bad_reply) || code == call_errc::server_died ||
+         code == call_errc::no_memory;
+}
+
 constexpr std::size_t max_type_text = 255;
 
 void put_type(writer& to, const type_description& type) {
@@ -154,8 +160,7 @@ std::optional<call_error> read_error(std::span<const std::byte> payload) {
   if (text_size > max_error_text || !from.get_text(type_size, error.exception_type) ||
       !from.get_text(text_size, error.text) || from.left() != 0)
     return std::nullopt;
-  // Other codes are those of a client itself, or of a later version.
-  if (error.code == call_errc::ok || error.code > call_errc::server_died) error.code = call_errc::failed;
+  if (!is_from_server(error.code)) error.code = call_errc::failed;
   return error;
 }
 

@@ -39,6 +39,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] const publication_state& publication() const noexcept { return state_; }
   [[nodiscard]] const call_client& identity() const noexcept { return identity_; }
   [[nodiscard]] bool is_refused() const noexcept { return is_refused_; }
+  [[nodiscard]] bool is_leaving() const noexcept { return stopping_; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_connected() const noexcept;
   // The broker does not list it: it ends when its link does.

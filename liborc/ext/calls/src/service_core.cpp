@@ -77,7 +77,6 @@ void service_core::withdraw() noexcept {
 // ---- clients ----
 
 void service_core::come(std::uint64_t client, const publication_state& publication) {
-  std::shared_ptr<service_client> replaced;
   const std::lock_guard lock(clients_mutex_);
   if (is_stopping()) return;
   auto found = clients_.find(client);
@@ -87,9 +86,12 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
     found->second->set_successor(publication);
     return;
   }
-  const auto refused = static_cast<std::size_t>(
-      std::ranges::count_if(clients_, [](const auto& each) { return each.second->is_refused(); }));
-  const bool full = clients_.size() - refused >= options_.max_clients;
+  std::size_t served = 0;
+  std::size_t refused = 0;
+  for (const auto& [id, each] : clients_) {
+    if (!each->is_leaving()) ++(each->is_refused() ? refused : served);
+  }
+  const bool full = served >= options_.max_clients;
   if (full && refused >= max_refused_clients) return;
   const auto made = std::make_shared<service_client>(*this, client, publication, full);
   clients_.emplace(client, made);
@@ -127,10 +129,10 @@ void service_core::look_after() {
 void service_core::promote_refused() {
   const std::lock_guard lock(clients_mutex_);
   auto places = static_cast<std::ptrdiff_t>(options_.max_clients);
-  for (const auto& [id, client] : clients_) places -= client->is_refused() ? 0 : 1;
+  for (const auto& [id, client] : clients_) places -= client->is_refused() || client->is_leaving() ? 0 : 1;
   for (const auto& [id, client] : clients_) {
     if (places <= 0) return;
-    if (!client->is_refused()) continue;
+    if (!client->is_refused() || client->is_leaving()) continue;
     client->set_successor(client->publication());
     client->end();
     --places;

@@ -23,7 +23,7 @@ enum class call_errc : std::uint8_t {
   bad_request = 8,    // the request's bytes are not of its type
   refused = 9,        // the service has no place for another client, or another version of the protocol
   bad_reply = 10,     // the handler's reply cannot be encoded, or its bytes are not of its type
-  // From the client itself:
+  // From the client itself; server_died and no_memory also from the server:
   deadline_exceeded = 32,  // no reply came in time; the handler may still run
   cancelled = 33,          // call_future::cancel
   server_died = 34,        // the link to the server ended, or another server took its place; the handler may have run
