@@ -30,6 +30,7 @@ source tools/dev.d/test.sh
 ensure_setup() { :; }
 ensure_lcm_venv() { :; }
 ensure_mcap_node() { :; }
+ensure_foxglove_node() { :; }
 build_preset() { :; }
 python_package() { :; }
 python_test() {

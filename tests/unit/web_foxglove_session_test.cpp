@@ -272,13 +272,11 @@ TEST_CASE("foxglove graph: only what has changed is sent", "[web]") {
   std::string cursor;
   const auto update = json::parse(graph_update_text(before, now, cursor, 1 << 20));
   CHECK(cursor.empty());
-  CHECK(update["publishedTopics"] == json::parse(R"([{"name":"c","publisherIds":["q (3)"]
-}])"));
+  CHECK(update["publishedTopics"] == json::parse(R"j([{"name":"c","publisherIds":["q (3)"]}])j"));
   CHECK(update["subscribedTopics"] ==
-        json::parse(R"([{"name":"b","subscriberIds":[]},{"name":"c","subscriberIds":["s (2)"]
-}])"));
-  CHECK(update["removedTopics"] == json::parse(R"(["d"])"));
-CHECK(graph_update_text(now, now, cursor, 1 << 20).empty());
+        json::parse(R"j([{"name":"b","subscriberIds":[]},{"name":"c","subscriberIds":["s (2)"]}])j"));
+  CHECK(update["removedTopics"] == json::parse(R"j(["d"])j"));
+  CHECK(graph_update_text(now, now, cursor, 1 << 20).empty());
 }
 
 TEST_CASE("foxglove graph: a large one comes in parts", "[web]") {

@@ -11,6 +11,9 @@ readonly lcm_version=1.5.3
 # what reads and writes recordings there, to compare with
 readonly mcap_packages="mcap==1.6.0 lz4==4.4.5 zstandard==0.25.0 rosbags==0.11.9"
 readonly mcap_node_version=2.2.2
+# Foxglove's own client in tests/web, and what decodes the messages that it gets
+readonly foxglove_node_packages="@foxglove/ws-protocol@0.8.0 @foxglove/rosmsg@5.0.5 @foxglove/rosmsg2-serialization@3.1.0
+  protobufjs@8.8.1 flatbuffers@25.9.23 ws@8.23.0"
 # clients of orc-web in tests/web, and orc.pure, whose programs publish there
 readonly web_packages="websockets==16.0 numpy pyzmq flatbuffers"
 
@@ -22,8 +25,8 @@ Installs what is missing of the packages that build, test, demo and bench need, 
 sudo. Says before what it installs and how large that is. Does nothing, and asks for nothing, when all are there. With
 --lint, --fuzz, --model or --docs also what those verbs need; with --plot what benchmarks/plot needs; with --web a Chromium
 without windows (100 MB to download) for the tests of orc-web's page.
-Also makes build/lcm-venv and build/web-venv with packages of PyPI, and build/mcap-node with @mcap/core where npm is: peers
-in the tests. Without access to PyPI or npm these tests are skipped.
+Also makes build/lcm-venv and build/web-venv with packages of PyPI, and, where npm is, build/mcap-node with
+@mcap/core and build/foxglove-node with @foxglove/ws-protocol: peers in the tests. Without access to PyPI or npm these tests are skipped.
 TEXT
 }
 
@@ -161,21 +164,31 @@ ensure_lcm_venv() {
   fi
 }
 
-# @mcap/core of npm, for the same tests. npm is asked for nowhere else, so it is not installed for this.
-ensure_mcap_node() {
-  local folder=$ORC_ROOT/build/mcap-node
-  local is="@mcap/core $mcap_node_version"
+# Packages of npm in a folder of build/, for tests. npm is asked for nowhere else, so it is not installed for this.
+# $1: the folder; the others: packages with their versions
+ensure_node_packages() {
+  local folder=$ORC_ROOT/build/$1
+  shift
+  local is="$*"
   command -v node >/dev/null && command -v npm >/dev/null || return 0
   [[ ! -e $folder/is || $(<"$folder/is") != "$is" ]] || return 0
-  say "installing @mcap/core $mcap_node_version from npm in build/mcap-node"
+  say "installing $is from npm in ${folder#"$ORC_ROOT/"}"
   mkdir -p "$folder"
-  if npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts --fetch-retries 1 \
-    "@mcap/core@$mcap_node_version" >&2; then
+  if npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts --fetch-retries 1 "$@" >&2; then
     echo "$is" >"$folder/is"
   else
     rm -rf "$folder"
-    say "no @mcap/core $mcap_node_version from npm: the tests with it will be skipped"
+    say "no $is from npm: the tests with them will be skipped"
   fi
+}
+
+ensure_mcap_node() {
+  ensure_node_packages mcap-node "@mcap/core@$mcap_node_version"
+}
+
+ensure_foxglove_node() {
+  # shellcheck disable=SC2086 # a list of words
+  ensure_node_packages foxglove-node $foxglove_node_packages
 }
 
 # A virtual environment with what tests/web needs of PyPI.
@@ -210,6 +223,7 @@ setup_main() {
   ensure_setup "${extras[@]}"
   ensure_lcm_venv
   ensure_mcap_node
+  ensure_foxglove_node
   ensure_web_venv
   say "everything needed is installed"
 }

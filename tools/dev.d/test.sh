@@ -43,6 +43,7 @@ test_main() {
   ensure_setup
   ensure_lcm_venv
   ensure_mcap_node
+  ensure_foxglove_node
   ensure_web_venv
 
   local passed=0 failed=0 skipped=0 remarks=$ORC_ROOT/build/test-remarks p f s

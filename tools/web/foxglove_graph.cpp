@@ -18,7 +18,7 @@ constexpr auto graph_pause = 200ms;  // the poller itself pauses half a second
 constexpr std::size_t frame_bytes = std::size_t{512} << 10;
 constexpr std::size_t id_digits = 8;  // that tell participants of the same name apart
 
-class names {
+class participant_names {
  public:
   [[nodiscard]] const std::string& of(const participant_state& participant) {
     const auto [at, is_new] = names_.try_emplace(participant.id);
@@ -71,7 +71,7 @@ struct update_lists {
 
 connection_graph graph_of(const view::system_figures& figures) {
   connection_graph made;
-  names all;
+  participant_names all;
   for (const view::participant_figures& each : figures.participants) (void)all.of(each.participant);
   for (const view::topic_figures& topic : figures.topics) {
     topic_ends& ends = made[topic.name];

@@ -16,11 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_echo = 64;  // bytes of an "op"
+constexpr std::size_t max_op_echo = 64;  // bytes of an "op"
 constexpr std::size_t max_topic_bytes = 4096;
 constexpr std::size_t max_request_id_bytes = 256;
 
-constexpr std::array<std::pair<std::string_view, foxglove_op>, 6> ops{{
+constexpr std::array<std::pair<std::string_view, foxglove_op>, 6> foxglove_ops{{
     {"subscribe", foxglove_op::subscribe},
     {"unsubscribe", foxglove_op::unsubscribe},
     {"advertise", foxglove_op::advertise},
@@ -195,8 +195,8 @@ foxglove_outcome read_foxglove_text(std::string_view text, foxglove_message& fou
   members read(problem);
   const std::string name = read.required_text(object, "op", max_foxglove_message_bytes);
   if (!read.good()) return foxglove_outcome::refused;
-  found.op_name = name.substr(0, max_echo);
-  for (const auto& [each, op] : ops)
+  found.op_name = name.substr(0, max_op_echo);
+  for (const auto& [each, op] : foxglove_ops)
     if (each == name) found.op = op;
   switch (found.op) {
     case foxglove_op::subscribe: read_subscriptions(read, object, found); break;

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_replies = 256;  // that wait because the client does not read
-constexpr std::size_t max_noted = 16;     // origins that were refused
+constexpr std::size_t max_waiting_replies = 256;  // that wait because the client does not read
+constexpr std::size_t max_noted = 16;             // origins that were refused
 constexpr std::size_t max_noted_bytes = 256;
 constexpr auto report_pause = 1s;  // before the same status again
 
@@ -175,7 +175,7 @@ void foxglove_session::end_subscriptions() {
 // A client that does not read misses some: there is no other place for them.
 void foxglove_session::report(status_level level, const std::string& message) {
   const auto now = clock::now();
-  if (replies_.size() >= max_replies || (message == reported_ && now - reported_at_ < report_pause)) return;
+  if (replies_.size() >= max_waiting_replies || (message == reported_ && now - reported_at_ < report_pause)) return;
   reported_ = message;
   reported_at_ = now;
   replies_.add(status_text(level, message));

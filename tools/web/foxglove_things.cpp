@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t advertise_bytes = std::size_t{1} << 20;
 constexpr auto transcode_pause = 16ms;  // when there was no time for it
-constexpr auto time_pause = 33ms;
+constexpr auto position_pause = 33ms;
 constexpr std::uint8_t op_message = 1;
 constexpr std::uint8_t op_time = 2;
 constexpr std::uint8_t op_playback_state = 5;
@@ -147,7 +147,7 @@ void foxglove_playback::answer(std::string request, std::optional<std::int64_t> 
 clock::time_point foxglove_playback::refresh(clock::time_point now) {
   if (state_due_) return now;
   if (now < next_) return next_;
-  return sent_ != of_.status() ? now : now + time_pause;
+  return sent_ != of_.status() ? now : now + position_pause;
 }
 
 bool foxglove_playback::take(frame& to) {
@@ -156,7 +156,7 @@ bool foxglove_playback::take(frame& to) {
     write_state(now, to);
     return true;
   }
-  next_ = clock::now() + time_pause;
+  next_ = clock::now() + position_pause;
   state_due_ = state_ && (!sent_ || sent_->playing != now.playing || sent_->rate != now.rate);
   to = {.text = false};
   append_little(to.head, op_time);

@@ -15,14 +15,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int patience_ms = 500;        // for one answer of the broker
-constexpr auto first_retry = 200ms;     // a schema comes to the broker a little after its topic
-constexpr auto slowest_retry = 5000ms;  // if it comes at all
-constexpr auto fetch_time = 50ms;       // then clients learn what is there
-constexpr auto list_pause = 20ms;       // changes that come meanwhile make one list
-constexpr auto gone_patience = 3s;      // for a publisher that restarts
-constexpr auto idle_patience = 5s;
-constexpr auto idle_pause = 1s;
+constexpr int answer_patience_ms = 500;        // for one answer of the broker
+constexpr auto first_schema_retry = 200ms;     // a schema comes to the broker a little after its topic
+constexpr auto slowest_schema_retry = 5000ms;  // if it comes at all
+constexpr auto fetch_time = 50ms;              // then clients learn what is there
+constexpr auto list_pause = 20ms;              // changes that come meanwhile make one list
+constexpr auto gone_patience = 3s;             // for a publisher that restarts
+constexpr auto unwatched_patience = 5s;
+constexpr auto longest_wait = 1s;
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void live_channels::run() {
 
 // Returns when no client has been there for a while.
 void live_channels::follow() {
-  directory from({.broker = broker_, .broker_timeout_ms = patience_ms, .stop_fd = stop_bell_.fd()});
+  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = stop_bell_.fd()});
   directory_watch watch = from.watch({.topics = {"**"}});
   for (auto now = clock::now(); goes_on(now); now = clock::now()) {
     take_changes(watch);
@@ -101,7 +101,7 @@ bool live_channels::goes_on(clock::time_point now) {
     return true;
   }
   if (idle_since_ == clock::time_point()) idle_since_ = now;
-  return now - idle_since_ < idle_patience;
+  return now - idle_since_ < unwatched_patience;
 }
 
 void live_channels::take_changes(directory_watch& watch) {
@@ -181,7 +181,7 @@ void live_channels::fetch(directory& from, known_type& type, clock::time_point n
   type_description whole;
   const result found = from.find_type(type.what, whole);
   if (!found && (found.code() == errc::unknown_type || found.code() == errc::no_broker)) {
-    type.pause = std::clamp<clock::duration>(type.pause * 2, first_retry, slowest_retry);
+    type.pause = std::clamp<clock::duration>(type.pause * 2, first_schema_retry, slowest_schema_retry);
     type.due = now + type.pause;
     return;
   }
@@ -218,7 +218,7 @@ void live_channels::publish() {
 }
 
 int live_channels::wait_ms(bool watches, clock::time_point now) const {
-  auto next = now + (watches ? clock::duration(idle_pause) : clock::duration(first_retry));
+  auto next = now + (watches ? clock::duration(longest_wait) : clock::duration(first_schema_retry));
   next = std::min(next, end_at_);
   for (const auto& [key, type] : types_)
     if (!type.made && !type.failed) next = std::min(next, type.due);

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto show_pause = 33ms;
-constexpr auto message_pause = 16ms;
+constexpr auto recorded_message_pause = 16ms;
 constexpr auto lapse_pause = 300ms;  // after a jump; what topics had at that position has come by then
 
 // LCM logs have an encoding, and no type.
@@ -227,7 +227,8 @@ void recording_source::show(recorded_topic& topic, clock::time_point now) {
   made->age_ns = span_ns(topic.newest.stamp_ns, topic.newest.time_ns);
   made->type = topic.type;
   settle(topic.waits);
-  topic.show_at = now + (topic.uses[static_cast<std::size_t>(interest::messages)] != 0 ? message_pause : show_pause);
+  topic.show_at =
+      now + (topic.uses[static_cast<std::size_t>(interest::messages)] != 0 ? recorded_message_pause : show_pause);
   topic.feed->show(std::move(made));
   topic.feed->announce();
 }
@@ -236,7 +237,7 @@ void recording_source::show_late() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || waiting_ != 0; });
-    changed_.wait_for(lock, message_pause, [this] { return stop_; });
+    changed_.wait_for(lock, recorded_message_pause, [this] { return stop_; });
     if (stop_) return;
     const auto now = clock::now();
     for (auto& [name, topic] : topics_) {
