@@ -206,7 +206,7 @@ function start() {
     if (view === 'graph') showView('graph');
     publish.allow(detail.publish === true);
     recording.begin(detail);
-    byId('version').title = `orc-web ${visible(detail.version ?? '')}`;
+    byId('version').title = `orc web ${visible(detail.version ?? '')}`;
   });
   connection.addEventListener('system', ({detail}) => showSystem(detail));
   connection.addEventListener('time', ({detail}) => {
