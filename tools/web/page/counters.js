@@ -89,7 +89,10 @@ class SmallPlot {
         size: 54, gap: 3, font: '10px system-ui, sans-serif', stroke: colour('--dim'), ticks: {show: false},
         grid: {stroke: colour('--line'), width: 1},
         splits: (chart, index, low, high) => [0, high / 1.1],
-        values: (chart, splits) => splits.map((each) => (this.#values.some((value) => value !== null) ? this.#figure.text(each) : '')),
+        values: (chart, splits) => {  // no figures, or all 0: the axis has no upper end
+          const largest = Math.max(...this.#values.map((value) => value ?? -1));
+          return splits.map((each) => (largest < 0 || (each > 0 && largest === 0) ? '' : this.#figure.text(each)));
+        },
       }],
       series: [{}, {stroke: colour('--accent'), fill: colour('--accent-faint'), width: 1.25, points: {show: false}}],
       hooks: {setCursor: [() => this.#showValue()]},

@@ -47,7 +47,7 @@ function showView(name) {
   if (name === 'graph' && !live) name = 'topics';
   if (name === 'opened' && !narrow.matches) {  // they are beside the view already
     const first = panels[0]?.element;
-    (first?.querySelector('button') ?? byId('opened')).focus();
+    (first ?? byId('opened')).focus();
     first?.scrollIntoView({block: 'nearest'});
     if (view !== 'opened') return;
     name = 'topics';

@@ -4,10 +4,11 @@ import {h, setText, setTitle} from './dom.js';
 import {number, visible} from './text.js';
 
 const DIGITS = 5;
+const LARGE = 1e5;  // such as a time: its last digits are what changes
 
 // A value of a plotted field, with its name when it is one of an enum.
 export function valueText(value, {names}) {
-  const text = number(Number(value.toPrecision(DIGITS)));
+  const text = number(Math.abs(value) < LARGE ? Number(value.toPrecision(DIGITS)) : value);
   return names.has(value) ? `${visible(names.get(value), 40)} (${text})` : text;
 }
 

@@ -61,7 +61,7 @@ export class TopicPanel {
     this.subscriberTable = h('table', {}, h('thead', {}, h('tr', {}, ...head)), this.subscribers);
     this.noSubscribers = h('div', {class: 'note', text: 'No subscribers.'});
     const title = h('h2', {}, h('bdi', {text: visible(topic), title: visible(topic, 500)}));
-    this.element = h('article', {class: 'panel', 'aria-label': visible(topic)},
+    this.element = h('article', {class: 'panel', tabindex: '-1', 'aria-label': visible(topic)},
       h('header', {}, title, this.imageButton, close), this.about, this.state, this.stamp, this.pictures, this.fields,
       h('details', {class: 'live-only', open: true}, h('summary', {text: 'Over time'}), this.#counters.element),
       h('details', {class: 'live-only', open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
