@@ -78,6 +78,13 @@ def case_topics_table() -> None:
             browser.key("ArrowDown")
             browser.key("Enter")
             browser.wait("document.querySelector('.panel h2').textContent === 'arm/state'")
+            browser.key("4")  # where there is room for both, it goes there and the view stays
+            browser.wait("document.getElementById('opened').contains(document.activeElement)")
+            assert browser.run("document.getElementById('tab-topics').getAttribute('aria-selected')") == "true"
+            # programs of one name are told apart
+            system.publish("state", "leg/state", "100")
+            for topic in ("arm/state", "leg/state"):
+                browser.wait(f"/^state publisher \\(\\d+\\)$/.test(({row(topic)} ?? [])[2])")
 
 
 def case_topic_opened() -> None:
@@ -92,6 +99,8 @@ def case_topic_opened() -> None:
             before = browser.run(value)
             browser.wait(f"{value} !== {json.dumps(before)}")
             assert "“left arm”" in browser.text()
+            assert browser.run("document.querySelector('.panel > header button').hidden"), "offers an image of a type without one"
+            browser.wait("[...document.querySelectorAll('.panel th')].at(-1).textContent === 'Latency'")
             browser.wait("document.querySelector('.panel tbody tr td:nth-child(2)')?.textContent === 'ipc'")
             browser.wait("/100 Hz|9\\d\\.\\d Hz|10\\d Hz/.test(document.querySelector('.counter .number').textContent)")
             browser.reload()
@@ -139,6 +148,14 @@ def case_plots_by_hand() -> None:
             browser.wait("document.querySelectorAll('.plot:nth-child(2) .chip').length === 1")
             browser.wait("[...document.querySelectorAll('.chip .number')].every((each) => each.textContent !== '–')")
             browser.wait("/^-?\\d/.test(document.querySelector('.chip .number').textContent)")
+            # units and names come with the values; a click on a name hides the line
+            browser.click('.line[data-path="mode"] .plot-it')
+            browser.wait("document.querySelector('.plot:nth-child(2)').innerText.includes('fault (2)')")
+            browser.wait("/^-?[\\d.]+ rad$/.test(document.querySelector('.chip .number').textContent)")
+            browser.click(".plot:nth-child(2) .chip:nth-child(2) .label")
+            browser.wait("document.querySelectorAll('.chip.hidden-line').length === 1")
+            browser.click(".plot:nth-child(2) .chip:nth-child(2) .icon")
+            browser.wait("document.querySelectorAll('.chip').length === 3")
             # zoom with the mouse, back with a double click
             x, y = browser.middle(".plot:nth-child(1) .chart .u-over")
             browser.move(x + 100, y)
@@ -147,6 +164,22 @@ def case_plots_by_hand() -> None:
             browser.move(x + 250, y, True)
             browser.press(x + 250, y, False)
             browser.wait("!document.querySelector('.plot:nth-child(1) .live').hidden")
+            # the legend is about what is shown, no longer about now
+            browser.move(2, 2)
+            browser.click("#plot-new")
+            browser.click('.line[data-path="t"] .plot-it')
+            browser.wait("document.querySelector('.plot:nth-child(3) .number').textContent > '1'")
+            newest = "Number(document.querySelector('.plot:nth-child(3) .number').textContent)"
+            x, y = browser.middle(".plot:nth-child(3) .chart .u-over")
+            browser.press(x - 120, y, True)
+            browser.move(x - 60, y, True)
+            browser.move(x - 20, y, True)
+            browser.press(x - 20, y, False)
+            browser.wait("!document.querySelector('.plot:nth-child(3) .live').hidden")
+            now = browser.run("Date.now() / 1000")
+            browser.move(2, 2)
+            browser.wait(f"!({newest} > {now} - 1)")
+            browser.click(".plot:nth-child(3) > header > .icon")
             browser.click(".plot:nth-child(1) .live")
             browser.wait("document.querySelector('.plot:nth-child(1) .live').hidden")
             browser.click("#plot-pause")
@@ -169,7 +202,7 @@ def case_images() -> None:
         system.publish("png", "camera/png", "30")
         with page(system, at="#topic=camera/raw&topic=camera/png") as browser:
             browser.run("(() => { window.images = {}; document.addEventListener('orc:drawn', (event) => {"
-                        "if (event.detail.stamp) { const name = event.target.closest('.panel').querySelector('h2').textContent;"
+                        "if (event.detail.stamp) { const name = event.target.closest('.panel')?.querySelector('h2').textContent;"
                         "(images[name] ??= []).push(performance.now()); } }); })()")
             browser.wait("Object.values(images).filter((each) => each.length >= 40).length === 2")
             for name, times in sorted(browser.run("images").items()):
@@ -178,6 +211,21 @@ def case_images() -> None:
                                  "...canvas.getContext('2d').getImageData(100, 60, 1, 1).data])")
             for width, height, _, _, blue, alpha in pixels:
                 assert (width, height, alpha) == (160, 120, 255) and blue in (96, 255), pixels
+            shown = "Math.round(document.querySelector('canvas[role=img]').getBoundingClientRect().width)"
+            before = browser.run(shown)
+            browser.click(".panel .picture")
+            browser.wait(f"{shown} > 3 * {before}")
+            browser.key("Escape")
+            browser.wait(f"{shown} === {before}")
+            x, y = browser.middle("#splitter")
+            browser.move(x, y)
+            browser.press(x, y, True)
+            browser.move(x - 100, y, True)
+            browser.press(x - 100, y, False)
+            width = browser.run("document.getElementById('opened').clientWidth")
+            assert 480 < width < 500, width
+            browser.reload()
+            browser.wait(f"document.getElementById('opened').clientWidth === {width}")
 
 
 def case_old_sample() -> None:
@@ -294,9 +342,11 @@ def case_hostile() -> None:
 def case_graph() -> None:
     with System() as system:
         system.publish("state", "arm/state", "100")
+        system.publish("silent", "arm/unread")
         reader = system.start("orc", "topic", "echo", "arm/state")
         with page(system, at="#view=graph") as browser:
             browser.wait("document.querySelectorAll('.edge').length >= 1")
+            browser.wait("document.querySelector('.node.unread')?.textContent.includes('arm/unread')")
             browser.wait("document.querySelector('.edge-label').textContent.startsWith('arm/stateipc ')")
             x, y = browser.middle(".node")
             browser.move(x, y)
@@ -324,12 +374,17 @@ def case_publish() -> None:
                 browser.wait("!['', 'Sending …'].includes(document.getElementById('publish-result').textContent)")
                 return str(browser.run("document.getElementById('publish-result').textContent"))
 
+            assert send("goal", " ").startswith("Enter a value")
             assert "not JSON" in send("goal", "{x: 1}")
             assert "arm/state" in send("arm/state", "{}")
-            assert send("goal", '{"x": 1.5}') == "Sent on goal."
+            assert send("goal", '{"x": 1.5}') == "Sent on 'goal'."
             browser.wait("document.querySelector('.line[data-path=x] .value')?.textContent === '1.5'")
-            assert send("goal", '{"x": 2.5}') == "Sent on goal."
+            assert send("goal", '{"x": 2.5}') == "Sent on 'goal'."
             browser.wait("document.querySelector('.line[data-path=x] .value')?.textContent === '2.5'")
+            system.publish("image", "camera", "10")
+            browser.run("document.getElementById('publish-like').value = 'camera'")
+            browser.click("#publish-fill")
+            browser.wait("document.getElementById('publish-result').textContent.includes(\"field 'data' has 57600 elements\")")
 
 
 def case_recording() -> None:
@@ -339,6 +394,11 @@ def case_recording() -> None:
         publisher.kill()
         with page(system, file, at="#topic=arm/state" + fields_in_hash([[("arm/state", "t")]]).replace("#view=plots", "")) as browser:
             browser.wait("!document.getElementById('recording').hidden")
+            cells = browser.wait(row("arm/state"))
+            assert cells[:3] == ["arm/state", "arm.State", "state publisher"] and cells[5:] == ["88 B", "0"], cells
+            assert 100 < int(cells[3]) < 1000, cells
+            hidden = browser.run("['#tab-graph', '.panel details'].map((each) => document.querySelector(each).offsetParent)")
+            assert hidden == [None, None] and not browser.run("document.querySelector('.row.gone')")
             browser.wait("/0:0[34]/.test(document.getElementById('recording-time').textContent.split('/')[1])")
             value = "Number(document.querySelector('.line[data-path=t] .value')?.textContent)"
             first = browser.wait(value)
@@ -385,6 +445,12 @@ def case_narrow() -> None:
             browser.click("#tab-plots")
             browser.wait("document.querySelector('.plot canvas').getBoundingClientRect().width > 300")
             assert browser.run("document.documentElement.scrollWidth") <= 390
+            browser.click("#tab-topics")
+            for width in (390, 600, 900, 1280):
+                browser.resize(width, 800)
+                cut = browser.run("[...document.querySelectorAll('.row:not([hidden]) .number')].filter((each) => each.offsetParent && each.scrollWidth > each.clientWidth).length")
+                right = browser.run("Math.max(...[...document.querySelectorAll('.row:not([hidden]) .number')].map((each) => each.getBoundingClientRect().right))")
+                assert cut == 0 and right <= width, (width, cut, right)
 
 
 def case_modules() -> None:
@@ -408,10 +474,11 @@ def case_modules() -> None:
         texts = browser.run("""(async () => {
           const text = await import('/text.js');
           return [text.visible('a\\u202eb\\u0000\\ud800'), text.visible('x'.repeat(300)).length < 230, text.rate(999.96), text.rate(1234),
-                  text.duration(0.0000123), text.duration(4000), text.duration(null), text.count('1234567'), text.number(0.1234567891), text.number(1795624000.1234)];
+                  text.duration(0.0000123), text.duration(4000), text.duration(null), text.count('1234567'), text.number(0.1234567891), text.number(1795624000.1234),
+                  text.shortCount(234144), text.rate(9.996), text.duration(0.00099999)];
         })()""")
         assert texts == ["a\\u{202e}b\\u{0}\\u{d800}", True, "1.00 kHz", "1.23 kHz", "12.3 µs", "1 h 06 min", "–",
-                         "1\u202f234\u202f567", "0.1234568", "1795624000.123"], texts
+                         "1\u202f234\u202f567", "0.1234568", "1795624000.123", "234 k", "10.0 Hz", "1.00 ms"], texts
         points = browser.run("""(async () => {
           const {SeriesBuffer} = await import('/series_buffer.js');
           const buffer = new SeriesBuffer(4);
@@ -422,9 +489,12 @@ def case_modules() -> None:
           const first = values.map((each) => each === undefined ? 'u' : each);
           const kept = buffer.size;
           buffer.add(true, of([1, 7, 7]));
-          return [kept, first, buffer.size, buffer.at(9).max];
+          const rising = new SeriesBuffer();
+          rising.add(true, of([1, 0, 2], [2, 3, 5], [3, 1, 4]));
+          const latest = [rising.latest(0), rising.latest(2).max, rising.latest(Infinity).max];
+          return [kept, first, buffer.size, buffer.at(9).max, latest];
         })()""")
-        assert points == [4, ["u", "u", 0, 2, 4, 9, "u", None, 1, 1, 2, 2], 1, 7], points
+        assert points == [4, ["u", "u", 0, 2, 4, 9, "u", None, 1, 1, 2, 2], 1, 7, [None, 5, 1]], points
         trees = browser.run("""(async () => {
           const {TreeView} = await import('/tree_view.js');
           const view = new TreeView('topic', () => {});

@@ -6,6 +6,7 @@ usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPI
 
 from __future__ import annotations
 
+import enum
 import itertools
 import math
 import pathlib
@@ -18,7 +19,15 @@ from typing import Iterator
 import numpy as np
 import orc.pure as orc
 
-STATE = np.dtype([("t", "f8"), ("q", "f8", 8), ("mode", "i4"), ("name", "S12")], align=True)
+
+class Mode(enum.IntEnum):
+    idle = 0
+    moving = 1
+    fault = 2
+
+
+STATE = np.dtype([("t", "f8"), ("q", np.dtype("f8", metadata={"unit": "rad"}), 8),
+                  ("mode", np.dtype("i4", metadata={"values": Mode})), ("name", "S12")], align=True)
 POSE = np.dtype([("position", "f8", 3), ("heading", "f8")], align=True)
 SIZE = (160, 120)
 IMAGE = np.dtype([("width", "u4"), ("height", "u4"), ("encoding", "S8"), ("data", "u1", SIZE[0] * SIZE[1] * 3)], align=True)

@@ -1,10 +1,12 @@
 #include "tools/web/recording_source.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
-#include "tools/view/figures.h"
 #include "tools/web/moments.h"
 #include "tools/web/start_thread.h"
 #include "tools/web/system_text.h"
@@ -22,6 +24,32 @@ constexpr auto lapse_pause = 300ms;  // after a jump; what topics had at that po
 // LCM logs have an encoding, and no type.
 [[nodiscard]] bool is_untyped(const type_description& type) noexcept {
   return type.name.empty() && type.schema.empty() && type.schema_encoding.empty();
+}
+
+[[nodiscard]] std::uint64_t number_in(const std::map<std::string, std::string>& entries, const char* key) {
+  const auto found = entries.find(key);
+  std::uint64_t value = 0;
+  if (found != entries.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  return value;
+}
+
+[[nodiscard]] std::optional<participant_state> publisher_of(const recording::channel& channel) {
+  const auto name = channel.metadata.find("orc.publisher");
+  if (name == channel.metadata.end()) return std::nullopt;
+  participant_state publisher;
+  publisher.name = name->second;
+  publisher.pid =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(channel.metadata, "orc.pid"), UINT32_MAX));
+  return publisher;
+}
+
+// What the recorder noted about samples that are not in the file.
+void add_loss(std::map<std::string, recorded_figures>& topics, const recording::named_metadata& note) {
+  if (note.name != "orc.missed" && note.name != "orc.drops") return;
+  const auto topic = note.entries.find("topic");
+  if (topic == note.entries.end()) return;
+  const auto found = topics.find(topic->second);
+  if (found != topics.end()) found->second.missed = found->second.missed.value_or(0) + number_in(note.entries, "count");
 }
 
 }  // namespace
@@ -60,24 +88,32 @@ recording_source::~recording_source() {
   late_.join();
 }
 
-// As far as the index of the files tells.
-std::string recording_source::describe() const {
-  view::system_figures figures;
-  std::map<std::string, view::topic_figures> topics;
+// As far as the files say without reading all samples.
+std::string recording_source::describe() {
+  std::map<std::string, recorded_figures> topics;
   const double seconds = static_cast<double>(span_ns(recording_->first_ns(), recording_->last_ns())) * 1e-9;
   for (const cli::merged_channel& each : recording_->channels()) {
-    view::topic_figures& topic = topics[each.what.topic];
+    recorded_figures& topic = topics[each.what.topic];
     topic.name = each.what.topic;
     if (!is_untyped(each.what.type))
       topic.type = topic_type{.name = each.what.type.name, .message_encoding = each.what.type.message_encoding};
+    if (auto publisher = publisher_of(each.what)) topic.publisher = std::move(publisher);
     const auto& counts = recording_->reader(each.file).summary().samples_of;
-    if (each.id < counts.size()) topic.sent += counts[each.id];
+    if (each.id < counts.size()) topic.samples += counts[each.id];
+    if (topic.publisher && !topic.missed) topic.missed = 0;  // only ORC's recorder notes what it missed
   }
+  for (std::size_t file = 0; file < recording_->files(); ++file)
+    for (const recording::named_metadata& each : recording_->reader(file).metadata()) add_loss(topics, each);
+  // Topics whose last sample cannot be read have no size; the player reports why.
+  (void)recording_->each_last_before(recording_->last_ns(), [&](const cli::merged_sample& last) {
+    topics[recording_->channels()[last.channel].what.topic].last_size = last.what.data.size();
+  });
+  std::vector<recorded_figures> all;
   for (auto& [name, topic] : topics) {
-    if (seconds > 0) topic.rate_hz = static_cast<double>(topic.sent) / seconds;
-    figures.topics.push_back(std::move(topic));
+    if (seconds > 0) topic.rate_hz = static_cast<double>(topic.samples) / seconds;
+    all.push_back(std::move(topic));
   }
-  return web::system_text(&figures, {}, realtime_ns());
+  return recording_text(all, realtime_ns());
 }
 
 std::shared_ptr<topic_feed> recording_source::open(const std::string& topic, interest what) {

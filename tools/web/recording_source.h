@@ -78,7 +78,7 @@ class recording_source final : public feed_source, public playback, private cli:
   void settle(bool& flag) noexcept;
   void show_late();
   [[nodiscard]] const std::shared_ptr<const decoded_type>& type_of(std::size_t channel);
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] std::string describe();
 
   const std::vector<std::string> files_;
   const std::unique_ptr<cli::merged_recording> recording_;

@@ -114,13 +114,39 @@ void add_transports(json_builder& to, const view::topic_figures& topic) {
   to.end(']');
 }
 
+void add_type(json_builder& to, const std::optional<topic_type>& type) {
+  to.name("type");
+  type ? to.text(type->name) : to.null();
+  to.name("encoding");
+  type ? to.text(type->message_encoding) : to.null();
+}
+
+void add_recorded_topic(json_builder& to, const recorded_figures& topic) {
+  to.begin('{');
+  to.member("name", topic.name);
+  add_type(to, topic.type);
+  to.name("publisher");
+  if (topic.publisher) {
+    to.begin('{');
+    to.member("name", topic.publisher->name);
+    to.member("pid", topic.publisher->pid);
+    to.end('}');
+  } else {
+    to.null();
+  }
+  to.member("samples", topic.samples);
+  to.member("rate", topic.rate_hz);
+  to.name("size");
+  topic.last_size ? to.number(*topic.last_size) : to.null();
+  to.name("missed");
+  topic.missed ? to.number(*topic.missed) : to.null();
+  to.end('}');
+}
+
 void add_topic(json_builder& to, const view::topic_figures& topic) {
   to.begin('{');
   to.member("name", topic.name);
-  to.name("type");
-  topic.type ? to.text(topic.type->name) : to.null();
-  to.name("encoding");
-  topic.type ? to.text(topic.type->message_encoding) : to.null();
+  add_type(to, topic.type);
   to.name("publisher");
   if (topic.publisher) {
     to.begin('{');
@@ -195,6 +221,28 @@ void add_figures(json_builder& to, const view::system_figures& figures) {
 }
 
 }  // namespace
+
+std::string recording_text(const std::vector<recorded_figures>& topics, std::int64_t now_ns) {
+  std::string text;
+  json_builder to(text);
+  to.begin('{');
+  to.member("op", "system");
+  to.member("now", std::to_string(now_ns));
+  to.member("problem", "");
+  to.name("broker");
+  to.null();
+  to.name("topics");
+  to.begin('[');
+  for (const auto& each : topics) add_recorded_topic(to, each);
+  to.end(']');
+  for (const char* each : {"participants", "hosts"}) {
+    to.name(each);
+    to.begin('[');
+    to.end(']');
+  }
+  to.end('}');
+  return text;
+}
 
 std::string system_text(const view::system_figures* figures, const std::string& problem, std::int64_t now_ns) {
   std::string text;

@@ -1,6 +1,8 @@
-// Who sends what to whom: participants as nodes, topics as edges between them.
+// Who sends what to whom: participants as nodes, topics as edges between them. A publisher's topics that have no
+// subscriber are a node of their own, beside it.
 
 import {byId, h, setText, svg} from './dom.js';
+import {placeLabels} from './graph_labels.js';
 import {layout, NODE} from './graph_layout.js';
 import {bandwidth, hostName, rate, visible} from './text.js';
 
@@ -12,6 +14,7 @@ const LISTED = 40;        // topics in the text of a node or an edge
 const idOf = (who) => `${who.host} ${who.pid} ${who.name}`;
 
 // {nodes: [{id, host, name, pid, published, subscribed}], edges: [{id, from, to, topics: [{topic, subscription}]}]}
+// A node of topics without a subscriber has `unread`, the topics; the edge to it has no topics.
 function graphOf(system) {
   const nodes = new Map();
   const node = (who) => {
@@ -21,9 +24,11 @@ function graphOf(system) {
   };
   for (const participant of system.participants ?? []) node(participant);
   const edges = new Map();
+  const unread = new Map();
   for (const topic of system.topics ?? []) {
     const from = topic.publisher ? node(topic.publisher) : null;
     from?.published.push(topic);
+    if (from !== null && (topic.subscribers ?? 0) === 0) (unread.get(from) ?? unread.set(from, []).get(from)).push(topic);
     for (const subscription of topic.subscriptions ?? []) {
       const to = node(subscription.subscriber);
       to.subscribed.push(topic);
@@ -32,6 +37,11 @@ function graphOf(system) {
       if (!edges.has(id)) edges.set(id, {id, from: from.id, to: to.id, topics: []});
       edges.get(id).topics.push({topic, subscription});
     }
+  }
+  for (const [from, topics] of unread) {
+    const id = `${from.id}\nunread`;
+    nodes.set(id, {id, host: from.host, unread: topics});
+    edges.set(id, {id: `${id} edge`, from: from.id, to: id, topics: []});
   }
   return {nodes: [...nodes.values()], edges: [...edges.values()]};
 }
@@ -87,7 +97,7 @@ export class Graph {
       this.#rebuild(graph);
     }
     for (const edge of graph.edges) this.#showEdge(edge);
-    for (const node of graph.nodes) this.#nodes.get(node.id).node = node;
+    for (const node of graph.nodes) this.#showNode(node);
     this.#showDetails();
   }
 
@@ -103,11 +113,12 @@ export class Graph {
       svg('text', {x: band.x + 12, y: band.y + 15, text: `host ${hostName(band.host)}`})));
     const edges = graph.edges.map((edge) => this.#makeEdge(edge, placed.nodes));
     const nodes = graph.nodes.map((node) => this.#makeNode(node, placed.nodes.get(node.id)));
-    const labels = [...this.#edges.values()].map((each) => each.label);
+    const labels = [...this.#edges.values()].filter((each) => each.edge.topics.length > 0).map((each) => each.label);
     const picture = svg('svg', {viewBox: `-30 -10 ${width} ${height}`, width, height,
-      class: graph.edges.length <= LABELS_UP_TO ? 'labelled' : ''}, svg('defs', {}, arrow), ...bands, ...edges, ...nodes, ...labels);
+      class: labels.length <= LABELS_UP_TO ? 'labelled' : ''}, svg('defs', {}, arrow), ...bands, ...edges, ...nodes, ...labels);
     picture.style.minWidth = `${width * SMALLEST}px`;
     this.canvas.replaceChildren(picture);
+    placeLabels([...this.#edges.values()].filter((each) => each.edge.topics.length > 0), [...placed.nodes.values()]);
     if (!this.#nodes.has(this.#focus) && !this.#edges.has(this.#focus)) this.#focus = null;
     this.#highlight();
   }
@@ -116,26 +127,41 @@ export class Graph {
     const path = curve(places.get(edge.from), places.get(edge.to));
     const line = svg('path', {d: path, class: 'line', 'marker-end': 'url(#arrow)'});
     const group = svg('g', {class: 'edge', tabindex: 0, role: 'button'}, svg('path', {d: path, class: 'reach'}), line);
-    const middle = line.getPointAtLength(line.getTotalLength() / 2);
     const distance = places.get(edge.to).x - places.get(edge.from).x;
     const near = distance > 0 && distance < 1.5 * (NODE.width + NODE.gapX);  // labels of other lines would lie on programs
-    const name = svg('tspan', {x: middle.x, y: middle.y - 4});
-    const figures = svg('tspan', {x: middle.x, y: middle.y + 9, class: 'figures'});
-    const label = svg('text', {class: near ? 'edge-label near' : 'edge-label'}, name, figures);
-    this.#focusable(group, edge.id, () => this.onopen(this.#edges.get(edge.id).edge.topics[0].topic.name));
+    const name = svg('text', {y: -3});
+    const figures = svg('text', {y: 10, class: 'figures'});
+    const label = svg('g', {class: near ? 'edge-label near' : 'edge-label'}, svg('rect', {y: -14, height: 28, rx: 3}), name, figures);
     this.#edges.set(edge.id, {group, line, label, name, figures, edge});
+    if (edge.topics.length === 0) {
+      group.classList.add('unread');
+      return group;
+    }
+    this.#focusable(group, edge.id, () => this.onopen(this.#edges.get(edge.id).edge.topics[0].topic.name));
+    this.#showEdge(edge);
     return group;
   }
 
   #makeNode(node, {x, y}) {
-    const group = svg('g', {class: 'node', tabindex: 0, role: 'button', transform: `translate(${x},${y})`},
-      svg('title', {text: `${visible(node.name, 500)}, process ${node.pid}`}),
-      svg('rect', {width: NODE.width, height: NODE.height, rx: 5}),
-      svg('text', {x: 10, y: 15, class: 'name', text: visible(node.name).slice(0, 22)}),
-      svg('text', {x: 10, y: 29, class: 'pid', text: `process ${node.pid}`}));
-    this.#focusable(group, node.id, null);
-    this.#nodes.set(node.id, {group, node});
+    const title = svg('title');
+    const name = svg('text', {x: 10, y: 15, class: 'name'});
+    const below = svg('text', {x: 10, y: 29, class: 'pid'});
+    const group = svg('g', {class: node.unread ? 'node unread' : 'node', tabindex: 0, role: 'button', transform: `translate(${x},${y})`},
+      title, svg('rect', {width: NODE.width, height: NODE.height, rx: 5}), name, below);
+    this.#nodes.set(node.id, {group, node, title, name, below});
+    this.#focusable(group, node.id, node.unread ? () => this.onopen(this.#nodes.get(node.id).node.unread[0].name) : null);
+    this.#showNode(node);
     return group;
+  }
+
+  #showNode(node) {
+    const shown = this.#nodes.get(node.id);
+    shown.node = node;
+    const only = node.unread?.length === 1 ? node.unread[0].name : null;
+    const name = node.unread ? only ?? `${node.unread.length} topics` : node.name;
+    setText(shown.name, visible(name).slice(0, 22));
+    setText(shown.below, node.unread ? 'no subscriber' : `process ${node.pid}`);
+    setText(shown.title, node.unread ? `${visible(name, 500)}: no subscriber` : `${visible(name, 500)}, process ${node.pid}`);
   }
 
   #focusable(group, id, activate) {
@@ -154,6 +180,7 @@ export class Graph {
   }
 
   #showEdge(edge) {
+    if (edge.topics.length === 0) return;
     const shown = this.#edges.get(edge.id);
     shown.edge = edge;
     const total = edge.topics.reduce((sum, each) => sum + (each.subscription.rate ?? 0), 0);
@@ -199,7 +226,9 @@ export class Graph {
     };
     const node = this.#nodes.get(this.#focus)?.node;
     const edge = this.#edges.get(this.#focus)?.edge;
-    if (node) {
+    if (node?.unread) {
+      section('Topics without a subscriber', node.unread, (topic) => `${rate(topic.rate)}, ${bandwidth(topic.bandwidth)}`);
+    } else if (node) {
       lines.push(h('h2', {}, h('bdi', {text: visible(node.name)})),
         h('div', {class: 'dim', text: `process ${node.pid} on host ${hostName(node.host)}`, title: visible(node.host)}));
       section('Publishes', node.published, (topic) => `${rate(topic.rate)}, ${bandwidth(topic.bandwidth)}`);
@@ -212,6 +241,7 @@ export class Graph {
     } else {
       lines.push(h('div', {class: 'dim', text: 'Point at a program or a line to see its topics. Click a line to open its topic.'}));
     }
+    this.details.classList.toggle('described', this.#focus !== null);
     const used = this.details.contains(document.activeElement) || this.details.matches(':hover');
     if (used && this.#focus === this.#described) return;  // a new list would lose the keyboard's focus, or move under the pointer
     this.#described = this.#focus;

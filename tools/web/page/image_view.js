@@ -25,16 +25,18 @@ export class ImageView {
   #drawn = [];  // when, the last second
   #stamp = null;
 
-  constructor(connection, topic) {
+  // `onclick()`: the user wants to see it larger, or smaller again.
+  constructor(connection, topic, onclick) {
     this.canvas = h('canvas', {width: 1, height: 1, role: 'img', 'aria-label': `Image of ${visible(topic)}`});
+    this.picture = h('button', {type: 'button', class: 'picture', title: 'Larger or smaller', onclick}, this.canvas);
     this.caption = h('div', {class: 'caption', text: 'Waiting for an image.'});
-    this.element = h('div', {class: 'image'}, this.canvas, this.caption);
-    this.canvas.hidden = true;
+    this.element = h('div', {class: 'image'}, this.picture, this.caption);
+    this.picture.hidden = true;
     this.#handle = connection.open({op: 'image', topic}, {
       image: (image) => this.#show(image),
       error: (message) => this.#note(visible(message.message, 300)),
       topic: (message) => {
-        if (message.state === 'waiting') this.canvas.hidden = true;
+        if (message.state === 'waiting') this.picture.hidden = true;
         if (message.state !== 'up' && message.message) this.#note(visible(message.message, 300));
       },
     });
@@ -52,6 +54,11 @@ export class ImageView {
     const age = now() - Number(this.#stamp) / 1e9;
     setText(this.caption, `${this.canvas.width} × ${this.canvas.height}   ${clock(this.#stamp)}   ` +
       (this.#drawn.length > 1 ? `${rate(this.#drawn.length)}` : `${duration(Math.max(0, age))} old`));
+  }
+
+  // A sample came that cannot hold one.
+  noImage() {
+    if (this.#stamp === null) this.#note('This type has no image.');
   }
 
   #note(text) {
@@ -77,7 +84,7 @@ export class ImageView {
   #draw(picture, stamp) {
     if (this.canvas.width !== picture.width) this.canvas.width = picture.width;
     if (this.canvas.height !== picture.height) this.canvas.height = picture.height;
-    this.canvas.hidden = false;
+    this.picture.hidden = false;
     const context = this.canvas.getContext('2d');
     if (picture instanceof ImageData) context.putImageData(picture, 0, 0);
     else {
@@ -91,12 +98,29 @@ export class ImageView {
   }
 }
 
-// Whether a decoded sample looks like an image.
-export function looksLikeImage(tree) {
+// The bytes of a JPEG or PNG file.
+function isFile(tree) {
   if (tree.k === 'bytes') return /^(ffd8ff|89504e47)/.test(tree.v);
-  if (tree.k !== 'object') return false;
+  if (tree.k !== 'array') return false;
+  const begin = tree.i.slice(0, 4).map((each) => each.v).join(' ');
+  return begin.startsWith('255 216 255') || begin === '137 80 78 71';
+}
+
+// Whether a decoded sample looks like an image: it is shown as one without being asked.
+export function looksLikeImage(tree) {
+  if (tree.k !== 'object') return isFile(tree);
   const fields = new Map(tree.f);
   const has = (name) => fields.has(name);
   if (!has('data')) return false;
-  return (has('width') && has('height') && has('encoding')) || (has('format') && looksLikeImage(fields.get('data')));
+  return (has('width') && has('height') && has('encoding')) || (has('format') && isFile(fields.get('data')));
+}
+
+// Whether the server may find an image in it.
+export function canBeImage(tree) {
+  if (tree.k !== 'object') return isFile(tree);
+  const fields = new Map(tree.f);
+  const data = fields.get('data');
+  if (data === undefined) return false;
+  const rows = data.k === 'array' && data.i[0]?.k === 'array';
+  return isFile(data) || rows || (fields.has('width') && fields.has('height'));
 }

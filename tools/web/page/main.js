@@ -3,11 +3,13 @@
 import {Connection} from './connection.js';
 import {byId, setText, setTitle} from './dom.js';
 import {Graph} from './graph.js';
+import {LargeImage} from './large_image.js';
 import * as state from './page_state.js';
 import {Plots} from './plots.js';
 import {PublishForm} from './publish_form.js';
 import {RecordingBar} from './recording_bar.js';
 import {learn, now} from './server_time.js';
+import {startSplitter} from './splitter.js';
 import {count, duration, rate, visible} from './text.js';
 import {startTheme} from './theme.js';
 import {TopicPanel} from './topic_panel.js';
@@ -32,6 +34,8 @@ const plots = new Plots(connection, () => {
 });
 const publish = new PublishForm(connection);
 const recording = new RecordingBar(connection);
+const large = new LargeImage();
+const narrow = matchMedia('(max-width: 860px)');  // as in page.css: one thing at a time
 
 function save() {
   if (restoring) return;
@@ -40,6 +44,15 @@ function save() {
 }
 
 function showView(name) {
+  if (name === 'graph' && !live) name = 'topics';
+  if (name === 'opened' && !narrow.matches) {  // they are beside the view already
+    const first = panels[0]?.element;
+    (first ?? byId('opened')).focus();
+    first?.scrollIntoView({block: 'nearest'});
+    if (view !== 'opened') return;
+    name = 'topics';
+  }
+  if (name !== view) large.close();
   view = name;
   document.body.dataset.view = name;
   for (const each of state.VIEWS) {
@@ -72,6 +85,8 @@ function openTopic(name, image) {
     onclose: closePanel,
     onplot: (field) => plots.add(field),
     onchange: save,
+    onlarge: (each) => large.toggle(each),
+    onimageend: (each) => large.forget(each),
     live: () => live,
   });
   if (image) panel.showImage(true);
@@ -116,7 +131,7 @@ function showSystem(message) {
     ? `${count(system.topics.length)} topics   ${count(system.participants.length)} programs   ${hosts} ${hosts === 1 ? 'host' : 'hosts'}   ${rate(sent)}`
     : `${count(system.topics.length)} topics`);
   setTitle(byId('summary'), message.broker?.endpoint ? `broker ${visible(message.broker.endpoint)}` : '');
-  banner('broker', message.problem ? `No answer from the broker: ${visible(message.problem, 300)}. The figures are the last ones known.` : '');
+  banner('broker', message.problem ? `No answer from the broker: ${visible(message.problem, 300)}.${message.broker ? ' The figures are the last ones known.' : ''}` : '');
   if (first) document.body.classList.add('ready');
 }
 
@@ -137,7 +152,7 @@ function connectionLost({detail}) {
   bannerTimer ||= setTimeout(() => {
     document.body.classList.add('lost');
     const why = detail.reason ? ` It says: ${visible(detail.reason, 200)}.` : '';
-    banner('connection', `No connection to orc-web.${why} Trying again …`);
+    banner('connection', `No connection to orc web.${why} Trying again …`);
   }, BANNER_AFTER_MS);
 }
 
@@ -150,7 +165,7 @@ function restore() {
   for (const {name, image} of from.topics.reverse()) openTopic(name, image);
   for (const fields of from.plots) plots.create(fields);
   restoring = false;
-  showView(from.view);
+  showView(from.view === 'opened' && !narrow.matches ? 'topics' : from.view);
 }
 
 function keys(event) {
@@ -167,7 +182,7 @@ function keys(event) {
   else if (event.key === ' ' && recording.shown && event.target.tagName !== 'BUTTON') {
     event.preventDefault();
     recording.toggle();
-  }
+  } else if (event.key === 'Escape' && large.shown) large.close();
 }
 
 function start() {
@@ -186,9 +201,12 @@ function start() {
   connection.addEventListener('hello', ({detail}) => {
     live = detail.mode !== 'recording';
     if (live && detail.now) learn(detail.now);
+    document.body.classList.toggle('recording', !live);
+    table.showRecording(!live);
+    if (view === 'graph') showView('graph');
     publish.allow(detail.publish === true);
     recording.begin(detail);
-    byId('version').title = `orc-web ${visible(detail.version ?? '')}`;
+    byId('version').title = `orc web ${visible(detail.version ?? '')}`;
   });
   connection.addEventListener('system', ({detail}) => showSystem(detail));
   connection.addEventListener('time', ({detail}) => {
@@ -200,7 +218,11 @@ function start() {
     byId('summary').classList.toggle('old', live && old > 6);
     if (live && old > 6) setTitle(byId('summary'), `these figures are ${duration(old)} old`);
   }, 250);
+  narrow.addEventListener('change', () => {
+    if (view === 'opened') showView('topics');
+  });
   restore();
+  startSplitter();
   startTheme(() => {
     plots.restyle();
     for (const panel of panels) panel.restyle();

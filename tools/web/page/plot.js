@@ -1,10 +1,11 @@
 // One plot: fields of topics over time.
 
 import uPlot from './uplot/uPlot.esm.js';
-import {h, setText, setTitle} from './dom.js';
+import {h} from './dom.js';
+import {LegendEntry} from './plot_legend.js';
 import {SeriesBuffer} from './series_buffer.js';
 import {now} from './server_time.js';
-import {number, visible} from './text.js';
+import {visible} from './text.js';
 import {draggedField, dragsField} from './tree_view.js';
 
 const COLOURS = 8;
@@ -12,6 +13,8 @@ export const MAX_SERIES = 16;
 const RATE_MIN = 30;   // points a second: what the eye sees as motion
 const RATE_MAX = 200;
 const LEGEND_MS = 100;
+const PADDING_RIGHT = 12;
+const LABEL_CHARACTER = 6.5;  // pixels
 const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 const sameField = (a, b) => a.topic === b.topic && a.path === b.path;
@@ -19,11 +22,24 @@ const sameField = (a, b) => a.topic === b.topic && a.path === b.path;
 // 16:17:51, with a fraction where the lines of the grid are closer than a second.
 function timeLabels(chart, times, axis, space, step) {
   const two = (value) => String(value).padStart(2, '0');
+  const width = chart.bbox.width / devicePixelRatio;
+  const {min, max} = chart.scales.x;
+  const isCut = (time, text) => ((time - min) / (max - min)) * width + (text.length * LABEL_CHARACTER) / 2 > width + PADDING_RIGHT;
   return times.map((time) => {
     const date = new Date(time * 1000);
     const whole = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-    return step >= 1 ? whole : `${whole}.${String(date.getMilliseconds()).padStart(3, '0').slice(0, step >= 0.1 ? 1 : 3)}`;
+    const text = step >= 1 ? whole : `${whole}.${String(date.getMilliseconds()).padStart(3, '0').slice(0, step >= 0.1 ? 1 : 3)}`;
+    return isCut(time, text) ? null : text;
   });
+}
+
+// Labels of an axis, all with as many decimals as the step between them has.
+function axisNumbers(splits) {
+  const step = Math.abs(splits[1] - splits[0]) || 1;
+  let decimals = 0;
+  while (decimals < 9 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 * step * 10 ** decimals) decimals += 1;
+  const plain = step >= 1e-9 && splits.every((each) => Math.abs(each) < 1e9);
+  return splits.map((value) => (plain ? value.toFixed(decimals) : String(Number(value.toPrecision(7)))));
 }
 
 function paddedRange(plot, low, high) {
@@ -35,6 +51,7 @@ function paddedRange(plot, low, high) {
 
 export class Plot {
   #connection;
+  #info;
   #series = [];
   #chart = null;
   #columns = 0;
@@ -51,8 +68,9 @@ export class Plot {
   #width = 0;
   #height = 0;
 
-  constructor(connection, window, {onremove, onchange, onactive}) {
+  constructor(connection, info, window, {onremove, onchange, onactive}) {
     this.#connection = connection;
+    this.#info = info;
     this.#window = window;
     this.onchange = onchange;
     this.legend = h('div', {class: 'legend'});
@@ -84,8 +102,9 @@ export class Plot {
     const used = new Set(this.#series.map((each) => each.colour));
     let colour = 0;
     while (used.has(colour) && colour + 1 < COLOURS) colour += 1;
-    const series = {...field, colour, buffer: new SeriesBuffer(), arrived: [], values: [], state: '', problem: ''};
-    this.#makeChip(series);
+    const series = {...field, colour, buffer: new SeriesBuffer(), arrived: [], values: [], shown: true, state: '', problem: ''};
+    series.entry = new LegendEntry(series, () => this.#removeSeries(series), () => this.#toggle(series));
+    this.legend.append(series.entry.element);
     this.#series.push(series);
     this.#open(series);
     this.#rebuild();
@@ -202,50 +221,53 @@ export class Plot {
     }
   }
 
-  #makeChip(series) {
-    series.swatch = h('span', {class: `swatch series-${series.colour}`});
-    series.label = h('span', {class: 'label', text: visible(`${series.topic} ${series.path}`, 80)});
-    series.number = h('output', {class: 'number'});
-    const remove = h('button', {type: 'button', class: 'icon', text: '✕', title: 'Remove this field',
-      'aria-label': `Remove ${visible(series.path, 80)}`, onclick: () => {
-        series.handle.close();
-        series.chip.remove();
-        this.#series = this.#series.filter((each) => each !== series);
-        this.#frozen?.delete(series);
-        this.#rebuild();
-        this.onchange();
-      }});
-    series.chip = h('span', {class: 'chip'}, series.swatch, series.label, series.number, remove);
-    this.legend.append(series.chip);
+  #removeSeries(series) {
+    series.handle.close();
+    series.entry.remove();
+    this.#series = this.#series.filter((each) => each !== series);
+    this.#frozen?.delete(series);
+    this.#rebuild();
+    this.onchange();
   }
 
+  #toggle(series) {
+    series.shown = !series.shown;
+    this.#chart?.setSeries(this.#series.indexOf(series) + 1, {show: series.shown});
+    this.#dirty = true;
+    this.#drawLegend();
+  }
+
+  // Under the pointer all that is on that pixel, else the newest number that is shown.
   #drawLegend() {
     this.#legendAt = performance.now();
     for (const series of this.#series) {
       const buffer = this.#frozen?.get(series) ?? series.buffer;
-      const point = buffer.at(this.#cursorTime ?? Infinity);
-      let text = '–';
-      if (point !== null) {
-        const low = number(Number(point.min.toPrecision(5)));
-        const high = number(Number(point.max.toPrecision(5)));
-        text = low === high ? low : `${low} … ${high}`;
-      }
-      setText(series.number, text);
-      series.chip.classList.toggle('problem', series.problem !== '');
-      setTitle(series.chip, `${visible(series.topic, 500)}  ${visible(series.path, 500)}${series.problem ? `: ${visible(series.problem, 500)}` : ''}`);
-      setText(series.label, visible(`${series.topic} ${series.path}`, 80) + (series.problem ? ` (${visible(series.problem, 60)})` : ''));
+      const newest = this.#frozen === null ? Infinity : this.#to;
+      const point = this.#cursorTime === null ? buffer.latest(newest) : buffer.at(this.#cursorTime);
+      series.entry.show(point, this.#info.of(series.topic, series.path, point?.max));
     }
+  }
+
+  // Of the vertical axis: numbers, or the names of an enum.
+  #axisNames(splits) {
+    const shown = this.#series.filter((each) => each.shown).map((each) => this.#info.of(each.topic, each.path));
+    const areNames = shown.length > 0 && shown.every((each) => each.enumerated);
+    const named = (value) => shown.map((each) => each.names.get(value)).find((each) => each !== undefined);
+    if (areNames) return splits.map((value) => (Number.isInteger(value) ? visible(named(value) ?? String(value), 14) : ''));
+    return axisNumbers(splits);
   }
 
   #rebuild() {
     this.#chart?.destroy();
     this.#chart = null;
     this.hint.hidden = this.#series.length > 0;
+    this.element.classList.toggle('no-fields', this.#series.length === 0);
     if (this.#series.length === 0 || this.#width < 50 || this.#height < 40) return;
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     const axis = {stroke: colour('--dim'), font: '11px system-ui, sans-serif', ticks: {show: false},
                   grid: {stroke: colour('--line'), width: 1}};
+    const names = (chart, splits) => this.#axisNames(splits);
     this.data = [[], ...this.#series.map((each) => each.values)];
     this.#chart = new uPlot({
       width: this.#width,
@@ -263,12 +285,13 @@ export class Plot {
         },
       },
       scales: {x: {time: true, range: () => [this.#from, this.#to]}, y: {range: paddedRange}},
-      padding: [8, 12, 0, 0],
+      padding: [8, PADDING_RIGHT, 0, 0],
       axes: [
         {...axis, size: 22, gap: 4, space: 76, incrs: TIME_STEPS, values: timeLabels},
-        {...axis, size: (chart, values) => 14 + 7 * Math.max(4, ...(values ?? []).map((each) => each?.length ?? 0)), gap: 4, space: 32},
+        {...axis, size: (chart, values) => 14 + 7 * Math.max(4, ...(values ?? []).map((each) => each?.length ?? 0)), gap: 4, space: 32, values: names},
       ],
-      series: [{}, ...this.#series.map((each) => ({stroke: colour(`--series-${each.colour}`), width: 1.25, points: {show: false}}))],
+      series: [{}, ...this.#series.map((each) => ({stroke: colour(`--series-${each.colour}`), width: 1.25, points: {show: false},
+        show: each.shown}))],
       hooks: {
         setSelect: [(chart) => this.#selected(chart)],
         setCursor: [(chart) => {

@@ -1,6 +1,7 @@
 // All plots: a toolbar above them, and what draws them with the screen's frames.
 
 import {byId, h} from './dom.js';
+import {FieldInfo} from './field_info.js';
 import {MAX_SERIES, Plot} from './plot.js';
 import {draggedField, dragsField} from './tree_view.js';
 
@@ -8,6 +9,7 @@ export const WINDOWS = [5, 10, 30, 60, 120, 300];
 
 export class Plots {
   #connection;
+  #info;
   #plots = [];
   #active = null;
   #window = 10;
@@ -15,6 +17,7 @@ export class Plots {
 
   constructor(connection, onchange) {
     this.#connection = connection;
+    this.#info = new FieldInfo(connection);
     this.onchange = onchange;
     this.box = byId('plots');
     const select = byId('plot-window');
@@ -60,7 +63,7 @@ export class Plots {
   }
 
   create(fields = []) {
-    const plot = new Plot(this.#connection, this.#window, {
+    const plot = new Plot(this.#connection, this.#info, this.#window, {
       onremove: (each) => this.#remove(each),
       onchange: () => this.onchange(),
       onactive: (each) => this.activate(each),

@@ -3,18 +3,24 @@
 import {byId, h, setText} from './dom.js';
 import {visible} from './text.js';
 
-// The JSON that the server reads back into the same sample; null: it has more than the tree shows.
-function jsonOf(tree) {
+// As the server writes names.
+const quoted = (name) => `'${visible(name, 200)}'`;
+const named = (path) => (path === '' ? 'the sample' : `field ${quoted(path)}`);
+
+// The JSON that the server reads back into the same sample. Throws an Error that says which field has no JSON.
+function jsonOf(tree, path = '') {
   switch (tree.k) {
     case 'object': {
-      const fields = tree.f.map(([name, value]) => [name, jsonOf(value)]);
-      return fields.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(fields);
+      return Object.fromEntries(tree.f.map(([name, value]) => [name, jsonOf(value, path === '' ? name : `${path}.${name}`)]));
     }
     case 'array': {
-      const items = tree.i.map(jsonOf);
-      return tree.i.length < tree.n || items.includes(undefined) ? undefined : items;
+      if (tree.i.length < tree.n) throw new Error(`${named(path)} has ${tree.n} elements; the page has only the first ${tree.i.length}`);
+      return tree.i.map((value, index) => jsonOf(value, `${path}[${index}]`));
     }
-    case 'bytes': return undefined;
+    case 'bytes': throw new Error(`${named(path)} holds bytes, which have no JSON`);
+    case 'string':
+      if (tree.n !== undefined) throw new Error(`${named(path)} is too long; the page has only its beginning`);
+      return tree.v;
     case 'null': return null;
     default: return tree.v;
   }
@@ -42,7 +48,7 @@ export class PublishForm {
       }
     });
     this.dialog.addEventListener('close', () => this.#stopFilling());
-    connection.addEventListener('published', ({detail}) => this.#tell(`Sent on ${visible(detail.topic)}.`, false));
+    connection.addEventListener('published', ({detail}) => this.#tell(`Sent on ${quoted(detail.topic)}.`, false));
     connection.addEventListener('error', ({detail}) => {
       if (detail?.about === 'publish') this.#tell(visible(detail.message, 1000), true);
     });
@@ -66,15 +72,20 @@ export class PublishForm {
       this.name.focus();
       return;
     }
+    if (this.value.value.trim() === '') {
+      this.#tell('Enter a value as JSON, for example {"x": 1.5}.', true);
+      this.value.focus();
+      return;
+    }
     let value;
     try {
       value = JSON.parse(this.value.value);
     } catch (error) {
-      this.#tell(`The value is not JSON: ${visible(error.message, 300)}`, true);
+      this.#tell(`The value is not JSON: ${visible(error.message, 300)}.`, true);
       return;
     }
     if (!this.#connection.connected) {
-      this.#tell('There is no connection to orc-web now.', true);
+      this.#tell('There is no connection to orc web now.', true);
       return;
     }
     const like = this.like.value === '' ? {} : {like: this.like.value};
@@ -85,20 +96,19 @@ export class PublishForm {
   #fillIn() {
     this.#stopFilling();
     if (this.like.value === '') {
-      this.#tell('Choose the topic whose type it has first.', true);
+      this.#tell('First enter a topic in “Same type as topic”.', true);
       return;
     }
-    this.#tell('Waiting for a sample of that topic …', false);
+    this.#tell(`Waiting for a sample of ${quoted(this.like.value)} …`, false);
     this.#fill = this.#connection.open({op: 'open', topic: this.like.value}, {
       sample: (sample) => {
         this.#stopFilling();
-        const json = jsonOf(sample.tree);
-        if (json === undefined) {
-          this.#tell('This sample is too large to fill in, or has bytes.', true);
-          return;
+        try {
+          this.value.value = JSON.stringify(jsonOf(sample.tree), null, 2);
+          this.#tell('', false);
+        } catch (error) {
+          this.#tell(`The sample cannot be filled in: ${error.message}.`, true);
         }
-        this.value.value = JSON.stringify(json, null, 2);
-        this.#tell('', false);
       },
       error: (message) => this.#tell(visible(message.message, 1000), true),
     });

@@ -98,6 +98,17 @@ export class SeriesBuffer {
     return {time: this.#times[index], min: this.#mins[index], max: this.#maxs[index]};
   }
 
+  // One number for what a field is at `time`: of the newest point, the end to which the line runs.
+  latest(time) {
+    const position = this.find(time + 1e-9) - 1;
+    if (position < 0) return null;
+    const index = this.#index(position);
+    const before = this.#index(Math.max(0, position - 1));
+    const rising = this.#mins[index] + this.#maxs[index] >= this.#mins[before] + this.#maxs[before];
+    const value = rising ? this.#maxs[index] : this.#mins[index];
+    return {time: this.#times[index], min: value, max: value};
+  }
+
   // Fills `values` (two for each of `columns` columns from the time `from` on, `width` seconds each) with the extremes of
   // each column, in the order in which a line runs through them. undefined: no point there, the line goes on;
   // null: the line is broken. Points just outside decide where the line meets the edges.

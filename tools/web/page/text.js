@@ -33,8 +33,8 @@ function known(value) {
 // Three significant digits, without an exponent for what a robot has.
 function digits(value) {
   const size = Math.abs(value);
-  if (size >= 100) return value.toFixed(0);
-  if (size >= 10) return value.toFixed(1);
+  if (size >= 99.95) return value.toFixed(0);
+  if (size >= 9.995) return value.toFixed(1);
   return value.toFixed(2);
 }
 
@@ -65,14 +65,25 @@ export function count(value) {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
+// 234144 -> "234 k". For places that are too narrow for all digits.
+export function shortCount(value) {
+  const number = Number(value ?? NaN);
+  if (!known(number)) return UNKNOWN;
+  return scaled(number, ['', 'k', 'M', 'G', 'T']).trim();
+}
+
+export function perSecond(value) {
+  return known(value) ? `${shortCount(value)}/s` : UNKNOWN;
+}
+
 // 0.000012 -> "12.0 µs"; 4000 -> "1 h 06 min"
 export function duration(seconds) {
   if (!known(seconds)) return UNKNOWN;
   const size = Math.abs(seconds);
   if (size === 0) return '0 s';
-  if (size < 1e-6) return `${digits(seconds * 1e9)} ns`;
-  if (size < 1e-3) return `${digits(seconds * 1e6)} µs`;
-  if (size < 1) return `${digits(seconds * 1e3)} ms`;
+  if (size < 0.9995e-6) return `${digits(seconds * 1e9)} ns`;
+  if (size < 0.9995e-3) return `${digits(seconds * 1e6)} µs`;
+  if (size < 0.9995) return `${digits(seconds * 1e3)} ms`;
   if (size < 60) return `${digits(seconds)} s`;
   const two = (value) => String(Math.floor(value)).padStart(2, '0');
   if (size < 3600) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;

@@ -2,9 +2,23 @@
 
 import {Counters} from './counters.js';
 import {h, setText, setTitle} from './dom.js';
-import {ImageView, looksLikeImage} from './image_view.js';
-import {clock, count, duration, hostName, rate, size, visible} from './text.js';
+import {ImageView, canBeImage, looksLikeImage} from './image_view.js';
+import {clock, count, duration, hostName, rate, shortCount, size, visible} from './text.js';
 import {TreeView} from './tree_view.js';
+
+const HEAD = [
+  ['Subscriber'],
+  ['Transport'],
+  ['Rate'],
+  ['Missed', 'Samples that it did not take, or that were lost, since it subscribed'],
+  ['Latency', 'Age of its newest sample when it arrived'],
+];
+
+function publisherText(publisher, live) {
+  if (!publisher) return live ? 'no publisher' : 'recorded; the file does not name the publisher';
+  const process = publisher.pid ? `  (process ${publisher.pid}${live ? `, host ${hostName(publisher.host)}` : ''})` : '';
+  return `${visible(publisher.name)}${process}`;
+}
 
 export class TopicPanel {
   #connection;
@@ -15,14 +29,18 @@ export class TopicPanel {
   #imageChosen = false;  // by the user, or by the first sample
   #sample = null;
   #arrived = 0;
+  #type = '';
   #live;
 
-  // `onclose(panel)`, `onplot(field)`, `onchange()`; `live()`: this is no recording.
-  constructor(connection, topic, {onclose, onplot, onchange, live}) {
+  // `onclose(panel)`, `onplot(field)`, `onchange()`; `onlarge(panel)`: the user clicks the image; `onimageend(panel)`: it
+  // will be removed; `live()`: this is no recording.
+  constructor(connection, topic, {onclose, onplot, onchange, onlarge, onimageend, live}) {
     this.topic = topic;
     this.#connection = connection;
     this.#live = live;
     this.onchange = onchange;
+    this.onlarge = onlarge;
+    this.onimageend = onimageend;
     this.#tree = new TreeView(topic, onplot);
     this.about = h('div', {class: 'about'});
     this.state = h('div', {class: 'state', role: 'status'});
@@ -36,16 +54,17 @@ export class TopicPanel {
         this.showImage(this.#image === null);
         this.onchange();
       }});
+    this.imageButton.hidden = true;
     const close = h('button', {type: 'button', class: 'icon', text: '✕', title: 'Close this topic', 'aria-label': `Close ${visible(topic)}`,
       onclick: () => onclose(this)});
-    const head = ['Subscriber', 'Transport', 'Rate', 'Missed', 'Age'].map((text) => h('th', {scope: 'col', text}));
+    const head = HEAD.map(([text, title]) => h('th', {scope: 'col', text, title}));
     this.subscriberTable = h('table', {}, h('thead', {}, h('tr', {}, ...head)), this.subscribers);
     this.noSubscribers = h('div', {class: 'note', text: 'No subscribers.'});
     const title = h('h2', {}, h('bdi', {text: visible(topic), title: visible(topic, 500)}));
-    this.element = h('article', {class: 'panel', 'aria-label': visible(topic)},
+    this.element = h('article', {class: 'panel', tabindex: '-1', 'aria-label': visible(topic)},
       h('header', {}, title, this.imageButton, close), this.about, this.state, this.stamp, this.pictures, this.fields,
-      h('details', {open: true}, h('summary', {text: 'Over time'}), this.#counters.element),
-      h('details', {open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
+      h('details', {class: 'live-only', open: true}, h('summary', {text: 'Over time'}), this.#counters.element),
+      h('details', {class: 'live-only', open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
     this.#handle = connection.open({op: 'open', topic}, {
       sample: (sample) => this.#show(sample),
       topic: (message) => {
@@ -61,6 +80,14 @@ export class TopicPanel {
     return this.#image !== null;
   }
 
+  get imageElement() {
+    return this.#image.element;
+  }
+
+  takeImageBack() {
+    this.pictures.append(this.#image.element);
+  }
+
   close() {
     this.#handle.close();
     this.showImage(false);
@@ -72,9 +99,11 @@ export class TopicPanel {
     if (shown === (this.#image !== null)) return;
     this.imageButton.setAttribute('aria-pressed', String(shown));
     if (shown) {
-      this.#image = new ImageView(this.#connection, this.topic);
+      this.#image = new ImageView(this.#connection, this.topic, () => this.onlarge(this));
       this.pictures.append(this.#image.element);
+      this.#showImageChoice();
     } else {
+      this.onimageend(this);
       this.#image.close();
       this.#image = null;
     }
@@ -86,9 +115,12 @@ export class TopicPanel {
       setText(this.about, '');
       return;
     }
-    const publisher = topic.publisher ? `${visible(topic.publisher.name)}  (process ${topic.publisher.pid}, host ${hostName(topic.publisher.host)})` : 'no publisher';
-    const type = topic.type ? visible(topic.type) : 'untyped';
-    setText(this.about, `${type}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}\n${publisher}`);
+    const live = this.#live();
+    if (topic.publisher || topic.type || this.#type === '') {  // without a publisher, the last sample still has its type
+      this.#type = `${topic.type ? visible(topic.type) : 'untyped'}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}`;
+    }
+    setText(this.about, `${this.#type}\n${publisherText(topic.publisher, live)}`);
+    if (!live) return;
     this.#counters.add(time, topic);
     this.#showSubscribers(topic);
   }
@@ -97,9 +129,9 @@ export class TopicPanel {
     this.#image?.tick();
     if (this.#sample === null) return;
     const since = this.#live() ? (performance.now() - this.#arrived) / 1000 : 0;
-    const {stamp, age, sequence, missed, size: bytes} = this.#sample;
+    const {stamp, age, sequence, size: bytes} = this.#sample;
     const parts = [clock(stamp), typeof age === 'number' ? `${duration(age + (since > 0.5 ? since : 0))} old` : '',
-                   `#${count(sequence)}`, size(bytes), Number(missed) > 0 ? `missed ${count(missed)} here` : ''];
+                   `#${count(sequence)}`, size(bytes)];
     setText(this.stamp, parts.filter(Boolean).join('   '));
   }
 
@@ -118,10 +150,18 @@ export class TopicPanel {
         this.onchange();
       }
     }
+    this.#showImageChoice();
     this.#tree.show(sample.tree);
     if (first || this.state.dataset.state === 'error' || sample.note || this.noted) this.#setState('up', sample.note);
     this.noted = Boolean(sample.note);
     this.tick();
+  }
+
+  // Offered where the type can be an image.
+  #showImageChoice() {
+    const possible = this.#sample !== null && canBeImage(this.#sample.tree);
+    this.imageButton.hidden = !possible && this.#image === null;
+    if (this.#sample !== null && !possible) this.#image?.noImage();
   }
 
   // A jump led to a time before its first sample.
@@ -157,7 +197,8 @@ export class TopicPanel {
       setText(cells[1], each.transport ?? 'no link');
       setTitle(cells[1], visible(each.reason ?? '', 500));
       setText(cells[2], rate(each.rate));
-      setText(cells[3], count(each.missed));
+      setText(cells[3], shortCount(each.missed));
+      setTitle(cells[3], `${count(each.missed)} missed`);
       setText(cells[4], duration(each.age));
     });
     this.subscriberTable.hidden = all.length === 0;

@@ -1,7 +1,7 @@
 // The table of topics: filter, sortable columns, keyboard.
 
 import {byId, h, setText, setTitle} from './dom.js';
-import {bandwidth, count, duration, rate, visible} from './text.js';
+import {bandwidth, count, duration, perSecond, rate, shortCount, size, visible} from './text.js';
 import {VirtualRows} from './virtual_rows.js';
 
 const ROW_HEIGHT = 24;
@@ -12,28 +12,61 @@ function transports(topic) {
   return used.map((each) => (used.length > 1 ? `${each.transport} ${each.count}` : each.transport)).join(', ');
 }
 
-const publisherOf = (topic) => topic.publisher?.name ?? '';
+// Sets `publisherText` of each topic: its publisher's name, and the pid where several processes have this name.
+function namePublishers(topics) {
+  const processes = new Map();  // by name; null: several
+  for (const {publisher} of topics) {
+    if (!publisher) continue;
+    const process = `${publisher.host} ${publisher.pid}`;
+    const known = processes.has(publisher.name) ? processes.get(publisher.name) : process;
+    processes.set(publisher.name, known === process ? process : null);
+  }
+  for (const topic of topics) {
+    const {name, pid} = topic.publisher ?? {};
+    topic.publisherText = name === undefined ? '' : processes.get(name) === null && pid ? `${name} (${pid})` : name;
+  }
+}
 
-// text: what the cell shows; key: what the column is sorted by; numbers sort the largest first.
-const COLUMNS = [
-  {id: 'topic', name: 'Topic', text: (t) => visible(t.name), key: (t) => t.name},
-  {id: 'type', name: 'Type', text: (t) => visible(t.type ?? ''), key: (t) => t.type ?? '',
-   title: (t) => (t.type ? `${visible(t.type, 500)} (${visible(t.encoding ?? '')})` : 'untyped: bytes')},
-  {id: 'publisher', name: 'Publisher', text: (t) => visible(publisherOf(t)), key: publisherOf,
-   title: (t) => (t.publisher ? `${visible(t.publisher.name, 500)}, process ${t.publisher.pid} on ${visible(t.publisher.host)}`
+// text: what the cell shows; key: what the column is sorted by; numbers sort the largest first. table.css leaves out
+// columns that have no room.
+const TOPIC = {id: 'topic', name: 'Topic', text: (t) => visible(t.name), key: (t) => t.name};
+const TYPE = {id: 'type', name: 'Type', text: (t) => visible(t.type ?? ''), key: (t) => t.type ?? '',
+  title: (t) => (t.type ? `${visible(t.type, 500)} (${visible(t.encoding ?? '')})` : 'untyped: bytes')};
+const RATE = {id: 'rate', name: 'Rate', number: true, text: (t) => rate(t.rate), key: (t) => t.rate};
+
+const LIVE = [
+  TOPIC,
+  TYPE,
+  {id: 'publisher', name: 'Publisher', text: (t) => visible(t.publisherText), key: (t) => t.publisherText,
+   title: (t) => (t.publisher ? `${visible(t.publisher.name, 500)}, process ${t.publisher.pid} on host ${visible(t.publisher.host)}`
                               : 'no program publishes this topic now')},
   {id: 'transport', name: 'Transport', text: transports, key: transports,
    title: (t) => ((t.offered ?? []).length > 0 ? `the publisher offers: ${t.offered.join(', ')}` : '')},
-  {id: 'rate', name: 'Rate', number: true, text: (t) => rate(t.rate), key: (t) => t.rate},
+  RATE,
   {id: 'jitter', name: 'Jitter', number: true, text: (t) => duration(t.jitter), key: (t) => t.jitter,
    help: 'Standard deviation of the time between samples'},
   {id: 'bandwidth', name: 'Bandwidth', number: true, text: (t) => bandwidth(t.bandwidth), key: (t) => t.bandwidth},
   {id: 'age', name: 'Age', number: true, text: (t) => duration(t.age), key: (t) => t.age, help: 'Time since the newest sample was sent'},
-  {id: 'missed', name: 'Missed', number: true, text: (t) => count(t.missed), key: (t) => Number(t.missed ?? NaN),
-   help: 'Samples that subscribers never received',
-   title: (t) => (t.missed_rate > 0 ? `${rate(t.missed_rate)} now` : '')},
-  {id: 'subscribers', name: 'Subs', number: true, text: (t) => count(t.subscribers), key: (t) => t.subscribers,
+  {id: 'missed', name: 'Missed/s', number: true, text: (t) => perSecond(t.missed_rate), key: (t) => t.missed_rate,
+   help: 'Samples per second that subscribers did not take, or that were lost',
+   title: (t) => `${count(t.missed)} missed by all subscribers together since they started`},
+  {id: 'subscribers', name: 'Subs', number: true, text: (t) => shortCount(t.subscribers), key: (t) => t.subscribers,
    help: 'Subscribers'},
+];
+
+const RECORDED = [
+  TOPIC,
+  TYPE,
+  {id: 'publisher', name: 'Publisher', text: (t) => visible(t.publisherText), key: (t) => t.publisherText,
+   title: (t) => (t.publisher ? `${visible(t.publisher.name, 500)}${t.publisher.pid ? `, process ${t.publisher.pid}` : ''}`
+                              : 'the file does not name the publisher')},
+  {id: 'samples', name: 'Samples', number: true, text: (t) => shortCount(t.samples), key: (t) => t.samples,
+   help: 'Samples in the recording', title: (t) => `${count(t.samples)} samples`},
+  {...RATE, help: 'Samples per second, on average over the recording'},
+  {id: 'size', name: 'Size', number: true, text: (t) => size(t.size), key: (t) => t.size, help: 'Size of the last sample'},
+  {id: 'missed', name: 'Missed', number: true, text: (t) => shortCount(t.missed), key: (t) => t.missed,
+   help: 'Samples that the recorder did not receive or could not write',
+   title: (t) => (typeof t.missed === 'number' ? `${count(t.missed)} samples are not in the file` : 'the file does not say')},
 ];
 
 // Two digits are enough to sort by: with more, rows of equal rate would change places all the time.
@@ -46,7 +79,9 @@ export class TopicsTable {
   #rows;
   #topics = [];
   #shown = [];
-  #sort = {column: COLUMNS[0], down: false};
+  #columns = LIVE;
+  #sort = {column: TOPIC, down: false};
+  #wantedSort = TOPIC.id;  // also one of columns that are not shown
   #filter = '';
   #selected = null;  // the name of a topic
   #opened = new Set();
@@ -74,8 +109,22 @@ export class TopicsTable {
     });
   }
 
+  // Call before the first update().
+  showRecording(recorded) {
+    const columns = recorded ? RECORDED : LIVE;
+    if (columns === this.#columns) return;
+    this.#columns = columns;
+    byId('view-topics').classList.toggle('recorded', recorded);
+    this.#headers.clear();
+    byId('topics-header').replaceChildren();
+    this.#makeHeader();
+    this.#rows.remake();
+    this.setSort(this.#wantedSort);
+  }
+
   update(topics) {
     this.#topics = topics;
+    namePublishers(topics);
     this.#arrange();
   }
 
@@ -98,23 +147,23 @@ export class TopicsTable {
 
   // "rate-" sorts by the rate, the largest first.
   get sort() {
-    return this.#sort.column.id + (this.#sort.down ? '-' : '');
+    return this.#wantedSort;
   }
 
   setSort(text) {
-    const column = COLUMNS.find((each) => each.id === text.replace(/-$/, ''));
-    if (column) this.#sort = {column, down: text.endsWith('-')};
+    this.#wantedSort = text;
+    const column = this.#columns.find((each) => each.id === text.replace(/-$/, ''));
+    this.#sort = {column: column ?? TOPIC, down: column !== undefined && text.endsWith('-')};
     this.#arrange();
   }
 
   #makeHeader() {
     const header = byId('topics-header');
-    for (const column of COLUMNS) {
+    for (const column of this.#columns) {
       const button = h('button', {type: 'button', text: column.name, title: column.help,
         onclick: () => {
-          const same = this.#sort.column === column;
-          this.#sort = {column, down: same ? !this.#sort.down : Boolean(column.number)};
-          this.#arrange();
+          const down = this.#sort.column === column ? !this.#sort.down : Boolean(column.number);
+          this.setSort(column.id + (down ? '-' : ''));
           this.onchange();
         }});
       const cell = h('div', {class: `cell ${column.id}${column.number ? ' number' : ''}`, role: 'columnheader'}, button);
@@ -128,21 +177,20 @@ export class TopicsTable {
       this.#select(row.topic);
       this.onopen(row.topic);
     }});
-    row.cells = COLUMNS.map((column) => h('div', {class: `cell ${column.id}${column.number ? ' number' : ''}`, role: 'gridcell'}));
+    row.cells = this.#columns.map((column) => h('div', {class: `cell ${column.id}${column.number ? ' number' : ''}`, role: 'gridcell'}));
     row.append(...row.cells);
     return row;
   }
 
   #fillRow(row, topic) {
     row.topic = topic.name;
-    COLUMNS.forEach((column, index) => {
+    this.#columns.forEach((column, index) => {
       const text = column.text(topic);
       setText(row.cells[index], text);
       setTitle(row.cells[index], column.title ? column.title(topic) : column.number ? '' : text);
     });
-    row.classList.toggle('gone', !topic.publisher);
+    row.classList.toggle('gone', this.#columns === LIVE && !topic.publisher);
     row.classList.toggle('stopped', topic.rate === 0);
-    row.classList.toggle('losing', topic.missed_rate > 0);
     row.classList.toggle('opened', this.#opened.has(topic.name));
     row.classList.toggle('selected', topic.name === this.#selected);
   }
@@ -152,7 +200,7 @@ export class TopicsTable {
     const words = this.#filter.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (topic) => words.every((word) =>
       topic.name.toLowerCase().includes(word) || (topic.type ?? '').toLowerCase().includes(word) ||
-      publisherOf(topic).toLowerCase().includes(word) || transports(topic).includes(word));
+      topic.publisherText.toLowerCase().includes(word) || transports(topic).includes(word));
     const found = words.length > 0 ? this.#topics.filter(matches) : [...this.#topics];
     const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
     const keys = new Map(found.map((topic) => [topic, column.number ? coarse(column.key(topic)) : column.key(topic)]));

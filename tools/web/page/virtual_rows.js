@@ -31,6 +31,13 @@ export class VirtualRows {
     this.draw();
   }
 
+  // For rows of another form.
+  remake() {
+    this.#rows = [];
+    this.#space.replaceChildren();
+    this.draw();
+  }
+
   draw() {
     const header = this.#space.offsetTop;
     const top = Math.max(0, this.#scroller.scrollTop);
