@@ -27,7 +27,7 @@ try:
     import orc.pure as orc
     import websockets.exceptions as closed
     from websockets.sync.client import ClientConnection, connect
-    from system import HERE, PATIENCE_S, System, port_of, serving
+    from system import BIN, HERE, PATIENCE_S, System, port_of, serving
 except ImportError as error:
     MISSING = f"no Python package {error.name} (tools/dev setup)"
 
@@ -82,6 +82,14 @@ class Client:
             message = self.next(max(0.01, end - time.monotonic()))
             if message["op"] == op and good(message):
                 return message
+
+    def until_all(self, *wanted: Callable[[dict[str, Any]], bool]) -> None:
+        """Until each of these has been true of a message, in any order."""
+        missing = list(wanted)
+        end = time.monotonic() + PATIENCE_S
+        while missing:
+            message = self.next(max(0.01, end - time.monotonic()))
+            missing = [each for each in missing if not each(message)]
 
     def channel(self, topic: str, good: Callable[[dict[str, Any]], bool] = lambda channel: True) -> dict[str, Any]:
         """The channel of this topic, as soon as it is there."""
@@ -209,29 +217,28 @@ def case_topics_come_and_go() -> None:
     with serving() as system:
         with Client(system, path="any/path") as client:
             assert client.until("advertise")["channels"] == []
-            publisher = system.publish("count", "counted", "50")
-            first = client.channel("counted")
-            client.subscribe(1, "counted")
-            client.data(1)
+            with native(system) as participant:
+                participant.register_topic("pose", type=types.POSE_TYPE).send_msg(types.pose_bytes(1))
+                first = client.channel("pose")
+                client.subscribe(1, "pose")
+                client.data(1, lambda message: message["bytes"][4:12] == struct.pack("<d", 1))
             # a publisher that restarts with the same type keeps its channel
-            publisher.kill()
-            publisher = system.publish("count", "counted", "50")
-            restarted = time.time_ns()
-            client.data(1, lambda message: message["stamp"] > restarted)
-            assert not client.ended and client.channels["counted"] == first, client.channels
+            with native(system) as participant:
+                participant.register_topic("pose", type=types.POSE_TYPE).send_msg(types.pose_bytes(2))
+                client.data(1, lambda message: message["bytes"][4:12] == struct.pack("<d", 2))
+                assert not client.ended and client.channels["pose"] == first, client.channels
             # another type is another channel
-            publisher.kill()
-            publisher = system.publish("state", "counted", "50")
-            second = client.channel("counted", lambda channel: channel["id"] != first["id"])
-            assert second["id"] > first["id"] and client.ended == [first["id"]], (client.ended, second)
-            assert "mode" in second["schema"], second
-            client.subscribe(1, "counted")
-            client.data(1)
+            with native(system) as participant:
+                participant.register_topic("pose", type=dict).send({"x": 3})
+                second = client.channel("pose", lambda channel: channel["id"] != first["id"])
+                assert second["id"] > first["id"] and client.ended == [first["id"]], (client.ended, second)
+                client.subscribe(1, "pose")
+                assert json.loads(client.data(1)["bytes"]) == {"x": 3}
             # and ends some seconds after its publisher
-            publisher.kill()
             client.until("unadvertise", lambda message: message["channelIds"] == [second["id"]])
-            system.publish("count", "counted", "50")
-            assert client.channel("counted")["id"] > second["id"]
+            with native(system) as participant:
+                participant.register_topic("pose", type=dict)
+                assert client.channel("pose")["id"] > second["id"]
 
 
 def case_slow_client_beside_a_fast_one() -> None:
@@ -368,24 +375,27 @@ def case_recording() -> None:
             assert start < end
             assert client.channel("counted")["encoding"] == "cdr"
 
-            def control(command: int, rate: float, seek: int, request: bytes) -> dict[str, Any]:
-                client.socket.send(struct.pack("<BBfBQI", 3, command, rate, seek != 0, seek, len(request)) + request)
-                return client.until("playback", lambda message: message["request"] == request.decode())
+            def request(command: int, rate: float, seek: int, identity: bytes) -> bytes:
+                return struct.pack("<BBfBQI", 3, command, rate, seek != 0, seek, len(identity)) + identity
 
             client.subscribe(1, "counted")
             client.data(1)
-            state = control(1, 1, start + (end - start) // 2, b"half")
-            assert (state["status"], state["seeks"], state["now"]) == (1, 1, start + (end - start) // 2), state
-            client.until("time", lambda message: message["now"] >= start + (end - start) // 2)
-            old.until("time", lambda message: message["now"] >= start + (end - start) // 2)
-            message = client.data(1, lambda message: message["stamp"] > start + (end - start) // 3)
-            assert control(0, 2, 0, b"play")["rate"] == 2
-            client.data(1, lambda later: later["stamp"] > message["stamp"])
-            client.until("playback", lambda message: message["status"] == 3)
-            old.socket.send(struct.pack("<BBfBQI", 3, 0, 1.0, 0, 0, 1) + b"x")
+            half = start + (end - start) // 2
+            for viewer in (client, old):
+                viewer.send("advertise", channels=[{"id": 1, "topic": "free", "encoding": "json", "schemaName": ""}])
+                viewer.status("recording")
+            client.socket.send(request(1, 1, half, b"half"))
+            client.until_all(lambda each: each["op"] == "playback" and (each["request"], each["status"], each["seeks"]) == ("half", 1, 1)
+                             and each["now"] == half,
+                             lambda each: each["op"] == "time" and each["now"] >= half,
+                             lambda each: each["op"] == "data" and half - 10**8 < each["stamp"] <= half)
+            old.until("time", lambda each: each["now"] >= half)
+            client.socket.send(request(0, 2, 0, b"play"))
+            client.until_all(lambda each: each["op"] == "playback" and (each["request"], each["status"], each["rate"]) == ("play", 0, 2),
+                             lambda each: each["op"] == "data" and each["stamp"] > half,
+                             lambda each: each["op"] == "playback" and each["status"] == 3)
+            old.socket.send(request(0, 1, 0, b"x"))
             old.status("control")
-            client.send("advertise", channels=[{"id": 1, "topic": "free", "encoding": "json", "schemaName": ""}])
-            client.status("recording")
 
 
 def case_foreign_pages() -> None:
@@ -405,6 +415,10 @@ def case_foreign_pages() -> None:
         for origin in ("https://evil.example", "null", "https://app.foxglove.dev.evil.example", "http://app.foxglove.dev"):
             assert not opened(system, origin), origin
     with serving() as system:
+        for nonsense in ("*", "app.foxglove.dev", "https://app.foxglove.dev/path", "null"):
+            done = subprocess.run([str(BIN / "orc-web"), "--allow-origin", nonsense], stdin=subprocess.DEVNULL, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
+            assert done.returncode == 2 and "is no origin" in done.stdout, done.stdout
         assert not opened(system, "https://app.foxglove.dev") and not opened(system, "file://")
         with Client(system):
             pass

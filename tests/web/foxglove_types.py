@@ -18,6 +18,7 @@ ROS = "float64 x\nstring name\n"
 LCM = "package arm; struct pose_t { double x; string name; }"
 JSON = {"type": "object", "properties": {"x": {"type": "number"}, "name": {"type": "string"}}}
 POSE = np.dtype([("x", "f8"), ("name", "S8")], align=True)
+POSE_TYPE = orc.struct("arm.Pose", POSE)
 X, NAME = 1.5, "left"
 
 
@@ -76,10 +77,15 @@ def lcm_sample(x: float, name: str) -> bytes:
     return struct.pack(">QdI", fingerprint, x, len(name) + 1) + name.encode() + b"\0"
 
 
+def pose_bytes(x: float) -> bytes:
+    """Of POSE_TYPE."""
+    value = np.zeros((), POSE)
+    value["x"], value["name"] = x, NAME.encode()
+    return value.tobytes()
+
+
 def topics(folder: Path) -> dict[str, Topic]:
     schemas = binary_schemas(folder)
-    value = np.zeros((), POSE)
-    value["x"], value["name"] = X, NAME.encode()
     return {
         "in/flatbuffer": Topic(orc.TypeDescription("arm.Pose", "flatbuffer", "flatbuffer", schemas["flatbuffer"]),
                                flatbuffer_sample(X, NAME)),
@@ -90,5 +96,5 @@ def topics(folder: Path) -> dict[str, Topic]:
         "in/plain": Topic(orc.TypeDescription("", "", "json", b""), json.dumps({"x": X, "name": NAME}).encode()),
         "in/cdr": Topic(orc.TypeDescription("arm/msg/Pose", "ros2msg", "cdr", ROS.encode()), cdr_sample(X, NAME)),
         "in/lcm": Topic(orc.TypeDescription("arm.pose_t", "lcm", "lcm", LCM.encode()), lcm_sample(X, NAME)),
-        "in/struct": Topic(orc.struct("arm.Pose", POSE), value.tobytes()),
+        "in/struct": Topic(POSE_TYPE, pose_bytes(X)),
     }

@@ -20,7 +20,7 @@ constexpr auto first_schema_retry = 200ms;     // a schema comes to the broker a
 constexpr auto slowest_schema_retry = 5000ms;  // if it comes at all
 constexpr auto fetch_time = 50ms;              // then clients learn what is there
 constexpr auto list_pause = 20ms;              // changes that come meanwhile make one list
-constexpr auto gone_patience = 3s;             // for a publisher that restarts
+constexpr auto gone_patience = 5s;             // for a publisher that restarts
 constexpr auto unwatched_patience = 5s;
 constexpr auto longest_wait = 1s;
 

@@ -23,7 +23,7 @@
 namespace orc::web {
 
 // A thread of its own watches the topics while clients are there, and some seconds longer. A topic has a channel while
-// it is published, and until 3 s after its publisher is gone, so that one that restarts keeps it.
+// it is published, and until 5 s after its publisher is gone, so that one that restarts keeps it.
 class live_channels final : public channel_source {
  public:
   static constexpr std::size_t max_schema_bytes = std::size_t{64} << 20;  // of all types together
