@@ -95,7 +95,7 @@ TEST_CASE("top list: a filter wants each word, in any case, in names, types and 
   CHECK(with("arm driver") == std::vector<std::string>{"arm/right"});
   CHECK(with("image") == std::vector<std::string>{"camera"});
   CHECK(with("  ") == std::vector<std::string>{"arm/left", "arm/right", "camera"});
-  CHECK(with("none") == std::vector<std::string>{"no"});  // no topic matches …
+  list.filter("none");
   CHECK(list.size() == 0);
   CHECK(list.selected() == nullptr);
   CHECK(list.total() == 3);
