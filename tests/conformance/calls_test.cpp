@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("calls: the last feedback comes before the reply, however man
 
 TEMPLATE_TEST_CASE("calls: a cancelled call ends at once, and its handler hears of it", "[conformance]",
                    ORC_TEST_CALL_TRANSPORTS) {
-  const std::size_t threads = GENERATE(0, 1);
+  const std::size_t threads = GENERATE(0U, 1U);
   call_pair<TestType> pair;
   pair.serve({.threads = threads});
   auto running = pair.call(call_order::hold);
@@ -152,7 +152,7 @@ TEMPLATE_TEST_CASE("calls: a cancelled call ends at once, and its handler hears 
 
 TEMPLATE_TEST_CASE("calls: a call ends at its deadline, and its late reply is dropped", "[conformance]",
                    ORC_TEST_CALL_TRANSPORTS) {
-  const std::size_t threads = GENERATE(0, 1);
+  const std::size_t threads = GENERATE(0U, 1U);
   call_pair<TestType> pair;
   pair.serve({.threads = threads});
   REQUIRE(pair.call(call_order::echo).get());
@@ -203,7 +203,7 @@ TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply"
   }
   std::atomic<int> called{0};
   for (int n = 0; n < each; ++n) {
-    pair.call(call_order::echo).then([&](const orc::call_result<std::vector<std::byte>>& got) { called += got ? 1 : 0; });
+    pair.call(call_order::echo).then([&](const orc::call_result<std::vector<std::byte>>& got) { called += got ? 1U : 0U; });
   }
   for (auto& thread : threads) thread.join();
   CHECK(right == 6 * each);
@@ -268,6 +268,6 @@ TEMPLATE_TEST_CASE("calls: the number of open calls is bounded", "[conformance]"
   CHECK(pair.call(call_order::echo).get().code() == orc::call_errc::too_many_calls);
   pair.counts.released = true;
   std::size_t replies = 0;
-  for (auto& each : open) replies += each.get() ? 1 : 0;
+  for (auto& each : open) replies += each.get() ? 1U : 0U;
   CHECK(replies == orc::max_open_calls);
 }

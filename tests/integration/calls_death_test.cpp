@@ -97,7 +97,7 @@ TEST_CASE("calls: a handler that forks serves on, and its child sends nothing", 
 
 TEST_CASE("calls: the handler hears that its client was killed", "[integration]") {
   const std::string transport = GENERATE("ipc", "tcp", "shm");
-  const std::size_t threads = GENERATE(0, 1);
+  const std::size_t threads = GENERATE(0U, 1U);
   broker_process address_broker;
   call_counts counts;
   auto options = address_broker.options("server");
@@ -166,7 +166,7 @@ TEST_CASE("calls: many clients come and go and leave nothing", "[integration]") 
   std::size_t served = 0;
   for (std::size_t n = 0; n < clients; ++n) {
     const auto got = come_and_go();
-    served += got ? 1 : 0;
+    served += got ? 1U : 0U;
     if (!got) UNSCOPED_INFO(got.error().message());
   }
   CHECK(served == clients);

@@ -33,7 +33,7 @@ TEST_CASE("calls message: what is no message is refused", "[unit]") {
   const auto good = encode({.kind = call_kind::bye});
   REQUIRE(read_message(good));
   for (std::size_t size = 0; size < call_header_size; ++size) CHECK_FALSE(read_message(std::span(good).first(size)));
-  for (const std::size_t at : {1, 2, 3, 4, 7}) {
+  for (const std::size_t at : {1U, 2U, 3U, 4U, 7U}) {
     auto bad = good;
     bad[at] = std::byte{9};
     CHECK_FALSE(read_message(bad));
@@ -67,7 +67,7 @@ TEST_CASE("calls message: types, errors and ids come back, and only whole", "[un
   const auto error_payload = encode(error);
   for (std::size_t size = 0; size < error_payload.size(); ++size)
     CHECK_FALSE(read_error(std::span(error_payload).first(size)));
-  for (const std::uint64_t code : {0, 11, 32, 33, 41, 255}) {  // ok, and what only a client itself can know
+  for (const std::uint64_t code : {0U, 11U, 32U, 33U, 41U, 255U}) {  // ok, and what only a client itself can know
     auto odd = error_payload;
     odd[0] = static_cast<std::byte>(code);
     CHECK(read_error(odd)->code == call_errc::failed);

@@ -28,7 +28,11 @@ export class Plots {
       this.window = Number(select.value);
       this.onchange();
     });
-    byId('plot-new').addEventListener('click', () => this.activate(this.create()));
+    byId('plot-new').addEventListener('click', () => {
+      const plot = this.create();
+      this.activate(plot);
+      plot.element.scrollIntoView({block: 'nearest'});
+    });
     byId('plot-pause').addEventListener('click', () => this.pause(!this.#paused));
     const area = byId('plots-area');
     area.addEventListener('dragover', (event) => {
