@@ -34,8 +34,7 @@ int main() {
   std::signal(SIGINT, end);
   std::signal(SIGTERM, end);
   orc::participant participant;
-  const auto service =
-      participant.serve<gripper::close_request, gripper::close_reply>("gripper/close", close_gripper);
+  const auto service = participant.serve<gripper::close_request, gripper::close_reply>("gripper/close", close_gripper);
   if (!service.result()) {
     std::fprintf(stderr, "gripper/close: %s\n", service.error().message().c_str());
     if (!service) return EXIT_FAILURE;  // true without a broker: the service is announced when one answers

@@ -1,5 +1,5 @@
-// The channel's thread: makes the connection, ends calls at their deadlines, and receives for calls that no thread waits
-// for but someone wants to hear of.
+// The channel's thread: makes the connection, ends calls at their deadlines, and receives for calls that no thread
+// waits for but someone wants to hear of.
 #include <algorithm>
 #include <random>
 
@@ -26,7 +26,7 @@ constexpr std::size_t held_messages = 60;
 }  // namespace
 
 void client_channel::start_thread() {
-  finish(thread_);
+  (void)finish(thread_);
   running_ = true;
   try {
     thread_ = start_quiet([this] { run(); });
@@ -67,6 +67,7 @@ void client_channel::connect(lock_type& lock) {
     lock.lock();
     set_up_ = made;
     if (made || made.code() == errc::no_broker) return;
+    if (made.code() == errc::bad_name) end_all({.code = call_errc::bad_argument, .text = made.error().message()});
     end_late(steady::now());
     run_callbacks(lock);
     const auto ticket = wakeup_.ticket();
@@ -158,8 +159,8 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
     }
     if (!running_) start_thread();
     check_link();
-    const bool accepted = std::ranges::any_of(
-        types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
+    const bool accepted =
+        std::ranges::any_of(types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
     if (linked_ && accepted) break;
     const negotiated_types& types = types_of(untyped, untyped);
     if (types.state == negotiated_types::answer::refused) {
