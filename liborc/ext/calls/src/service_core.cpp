@@ -235,9 +235,10 @@ void service_core::give_turn() noexcept {
 }
 
 void service_core::work() noexcept {
-  while (!is_stopping()) {
-    std::shared_ptr<service_call> call;
+  for (;;) {
     const std::uint32_t ticket = work_.ticket();
+    if (is_stopping()) return;
+    std::shared_ptr<service_call> call;
     {
       const std::lock_guard lock(queue_mutex_);
       if (!waiting_.empty()) {
