@@ -85,7 +85,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, types, recording, "")
+include_paths = ("liborc/src", public, types, recording, calls, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -258,9 +258,11 @@ void client_channel::end_late(steady::time_point now) {
 }
 
 void client_channel::stop() noexcept {
+  std::uint64_t client = 0;
   {
     const lock_type lock(mutex_);
     stopping_ = true;
+    if (connecting_) client = client_;
     try {
       end_all({.code = call_errc::closed});
     } catch (const std::bad_alloc&) {
@@ -268,6 +270,10 @@ void client_channel::stop() noexcept {
     }
     wakeup_.ring();
     progress_.ring();
+  }
+  if (client != 0) {  // ends the wait for a broker
+    (void)participant_.release_topic(reply_topic(service_, client));
+    (void)participant_.unregister_topic(call_topic(service_, client));
   }
   (void)finish(thread_);
 }

@@ -63,7 +63,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void start_thread();  // needs the lock
   void run() noexcept;
   void connect(lock_type& lock);
-  [[nodiscard]] result set_up();
+  void try_set_up(std::uint64_t client) noexcept;  // in a thread of its own
+  [[nodiscard]] result set_up(std::uint64_t client);
+  void rest(lock_type& lock, steady::time_point until);
   void attend(lock_type& lock);
   [[nodiscard]] bool is_needed() const noexcept;
   void run_callbacks(lock_type& lock);
@@ -104,7 +106,8 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
 
   mutable std::mutex mutex_;  // guards the rest
   bool stopping_ = false;
-  bool running_ = false;  // the thread
+  bool running_ = false;     // the thread
+  bool connecting_ = false;  // another thread makes the topics
   std::thread thread_;
   wakeup wakeup_;  // of the thread
   steady::time_point sleeps_until_;
