@@ -167,7 +167,10 @@ struct row {
 class caller {
  public:
   caller(channel& line, const cell& c, const zmq_context& context)
-      : line_(line), payload_(c.size, std::byte{0x5a}), call_(c), topics_(c.broker, "call_rtt", link_of(c, "ping", "pong")) {
+      : line_(line),
+        payload_(c.size, std::byte{0x5a}),
+        call_(c),
+        topics_(c.broker, "call_rtt", link_of(c, "ping", "pong")) {
     line_.put(c);
     const auto router = line_.get<endpoint_name>(connect_within_ms);
     if (!router) throw std::runtime_error("the other end has no ROUTER");
@@ -249,9 +252,10 @@ void print_rows(std::FILE* to, const std::vector<row>& rows) {
                      us(middle(r, &repetition::call, &summary::p99)),
                      us(middle(r, &repetition::topics, &summary::p99))});
   }
-  std::fprintf(to,
-               "\nRound trips, microseconds: a call, a sample and its echo over topics, DEALER and ROUTER of libzmq (over\n"
-               "ipc where ORC uses shm). Medians of the repetitions, and of the ratios of each repetition\n\n");
+  std::fprintf(
+      to,
+      "\nRound trips, microseconds: a call, a sample and its echo over topics, DEALER and ROUTER of libzmq (over\n"
+      "ipc where ORC uses shm). Medians of the repetitions, and of the ratios of each repetition\n\n");
   print(to, lines);
 }
 
@@ -342,7 +346,8 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  CLI::App app("A call against the round trip over topics and against a call by hand on libzmq, interleaved", "call_rtt");
+  CLI::App app("A call against the round trip over topics and against a call by hand on libzmq, interleaved",
+               "call_rtt");
   options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp", "shm"};
   std::vector<std::string> sizes{"10", "1k", "100k", "1M"};

@@ -1,4 +1,5 @@
-# The installed package: find_package(orc) gives orc::orc, pkg-config gives orc. Headers, programs and the systemd
+# The installed package: find_package(orc) gives orc::orc and orc::calls, pkg-config
+# gives orc and orc-calls. Headers, programs and the systemd
 # unit are installed by the directories that own them.
 include(CMakePackageConfigHelpers)
 set(orc_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/orc)
@@ -15,3 +16,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FU
            OUTPUT_VARIABLE orc_pc_to_prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/orc.pc.in ${PROJECT_BINARY_DIR}/orc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/orc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET orc_calls)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/orc-calls.pc.in ${PROJECT_BINARY_DIR}/orc-calls.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/orc-calls.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

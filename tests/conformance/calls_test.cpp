@@ -203,7 +203,9 @@ TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply"
   }
   std::atomic<int> called{0};
   for (int n = 0; n < each; ++n) {
-    pair.call(call_order::echo).then([&](const orc::call_result<std::vector<std::byte>>& got) { called += got ? 1U : 0U; });
+    pair.call(call_order::echo).then([&](const orc::call_result<std::vector<std::byte>>& got) {
+      called += got ? 1 : 0;
+    });
   }
   for (auto& thread : threads) thread.join();
   CHECK(right == 6 * each);

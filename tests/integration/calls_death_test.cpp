@@ -189,6 +189,26 @@ TEST_CASE("calls: a client too many is refused, and served when there is a place
   CHECK(wait_until([&] { return static_cast<bool>(second.call(service_name, bytes_of({}), 1s).get()); }));
 }
 
+TEST_CASE("calls: a call ends at its deadline also while its participant waits for a broker", "[integration]") {
+  const broker_process nowhere(broker_process::at::nowhere);
+  auto options = nowhere.options("client");
+  options.broker_timeout_ms = -1;
+  std::atomic<bool> ended{false};
+  orc::call_errc code{};
+  {
+    orc::participant client(options);
+    client.call(service_name, bytes_of({}), 20ms).then([&](const orc::call_result<std::vector<std::byte>>& got) {
+      code = got.code();
+      ended = true;
+    });
+    CHECK(wait_until([&] { return ended.load(); }));
+    CHECK(code == orc::call_errc::no_service);
+    CHECK(client.call(service_name, bytes_of({}), 20ms).get().code() == orc::call_errc::no_service);
+  }
+  CHECK(orc::participant(nowhere.options()).call("not a name", bytes_of({}), ample).get().code() ==
+        orc::call_errc::bad_argument);
+}
+
 TEST_CASE("calls: services are found by their interfaces", "[integration]") {
   broker_process address_broker;
   orc::participant server(address_broker.options("server"));

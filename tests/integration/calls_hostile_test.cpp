@@ -27,9 +27,7 @@ struct liar {
   void send(const orc::detail::call_header& header, std::span<const std::byte> payload = {}) {
     send_bytes(orc::detail::encode(header, payload));
   }
-  void send_bytes(std::span<const std::byte> bytes) {
-    REQUIRE(participant.send_msg(to, bytes.data(), bytes.size()));
-  }
+  void send_bytes(std::span<const std::byte> bytes) { REQUIRE(participant.send_msg(to, bytes.data(), bytes.size())); }
   // The next message of this kind.
   [[nodiscard]] orc::detail::call_header next(call_kind kind) {
     for (;;) {
@@ -149,13 +147,11 @@ TEST_CASE("calls: replies that were not asked for change nothing", "[integration
   auto call = client.call(service_name, bytes_of({.number = 7}), ample);
   orc::directory directory({.broker = address_broker.endpoint()});
   std::vector<orc::topic_state> found;
-  REQUIRE(wait_until([&] {
-    return directory.topics(std::string(service_name) + "/.call/*", found) && found.size() == 1;
-  }));
+  REQUIRE(
+      wait_until([&] { return directory.topics(std::string(service_name) + "/.call/*", found) && found.size() == 1; }));
   const auto id = orc::detail::client_of(found.front().name, service_name);
   REQUIRE(id);
-  liar server(address_broker, orc::detail::reply_topic(service_name, *id),
-              orc::detail::call_topic(service_name, *id));
+  liar server(address_broker, orc::detail::reply_topic(service_name, *id), orc::detail::call_topic(service_name, *id));
   const auto result = [&](std::uint64_t number, std::uint64_t value) {
     server.send({.kind = call_kind::result, .id = number}, to_bytes(value));
   };

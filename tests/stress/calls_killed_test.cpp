@@ -44,10 +44,10 @@ void make_calls(orc::participant& client, std::uint64_t first, std::uint64_t cou
   for (std::uint64_t number = first; number < first + count; ++number) {
     const std::chrono::milliseconds deadline(20 + random() % 200);
     const auto until = std::chrono::steady_clock::now() + deadline;
-    auto call = client.call(service_name,
-                            bytes_of({.order = call_order::work, .argument = static_cast<std::uint32_t>(random() % 60),
-                                      .number = number}),
-                            deadline);
+    auto call = client.call(
+        service_name,
+        bytes_of({.order = call_order::work, .argument = static_cast<std::uint32_t>(random() % 60), .number = number}),
+        deadline);
     const auto note = [&endings, number, until](const orc::call_result<std::vector<std::byte>>& got) {
       endings.add(number, got.code(), std::chrono::steady_clock::now() - until);
     };
@@ -89,7 +89,8 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
         case 1: address_broker.restart(); break;
         default:
           other.kill();
-          other = child_process({program("orc_test_call_peer"), "call", address_broker.endpoint(), service_name, transport});
+          other = child_process(
+              {program("orc_test_call_peer"), "call", address_broker.endpoint(), service_name, transport});
       }
     }
     for (auto& thread : threads) thread.join();
@@ -102,7 +103,8 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
   if (long_run() && !under_sanitizer) CHECK(endings.latest <= std::chrono::milliseconds(100));
   std::printf("%s: %zu calls, latest end %.1f ms after its deadline;", transport.c_str(), endings.times.size(),
               std::chrono::duration<double, std::milli>(endings.latest).count());
-  for (const auto& [code, times] : endings.codes) std::printf(" %s: %d;", std::string(orc::describe(code)).c_str(), times);
+  for (const auto& [code, times] : endings.codes)
+    std::printf(" %s: %d;", std::string(orc::describe(code)).c_str(), times);
   std::printf("\n");
 
   std::map<std::uint64_t, int> runs;

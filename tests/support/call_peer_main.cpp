@@ -38,14 +38,14 @@ void wait_for_end_of_input() {
 int serve(orc::participant& participant, const std::string& name, const char* log) {
   const int file = log != nullptr ? ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
   call_counts counts;
-  const auto service = participant.serve(
-      name,
-      [&](std::span<const std::byte> request, orc::call_context& context) {
-        const std::string line = std::to_string(from_bytes<call_request>(request).number) + "\n";
-        if (file >= 0) (void)!::write(file, line.data(), line.size());
-        return obey(request, context, counts);
-      },
-      {.threads = file >= 0 ? 2U : 0U});
+  const auto service = participant.serve(name,
+                                         [&](std::span<const std::byte> request, orc::call_context& context) {
+                                           const std::string line =
+                                               std::to_string(from_bytes<call_request>(request).number) + "\n";
+                                           if (file >= 0) (void)!::write(file, line.data(), line.size());
+                                           return obey(request, context, counts);
+                                         },
+                                         {.threads = file >= 0 ? 2U : 0U});
   if (!service.result()) return 1;
   say("ready");
   wait_for_end_of_input();

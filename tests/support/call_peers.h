@@ -68,9 +68,8 @@ struct call_counts {
 
 // A handler that obeys.
 [[nodiscard]] inline auto obeying(call_counts& counts) {
-  return [&counts](std::span<const std::byte> request, call_context& context) {
-    return obey(request, context, counts);
-  };
+  return
+      [&counts](std::span<const std::byte> request, call_context& context) { return obey(request, context, counts); };
 }
 
 }  // namespace orc::test

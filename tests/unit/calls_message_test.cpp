@@ -1,6 +1,6 @@
 // The bytes of calls.
-#include "call_message.h"
 #include <cstring>
+#include "call_message.h"
 
 #include "support/catch.h"
 
@@ -19,8 +19,8 @@ TEST_CASE("calls message: the header is as PROTOCOL.md says", "[unit]") {
   const call_header header{
       .kind = call_kind::request, .id = 0x0102030405060708, .remaining_ns = 0x1112131415161718, .type = 0xff};
   const auto message = encode(header, std::as_bytes(std::span("ab", 2)));
-  const unsigned char expected[] = {2, 1, 0, 0, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1, 0x18, 0x17,
-                                    0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0xff, 0, 0, 0, 0, 0, 0, 0, 'a', 'b'};
+  const unsigned char expected[] = {2,    1,    0,    0,    0,    0,    0,    0,    8, 7, 6, 5, 4, 3, 2, 1,   0x18,
+                                    0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0xff, 0, 0, 0, 0, 0, 0, 0, 'a', 'b'};
   REQUIRE(message.size() == sizeof expected);
   CHECK(std::memcmp(message.data(), expected, sizeof expected) == 0);
   const auto read = read_message(message);
@@ -56,7 +56,8 @@ TEST_CASE("calls message: types, errors and ids come back, and only whole", "[un
   longer.push_back({});
   CHECK_FALSE(read_types(longer));
 
-  const call_error error{.code = call_errc::exception, .number = -7, .text = "text", .exception_type = "std::bad_alloc"};
+  const call_error error{
+      .code = call_errc::exception, .number = -7, .text = "text", .exception_type = "std::bad_alloc"};
   const auto read = read_error(encode(error));
   REQUIRE(read);
   CHECK(read->code == error.code);

@@ -141,9 +141,8 @@ class ORC_API participant {
   [[nodiscard]] std::string broker_endpoint() const;
 
   // Services: include orc/calls.h, which has the contract, and link orc::calls (liborc/doc/guide/services.md).
-  [[nodiscard]] service serve(
-      std::string_view name,
-      std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler);
+  [[nodiscard]] service serve(std::string_view name,
+                              std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler);
   [[nodiscard]] service serve(std::string_view name,
                               std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler,
                               const service_options& options);

@@ -123,13 +123,13 @@ service_figures service::figures() const {
 
 namespace detail {
 
-raw_call start_call(orc::participant& by, std::string_view service, const hashed_type& request, const hashed_type& reply,
-                    std::chrono::nanoseconds deadline, std::size_t size, const request_writer& write) {
+raw_call start_call(orc::participant& by, std::string_view service, const hashed_type& request,
+                    const hashed_type& reply, std::chrono::nanoseconds deadline, std::size_t size,
+                    const request_writer& write) {
   if (deadline <= std::chrono::nanoseconds(0) || deadline > longest_deadline)
     return failed_call({.code = call_errc::bad_argument, .text = "a deadline is above 0 and at most 24 hours"});
   const auto component = calls_component::of(by);
-  if (!component)
-    return failed_call({.code = why_none(by) == errc::forked ? call_errc::forked : call_errc::closed});
+  if (!component) return failed_call({.code = why_none(by) == errc::forked ? call_errc::forked : call_errc::closed});
   call_error why_not;
   const auto channel = component->channel(service, why_not);
   if (!channel) return failed_call(std::move(why_not));
@@ -140,11 +140,11 @@ raw_call start_call(orc::participant& by, std::string_view service, const hashed
 
 call_future<std::vector<std::byte>> participant::call(std::string_view name, std::span<const std::byte> request,
                                                       std::chrono::nanoseconds deadline) {
-  return call_future<std::vector<std::byte>>(detail::start_call(
-      *this, name, untyped(), untyped(), deadline, request.size(), [request](std::span<std::byte> to) {
-        std::ranges::copy(request, to.begin());
-        return true;
-      }));
+  return call_future<std::vector<std::byte>>(detail::start_call(*this, name, untyped(), untyped(), deadline,
+                                                                request.size(), [request](std::span<std::byte> to) {
+                                                                  std::ranges::copy(request, to.begin());
+                                                                  return true;
+                                                                }));
 }
 
 result participant::wait_for_service(std::string_view name, std::chrono::milliseconds timeout) {
@@ -152,7 +152,12 @@ result participant::wait_for_service(std::string_view name, std::chrono::millise
   if (!component) return why_none(*this);
   call_error why_not;
   const auto channel = component->channel(name, why_not);
-  if (!channel) return {why_not.code == call_errc::closed ? errc::closed : errc::refused, why_not.message()};
+  if (!channel) {
+    const errc code = why_not.code == call_errc::closed         ? errc::closed
+                      : why_not.code == call_errc::bad_argument ? errc::bad_name
+                                                                : errc::refused;
+    return {code, why_not.message()};
+  }
   return channel->wait_accepted(untyped(), steady::now() + timeout);
 }
 

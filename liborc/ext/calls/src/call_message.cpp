@@ -34,7 +34,8 @@ class reader {
   [[nodiscard]] bool get(Number& value) noexcept {
     if (left_.size() < sizeof value) return false;
     std::uint64_t read = 0;
-    for (std::size_t byte = 0; byte < sizeof value; ++byte) read |= std::to_integer<std::uint64_t>(left_[byte]) << (8 * byte);
+    for (std::size_t byte = 0; byte < sizeof value; ++byte)
+      read |= std::to_integer<std::uint64_t>(left_[byte]) << (8 * byte);
     value = static_cast<Number>(read);
     left_ = left_.subspan(sizeof value);
     return true;

@@ -28,7 +28,8 @@ class call_state {
 
   using callback = std::function<void(call_error, call_bytes)>;
 
-  // Makes the descriptor, if there is none, and returns it; -1: out of descriptors. It is readable when the call has ended.
+  // Makes the descriptor, if there is none, and returns it; -1: out of descriptors. It is readable when the call has
+  // ended.
   [[nodiscard]] int open_event() noexcept;
   // Makes the descriptor, if there is one, readable.
   void alert() noexcept;
@@ -39,9 +40,9 @@ class call_state {
   const steady::time_point deadline;
   const unsigned generation = process_generation();
 
-  std::uint64_t id = 0;                   // 0: not sent yet
+  std::uint64_t id = 0;                     // 0: not sent yet
   const negotiated_types* types = nullptr;  // while not sent
-  std::vector<std::byte> unsent;          // the message, while not sent
+  std::vector<std::byte> unsent;            // the message, while not sent
 
   bool done = false;
   call_error error;

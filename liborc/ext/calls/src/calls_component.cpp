@@ -35,8 +35,7 @@ constexpr int look_after_ms = 200;
     return outside("max_clients", 1, 1024, options.max_clients);
   if (options.interfaces.size() > 32) return outside("the number of interfaces", 0, 32, options.interfaces.size());
   for (const std::string& name : options.interfaces) {
-    if (name.empty() || name.size() > 255)
-      return outside("the length of an interface's name", 1, 255, name.size());
+    if (name.empty() || name.size() > 255) return outside("the length of an interface's name", 1, 255, name.size());
   }
   if (options.transports.contains(transport::multicast))
     return {errc::bad_argument, "calls have one reader per topic, so they do not use multicast: leave it out"};
@@ -67,7 +66,7 @@ void calls_component::end() noexcept {
     services.swap(services_);
     wake_watch();
   }
-  finish(watch_);
+  (void)finish(watch_);
   for (const auto& [name, service] : services) service->stop();
   for (const auto& [name, channel] : channels) channel->stop();
 }
@@ -110,8 +109,8 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
     made = {errc::bad_argument, "a service needs a broker, and this participant uses none"};
     return nullptr;
   }
-  const auto core = std::make_shared<service_core>(participant_, std::string(name), std::move(types),
-                                                   std::move(handler), options);
+  const auto core =
+      std::make_shared<service_core>(participant_, std::string(name), std::move(types), std::move(handler), options);
   {
     const std::lock_guard lock(mutex_);
     if (ended_) {
@@ -158,7 +157,9 @@ void calls_component::withdraw(const std::shared_ptr<service_core>& service) noe
 std::vector<std::shared_ptr<service_core>> calls_component::services() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<service_core>> all;
-  for (const auto& [name, service] : services_) all.push_back(service);
+  for (const auto& [name, service] : services_) {
+    if (service->is_started()) all.push_back(service);
+  }
   return all;
 }
 
@@ -234,7 +235,7 @@ void calls_component::take(const directory_change& change) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = services_.find(name);
-    if (found == services_.end()) return;
+    if (found == services_.end() || !found->second->is_started()) return;
     service = found->second;
   }
   if (change.what == directory_change::kind::topic && change.topic.publication)

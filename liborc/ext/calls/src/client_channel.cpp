@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 
 #include "orc/calls.h"
 #include "quiet_thread.h"
@@ -21,8 +22,8 @@ constexpr int max_looks = 8;  // for what came between two calls
 }
 
 [[nodiscard]] std::uint64_t nanoseconds_until(steady::time_point until) noexcept {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady::now()).count(), 0));
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady::now()).count(), 0));
 }
 
 }  // namespace
@@ -30,13 +31,14 @@ constexpr int max_looks = 8;  // for what came between two calls
 client_channel::client_channel(orc::participant& by, std::string service)
     : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
 
-client_channel::~client_channel() { finish(thread_); }
+client_channel::~client_channel() { (void)finish(thread_); }
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
                                                   steady::time_point deadline, std::size_t size,
                                                   const request_writer& write) {
   auto call = std::make_shared<call_state>(shared_from_this(), deadline);
   lock_type lock(mutex_);
+  look_around(lock);
   if (stopping_) {
     end(call, {.code = call_errc::closed});
     return call;
@@ -45,7 +47,6 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     end(call, {.code = call_errc::too_many_calls});
     return call;
   }
-  look_around(lock);
   negotiated_types& types = types_of(request, reply);
   if (types.state == negotiated_types::answer::refused) {
     end(call, types.refusal);
@@ -59,9 +60,14 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
       end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
       return call;
     }
+    try {
+      if (!running_) start_thread();
+    } catch (const std::system_error& problem) {
+      end(call, {.code = call_errc::no_memory, .text = std::string("cannot start a thread: ") + problem.what()});
+      return call;
+    }
     call->types = &types;
     unsent_.push_back(call);
-    if (!running_) start_thread();
     wakeup_.ring();
   }
   if (!call->done && deadline < sleeps_until_) wakeup_.ring();
@@ -92,7 +98,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
                memory.bytes().data());
   if (const result sent = requests_.send(std::move(memory)); !sent) {
     const bool large = sent.code() == errc::bad_argument;
-    return end(call, {.code = large                             ? call_errc::too_large
+    return end(call, {.code = large                            ? call_errc::too_large
                               : sent.code() == errc::no_memory ? call_errc::no_memory
                                                                : call_errc::closed,
                       .text = sent.error().message()});
@@ -252,9 +258,11 @@ void client_channel::end_late(steady::time_point now) {
 }
 
 void client_channel::stop() noexcept {
+  std::uint64_t client = 0;
   {
     const lock_type lock(mutex_);
     stopping_ = true;
+    if (connecting_) client = client_;
     try {
       end_all({.code = call_errc::closed});
     } catch (const std::bad_alloc&) {
@@ -263,7 +271,11 @@ void client_channel::stop() noexcept {
     wakeup_.ring();
     progress_.ring();
   }
-  finish(thread_);
+  if (client != 0) {  // ends the wait for a broker
+    (void)participant_.release_topic(reply_topic(service_, client));
+    (void)participant_.unregister_topic(call_topic(service_, client));
+  }
+  (void)finish(thread_);
 }
 
 bool client_channel::idle() const noexcept {

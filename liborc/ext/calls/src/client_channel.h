@@ -63,7 +63,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void start_thread();  // needs the lock
   void run() noexcept;
   void connect(lock_type& lock);
-  [[nodiscard]] result set_up();
+  void try_set_up(std::uint64_t client) noexcept;  // in a thread of its own
+  [[nodiscard]] result set_up(std::uint64_t client);
+  void rest(lock_type& lock, steady::time_point until);
   void attend(lock_type& lock);
   [[nodiscard]] bool is_needed() const noexcept;
   void run_callbacks(lock_type& lock);
@@ -104,7 +106,8 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
 
   mutable std::mutex mutex_;  // guards the rest
   bool stopping_ = false;
-  bool running_ = false;  // the thread
+  bool running_ = false;     // the thread
+  bool connecting_ = false;  // another thread makes the topics
   std::thread thread_;
   wakeup wakeup_;  // of the thread
   steady::time_point sleeps_until_;
@@ -120,11 +123,11 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many
 
-  bool reading_ = false;               // a thread is in receive()
-  std::list<call_state*> waiters_;     // threads that wait for the reader
-  std::size_t attended_ = 0;           // calls whose replies the thread receives
-  unsigned wait_for_service_ = 0;      // threads in wait_accepted
-  wakeup progress_;                    // of these
+  bool reading_ = false;                                       // a thread is in receive()
+  std::list<call_state*> waiters_;                             // threads that wait for the reader
+  std::size_t attended_ = 0;                                   // calls whose replies the thread receives
+  unsigned wait_for_service_ = 0;                              // threads in wait_accepted
+  wakeup progress_;                                            // of these
   std::map<std::uint64_t, std::shared_ptr<call_state>> open_;  // sent
   std::list<std::shared_ptr<call_state>> unsent_;
   std::deque<std::shared_ptr<call_state>> callbacks_;  // ended, to be called

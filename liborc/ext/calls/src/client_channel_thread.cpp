@@ -1,5 +1,5 @@
-// The channel's thread: makes the connection, ends calls at their deadlines, and receives for calls that no thread waits
-// for but someone wants to hear of.
+// The channel's thread: makes the connection, ends calls at their deadlines, and receives for calls that no thread
+// waits for but someone wants to hear of.
 #include <algorithm>
 #include <random>
 
@@ -26,7 +26,7 @@ constexpr std::size_t held_messages = 60;
 }  // namespace
 
 void client_channel::start_thread() {
-  finish(thread_);
+  (void)finish(thread_);
   running_ = true;
   try {
     thread_ = start_quiet([this] { run(); });
@@ -55,33 +55,58 @@ void client_channel::run() noexcept {
   running_ = false;
 }
 
+// Registering may wait long for a broker, so a thread of its own does it: this one ends calls at their deadlines.
 void client_channel::connect(lock_type& lock) {
   while (!stopping_) {
-    lock.unlock();
-    result made;
+    connecting_ = true;
+    client_ = random_id();
+    std::thread setting_up;
     try {
-      made = set_up();
-    } catch (const std::exception& problem) {
-      made = {errc::no_memory, problem.what()};
+      setting_up = start_quiet([this, client = client_] { try_set_up(client); });
+    } catch (const std::system_error& problem) {
+      connecting_ = false;
+      set_up_ = {errc::system_error, std::string("cannot start a thread: ") + problem.what()};
     }
-    lock.lock();
-    set_up_ = made;
-    if (made || made.code() == errc::no_broker) return;
-    end_late(steady::now());
-    run_callbacks(lock);
-    const auto ticket = wakeup_.ticket();
-    const auto until = std::min(next_deadline(), steady::now() + between_attempts);
+    while (connecting_) rest(lock, steady::time_point::max());
     lock.unlock();
-    wakeup_.wait(ticket, until);
+    (void)finish(setting_up);
     lock.lock();
+    if (set_up_ || set_up_.code() == errc::no_broker) return;
+    if (set_up_.code() == errc::bad_name) end_all({.code = call_errc::bad_argument, .text = set_up_.error().message()});
+    const auto again = steady::now() + between_attempts;
+    while (!stopping_ && steady::now() < again) rest(lock, again);
   }
 }
 
-// Needs no lock: while the thread runs, it alone changes what this uses.
-result client_channel::set_up() {
-  client_ = random_id();
-  const std::string to = call_topic(service_, client_);
-  const std::string from = reply_topic(service_, client_);
+// Waits until then, a deadline or a ring, and ends what is late.
+void client_channel::rest(lock_type& lock, steady::time_point until) {
+  end_late(steady::now());
+  run_callbacks(lock);
+  const auto ticket = wakeup_.ticket();
+  if (!callbacks_.empty()) return;
+  sleeps_until_ = std::min(next_deadline(), until);
+  const auto wake_at = sleeps_until_;
+  lock.unlock();
+  wakeup_.wait(ticket, wake_at);
+  lock.lock();
+}
+
+void client_channel::try_set_up(std::uint64_t client) noexcept {
+  result made;
+  try {
+    made = set_up(client);
+  } catch (const std::bad_alloc&) {
+    made = errc::no_memory;
+  }
+  const lock_type lock(mutex_);
+  set_up_ = made;
+  connecting_ = false;
+  wakeup_.ring();
+}
+
+result client_channel::set_up(std::uint64_t client) {
+  const std::string to = call_topic(service_, client);
+  const std::string from = reply_topic(service_, client);
   const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
   result requested =
       participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
@@ -158,8 +183,8 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
     }
     if (!running_) start_thread();
     check_link();
-    const bool accepted = std::ranges::any_of(
-        types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
+    const bool accepted =
+        std::ranges::any_of(types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
     if (linked_ && accepted) break;
     const negotiated_types& types = types_of(untyped, untyped);
     if (types.state == negotiated_types::answer::refused) {

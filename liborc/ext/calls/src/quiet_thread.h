@@ -24,13 +24,16 @@ template <class Run>
   return std::thread(std::move(run));
 }
 
-// Waits for the thread's end. The thread itself cannot: it is on its way out, in exit(), and is let go.
-inline void finish(std::thread& thread) noexcept {
-  if (!thread.joinable()) return;
-  if (thread.get_id() == std::this_thread::get_id())
+// Waits for the thread's end. False: this is the thread itself, in exit() or in a handler that withdraws its service.
+// It cannot wait for itself, and is let go.
+inline bool finish(std::thread& thread) noexcept {
+  if (!thread.joinable()) return true;
+  const bool itself = thread.get_id() == std::this_thread::get_id();
+  if (itself)
     thread.detach();
   else
     thread.join();
+  return !itself;
 }
 
 }  // namespace orc::detail

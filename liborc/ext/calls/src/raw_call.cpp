@@ -32,7 +32,7 @@ raw_call::~raw_call() {
     static_cast<void>(new std::shared_ptr<call_state>(std::move(state_)));
     return;
   }
-  if (!state_->on_end) cancel();
+  cancel();
 }
 
 bool raw_call::wait(std::chrono::steady_clock::time_point until) {
@@ -50,12 +50,15 @@ void raw_call::cancel() noexcept {
 }
 
 void raw_call::then(std::function<void(call_error, call_bytes)> ended) {
-  if (is_forked(*state_))
+  const auto call = std::move(state_);
+  if (is_forked(*call)) {
     ended({.code = call_errc::forked}, {});
-  else if (!state_->channel)
-    ended(std::move(state_->error), {});
-  else
-    state_->channel->then(state_, std::move(ended));
+    static_cast<void>(new std::shared_ptr<call_state>(call));  // as in the destructor
+  } else if (!call->channel) {
+    ended(std::move(call->error), {});
+  } else {
+    call->channel->then(call, std::move(ended));
+  }
 }
 
 std::pair<call_error, call_bytes> raw_call::take() {

@@ -30,9 +30,9 @@ class service_client : public std::enable_shared_from_this<service_client> {
   service_client& operator=(const service_client&) = delete;
 
   void start();
-  // Ends it, from any thread; finish_thread() waits for its thread, unless it is this one.
+  // Ends it, from any thread; finish_thread() waits for its thread, unless it is this one: false.
   void end() noexcept;
-  void finish_thread() noexcept;
+  bool finish_thread() noexcept;
 
   // ---- any thread ----
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -44,8 +44,8 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] bool is_connected() const noexcept;
   // The broker does not list it: it ends when its link does.
   void set_listed(bool listed) noexcept { listed_ = listed; }
-  // Whether it can be ended: its link is down, and it is not listed or another publication took its name.
-  [[nodiscard]] bool is_gone() const noexcept { return (!listed_ || successor_) && !is_connected(); }
+  // Whether it can be ended: its link is down, and the broker does not list it.
+  [[nodiscard]] bool is_gone() const noexcept { return !listed_ && !is_connected(); }
   // What comes in its place when it has ended. One thread at a time.
   void set_successor(const publication_state& publication) { successor_ = publication; }
   [[nodiscard]] const std::optional<publication_state>& successor() const noexcept { return successor_; }
@@ -94,8 +94,8 @@ class service_client : public std::enable_shared_from_this<service_client> {
 
   // ---- this thread's ----
   bool connected_ = false;
-  bool greeted_ = false;   // hello came over the link that is up
-  bool fresh_ = true;      // the last look found nothing more
+  bool greeted_ = false;  // hello came over the link that is up
+  bool fresh_ = true;     // the last look found nothing more
   bool draining_ = false;
   bool over_shm_ = false;
   bool first_hello_ = true;

@@ -26,13 +26,14 @@ service_client::service_client(service_core& of, std::uint64_t id, const publica
                 .pid = publication.participant.pid},
       is_refused_(refused) {}
 
-service_client::~service_client() { finish_thread(); }
+service_client::~service_client() { (void)finish_thread(); }
 
 void service_client::start() {
-  thread_ = start_quiet([self = shared_from_this()] { self->run(); });
+  // The thread may outlive all others that know the service: see finish().
+  thread_ = start_quiet([self = shared_from_this(), service = service_.shared_from_this()] { self->run(); });
 }
 
-void service_client::finish_thread() noexcept { orc::detail::finish(thread_); }
+bool service_client::finish_thread() noexcept { return orc::detail::finish(thread_); }
 
 void service_client::end() noexcept {
   stopping_ = true;
@@ -93,17 +94,12 @@ void service_client::follow_link() {
 void service_client::run_waiting() {
   if (!service_.is_inline()) return;
   while (const auto call = service_.next_of(*this)) {
-    std::unique_lock turn(service_.turn(), std::try_to_lock);
-    if (!turn) {
-      turn.lock();
-      fresh_ = false;
-    }
+    const auto turn = service_.take_turn();
+    if (turn == service_core::turn::never) return;
     // A cancellation may have come while the call waited.
-    if (!fresh_) drain();
-    if (!service_.withdraw(*call)) continue;
-    service_.run(*call);
-    turn.unlock();
-    fresh_ = false;
+    if (turn == service_core::turn::after_a_wait || !fresh_) drain();
+    if (service_.withdraw(*call)) service_.run(*call);
+    service_.give_turn();
     drain();
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <system_error>
 #include <typeinfo>
 
 #include "process_generation.h"
@@ -51,8 +52,14 @@ result service_core::start() {
       name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
   if (!made && made.code() != errc::no_broker) return made;
   figures_ = participant_.publisher(name_);
-  publish();
-  for (std::size_t n = 0; n < options_.threads; ++n) threads_.push_back(start_quiet([this] { work(); }));
+  try {
+    for (std::size_t n = 0; n < options_.threads; ++n)
+      threads_.push_back(start_quiet([self = shared_from_this()] { self->work(); }));
+  } catch (const std::system_error& problem) {
+    stop();
+    return {errc::system_error, "cannot start the threads of service " + name_ + ": " + problem.what()};
+  }
+  started_.store(true, std::memory_order_release);
   return made;
 }
 
@@ -65,9 +72,14 @@ void service_core::stop() noexcept {
     ending.swap(clients_);
   }
   for (const auto& [id, client] : ending) client->end();
-  work_.ring();
-  for (std::thread& thread : threads_) finish(thread);
-  for (const auto& [id, client] : ending) client->finish_thread();
+  {
+    const std::lock_guard lock(queue_mutex_);  // a thread that has not seen stopping_ has its ticket
+    work_.ring();
+  }
+  bool in_handler = false;
+  for (std::thread& thread : threads_) in_handler = !finish(thread) || in_handler;
+  for (const auto& [id, client] : ending) in_handler = !client->finish_thread() || in_handler;
+  if (!in_handler) handler_ = nullptr;  // what it refers to may be gone from now on
 }
 
 void service_core::withdraw() noexcept {
@@ -82,8 +94,9 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
   auto found = clients_.find(client);
   if (found != clients_.end()) {
     if (found->second->publication().id == publication.id) return found->second->set_listed(true);
-    // Another publication of this name: look_after() ends the old client, and then takes this one.
+    // Another publication of this name. look_after() takes it when the old client has ended.
     found->second->set_successor(publication);
+    found->second->end();
     return;
   }
   std::size_t served = 0;
@@ -94,8 +107,8 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
   const bool full = served >= options_.max_clients;
   if (full && refused >= max_refused_clients) return;
   const auto made = std::make_shared<service_client>(*this, client, publication, full);
-  clients_.emplace(client, made);
   made->start();
+  clients_.emplace(client, made);
 }
 
 void service_core::go(std::uint64_t client) {
@@ -141,8 +154,9 @@ void service_core::promote_refused() {
 
 void service_core::publish() {
   const auto now = steady::now();
+  if (now < publish_at_) return;
   const service_figures current = figures();
-  if (now < publish_at_ || (current == published_ && publish_at_ != steady::time_point())) return;
+  if (current == published_ && publish_at_ != steady::time_point()) return;
   published_ = current;
   publish_at_ = now + between_figures;
   const std::string json = to_json(current);
@@ -197,9 +211,33 @@ std::vector<std::shared_ptr<service_call>> service_core::withdraw_all(const serv
   return withdrawn;
 }
 
-void service_core::work() noexcept {
-  while (!is_stopping()) {
+service_core::turn service_core::take_turn() noexcept {
+  std::unique_lock lock(queue_mutex_);
+  for (turn how = turn::at_once;; how = turn::after_a_wait) {
+    if (is_stopping()) return turn::never;
+    if (!turn_is_taken_) {
+      turn_is_taken_ = true;
+      return how;
+    }
     const std::uint32_t ticket = work_.ticket();
+    ++wait_for_turn_;
+    lock.unlock();
+    work_.wait(ticket, steady::now() + std::chrono::hours(1));
+    lock.lock();
+    --wait_for_turn_;
+  }
+}
+
+void service_core::give_turn() noexcept {
+  const std::lock_guard lock(queue_mutex_);
+  turn_is_taken_ = false;
+  if (wait_for_turn_ != 0) work_.ring();
+}
+
+void service_core::work() noexcept {
+  for (;;) {
+    const std::uint32_t ticket = work_.ticket();
+    if (is_stopping()) return;
     std::shared_ptr<service_call> call;
     {
       const std::lock_guard lock(queue_mutex_);
@@ -223,7 +261,8 @@ void service_core::run(service_call& call) {
   try {
     handler_(call.request(), context, call);
   } catch (const std::exception& thrown) {
-    call.error = call_error{.code = call_errc::exception, .text = thrown.what(), .exception_type = demangled(typeid(thrown))};
+    call.error =
+        call_error{.code = call_errc::exception, .text = thrown.what(), .exception_type = demangled(typeid(thrown))};
   } catch (...) {
     const std::type_info* const type = abi::__cxa_current_exception_type();
     call.error = call_error{.code = call_errc::exception,
@@ -242,9 +281,8 @@ service_figures service_core::figures() const {
     now.waiting = waiting_.size();
   }
   const std::lock_guard lock(clients_mutex_);
-  now.clients = static_cast<std::size_t>(std::ranges::count_if(clients_, [](const auto& each) {
-    return !each.second->is_refused() && each.second->is_connected();
-  }));
+  now.clients = static_cast<std::size_t>(std::ranges::count_if(
+      clients_, [](const auto& each) { return !each.second->is_refused() && each.second->is_connected(); }));
   return now;
 }
 

@@ -48,6 +48,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] bool is_inline() const noexcept { return options_.threads == 0; }
   [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   [[nodiscard]] orc::participant& of() const noexcept { return participant_; }
+  // Whether start() has succeeded. Only then it has clients.
+  [[nodiscard]] bool is_started() const noexcept { return started_.load(std::memory_order_acquire); }
   [[nodiscard]] unsigned generation() const noexcept { return generation_; }
 
   // ---- clients ----
@@ -68,8 +70,10 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] std::vector<std::shared_ptr<service_call>> withdraw_all(const service_client& client);
   // Runs the handler and sends the outcome, unless the call is cancelled or late.
   void run(service_call& call);
-  // Of a service without threads: one handler at a time.
-  [[nodiscard]] std::mutex& turn() noexcept { return turn_; }
+  // Of a service without threads: one handler at a time. Waits until no other one runs; `never`: the service ends.
+  enum class turn : std::uint8_t { at_once, after_a_wait, never };
+  [[nodiscard]] turn take_turn() noexcept;
+  void give_turn() noexcept;
 
   [[nodiscard]] service_figures figures() const;
   void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
@@ -89,8 +93,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   const std::uint64_t instance_;
   const std::uint64_t reply_hash_;
   const unsigned generation_;
+  std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
-  std::mutex turn_;
   std::vector<std::thread> threads_;
   orc::publisher figures_;
   service_figures published_;
@@ -98,7 +102,9 @@ class service_core : public std::enable_shared_from_this<service_core> {
 
   mutable std::mutex queue_mutex_;
   std::list<std::shared_ptr<service_call>> waiting_;
-  wakeup work_;
+  bool turn_is_taken_ = false;
+  std::size_t wait_for_turn_ = 0;  // threads
+  wakeup work_;                    // rings for a waiting call, for the turn, and at the end
 
   mutable std::mutex clients_mutex_;
   std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;

@@ -10,24 +10,25 @@
 //
 // Link orc::calls (CMake), or orc-calls (pkg-config). liborc/doc/guide/services.md is the guide.
 //
-// serve(name, handler, options) offers a service. `name` is a topic name of at most 231 bytes; one program at a time has
-// it. Waits for the broker as register_topic does. The service that it returns has the result: also name_taken when this
-// participant serves the name already, and bad_argument when an option is out of range or there is no broker ("none").
+// serve(name, handler, options) offers a service. `name` is a topic name of at most 231 bytes; one program at a time
+// has it. Waits for the broker as register_topic does. The service that it returns has the result: also name_taken when
+// this participant serves the name already, and bad_argument when an option is out of range or there is no broker
+// ("none").
 //
 // The handler takes a `const Request&` and a call_context&, and returns a Reply. Without types it takes a
-// std::span<const std::byte> and returns a std::vector<std::byte>. What it throws ends the call as call_errc::exception;
-// service_options::threads says in which thread it runs. A handler runs at most once per call, and never for a call that
-// was cancelled, or whose deadline passed, before it starts. It may make calls itself, but not to its own service
-// without threads.
+// std::span<const std::byte> and returns a std::vector<std::byte>. What it throws ends the call as
+// call_errc::exception; service_options::threads says in which thread it runs. A handler runs at most once per call,
+// and never for a call that was cancelled, or whose deadline passed, before it starts. It may make calls itself, but
+// not to its own service without threads.
 //
-// call<Reply>(name, request, deadline) starts a call and returns at once. It needs no earlier set-up: the first call to a
-// service makes the connection, and later ones use it. Nothing is sent twice. The deadline is above 0 and at most a day.
-// A participant has at most max_open_calls open calls per service; more end at once as call_errc::too_many_calls. It has
-// connections to at most max_called_services services; one that is not used for 30 s is closed.
+// call<Reply>(name, request, deadline) starts a call and returns at once. It needs no earlier set-up: the first call to
+// a service makes the connection, and later ones use it. Nothing is sent twice. The deadline is above 0 and at most a
+// day. A participant has at most max_open_calls open calls per service; more end at once as call_errc::too_many_calls.
+// It has connections to at most max_called_services services; one that is not used for 30 s is closed.
 //
 // wait_for_service(name, timeout) waits until the service has answered through its own links, so messages pass in both
-// directions. timed_out: it has not; the message says why. bad_name, refused, closed and forked are as in
-// request_topic. no_broker: the participant uses no broker.
+// directions. timed_out: it has not; the message says why. refused: by the service, or there are
+// max_called_services connections. bad_name: the name is too long. closed, forked: as in request_topic.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ enum class call_errc : std::uint8_t {
   no_memory = 38,          // out of memory
   closed = 39,             // the participant ended
   forked = 40,             // made before fork()
-  not_ready = 41  // it has not ended yet (call_future::get with a time limit)
+  not_ready = 41           // it has not ended yet (call_future::get with a time limit)
 };
 
 // Returns one plain sentence per code.

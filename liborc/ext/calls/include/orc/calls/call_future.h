@@ -154,7 +154,6 @@ class [[nodiscard]] call_future {
     call_.then([ended = std::move(ended)](call_error error, detail::call_bytes bytes) mutable {
       ended(call_result<Reply>(std::move(error), std::move(bytes)));
     });
-    call_ = {};
   }
   // Returns the newest feedback that was not returned yet. Nothing: there is none, or its bytes are no Feedback. Never
   // waits.

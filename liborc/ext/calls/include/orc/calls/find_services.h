@@ -24,8 +24,8 @@ struct service_description {
   std::vector<std::string> interfaces = {};  // service_options::interfaces
 };
 
-// Returns the services that implement `interface`, or all when it is empty, in the order of their names. Waits and fails
-// as directory::topics does. Leaves out services whose description cannot be read.
+// Returns the services that implement `interface`, or all when it is empty, in the order of their names. Waits and
+// fails as directory::topics does. Leaves out services whose description cannot be read.
 [[nodiscard]] ORC_API result find_services(directory& in, std::string_view interface,
                                            std::vector<service_description>& found);
 

@@ -64,7 +64,7 @@ class ORC_API raw_call {
   [[nodiscard]] bool wait(std::chrono::steady_clock::time_point until);
   [[nodiscard]] int fd();
   void cancel() noexcept;
-  // The call goes on without this object; `ended` runs once, with the outcome.
+  // The call goes on without this object, which is empty afterwards; `ended` runs once, with the outcome.
   void then(std::function<void(call_error, call_bytes)> ended);
   // After wait() returned true.
   [[nodiscard]] std::pair<call_error, call_bytes> take();
