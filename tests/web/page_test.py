@@ -377,6 +377,9 @@ def case_publish() -> None:
             browser.wait("document.querySelector('.line[data-path=x] .value')?.textContent === '1.5'")
             assert send("goal", '{"x": 2.5}') == "Sent on 'goal'."
             browser.wait("document.querySelector('.line[data-path=x] .value')?.textContent === '2.5'")
+            browser.click("#publish-own button")
+            browser.wait("document.getElementById('publish-result').textContent === \"Ended 'goal'.\"")
+            assert browser.run("document.getElementById('publish-own').hidden")
             system.publish("image", "camera", "10")
             browser.run("document.getElementById('publish-like').value = 'camera'")
             browser.click("#publish-fill")

@@ -22,8 +22,11 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Callable
 
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "bindings/python"))
 MISSING = ""
 try:
+    import orc.pure as orc
     import websockets.exceptions as closed
     from websockets.sync.client import ClientConnection, connect
     from system import BIN, MANY_TOPICS, PATIENCE_S, System, port_of, serving
@@ -248,17 +251,29 @@ def case_publishing() -> None:
         system.publish("state", "arm/state", "50")
         with Client(system) as client, Client(system) as other:
             assert client.hello["publish"] is True
-            client.send("publish", topic="free", value={"text": "ä\0<b>", "big": 2**63})
+            client.send("publish", topic="free", keep=True, value={"text": "ä\0<b>", "big": 2**63})
             client.until("published")
             other.send("open", id=1, topic="free")
             sample = other.sample(1)
             assert field(sample, "text") == "ä\0<b>" and field(sample, "big") == str(2**63), sample
+            other.send("open", id=2, topic="typed")
+            other.until("topic", lambda message: message["id"] == 2)
+            client.send("publish", topic="typed", like="arm/state", value={"nothing": 1})
+            assert "nothing" in client.until("error")["message"]
+            with orc.Participant(broker=system.environment["ORC_BROKER"]) as robot:  # what cannot be sent has not taken the name
+                robot.register_topic("typed")
+                robot.unregister_topic("typed")
             client.send("publish", topic="typed", like="arm/state", value={"t": 1.5, "mode": 3})
             client.until("published", lambda message: message["topic"] == "typed")
-            other.send("open", id=2, topic="typed")
-            assert field(other.sample(2), "t") == 1.5
-            client.send("publish", topic="typed", value={"nothing": 1})
-            assert "nothing" in client.until("error")["message"]
+            assert field(other.sample(2), "t") == 1.5  # it waited for the topic
+            with orc.Participant(broker=system.environment["ORC_BROKER"]) as robot:  # a command of yesterday does not reach it
+                late = robot.request_topic("typed", connected_within_ms=int(1000 * PATIENCE_S))
+                assert late.recv_msg(300) is None
+                client.send("unpublish", topic="typed")
+                end = time.monotonic() + PATIENCE_S
+                while late.connected and time.monotonic() < end:
+                    late.recv_msg(50)
+                assert not late.connected
             client.send("publish", topic="arm/state", value=1)
             assert "state publisher" in client.until("error")["message"]
             client.send("publish", topic="no name", value=1)

@@ -18,7 +18,7 @@ constexpr std::size_t max_text = 4096;  // of a name or a path
 constexpr std::int64_t max_id = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t max_side = 65'535;  // of an image
 
-constexpr std::array<std::pair<std::string_view, client_op>, 13> ops{{{"ping", client_op::ping},
+constexpr std::array<std::pair<std::string_view, client_op>, 14> ops{{{"ping", client_op::ping},
                                                                       {"system", client_op::system},
                                                                       {"open", client_op::open},
                                                                       {"plot", client_op::plot},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, client_op>, 13> ops{{{"ping", c
                                                                       {"image", client_op::image},
                                                                       {"shown", client_op::shown},
                                                                       {"publish", client_op::publish},
+                                                                      {"unpublish", client_op::unpublish},
                                                                       {"close", client_op::close},
                                                                       {"play", client_op::play},
                                                                       {"pause", client_op::pause},
@@ -66,8 +67,8 @@ class fields {
       return fail("\"" + std::string(name) + "\" is a number above 0");
     to = found->get<double>();
   }
-  void flag(const char* name, bool& to) {
-    const json* const found = find(name, true);
+  void flag(const char* name, bool required, bool& to) {
+    const json* const found = find(name, required);
     if (found == nullptr) return;
     if (!found->is_boolean()) return fail("\"" + std::string(name) + "\" is true or false");
     to = found->get<bool>();
@@ -120,7 +121,7 @@ void read_fields(fields& from, client_message& found) {
   switch (found.op) {
     case client_op::none:
     case client_op::ping: break;
-    case client_op::system: from.flag("on", found.on); break;
+    case client_op::system: from.flag("on", true, found.on); break;
     case client_op::open:
       from.id(found.id);
       from.text("topic", true, found.topic);
@@ -145,8 +146,10 @@ void read_fields(fields& from, client_message& found) {
     case client_op::publish:
       from.text("topic", true, found.topic);
       from.text("like", false, found.like);
+      from.flag("keep", false, found.keep);
       from.any("value", found.value);
       break;
+    case client_op::unpublish: from.text("topic", true, found.topic); break;
     case client_op::play:
     case client_op::pause: break;
     case client_op::seek: from.time("time", found.time_ns); break;

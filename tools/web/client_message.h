@@ -20,6 +20,7 @@ enum class client_op : std::uint8_t {
   image,
   shown,
   publish,
+  unpublish,
   close,
   play,
   pause,
@@ -39,6 +40,7 @@ struct client_message {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   bool on = false;           // system
+  bool keep = false;         // publish: for late subscribers
   double number = 0;         // plot, resolution: points per second; rate: the rate
   std::int64_t time_ns = 0;  // seek
 };

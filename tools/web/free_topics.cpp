@@ -3,31 +3,40 @@
 #include <algorithm>
 #include <utility>
 
+#include "orc/directory.h"
+
 namespace orc::web {
+
+namespace {
+
+constexpr int subscribers_within_ms = 1000;
+
+}  // namespace
 
 std::size_t free_topics::topics_of(client who) const {
   return static_cast<std::size_t>(
       std::count_if(topics_.begin(), topics_.end(), [who](const auto& each) { return each.second.by.contains(who); }));
 }
 
-std::string free_topics::open(client who, const std::string& topic, const type_description& type) {
+std::string free_topics::open(client who, const std::string& topic, const type_description& type, bool keep) {
   const auto at = topics_.find(topic);
   if (at != topics_.end() && at->second.by.contains(who) && at->second.type == hash_of(type)) return {};
   if (topics_of(who) >= max_client_topics)
     return "you publish too many topics: " + std::to_string(max_client_topics) + " is the limit";
   if (at != topics_.end()) {
-    if (at->second.type != hash_of(type)) return "topic '" + topic + "' is published already, with another type";
+    if (at->second.type != hash_of(type))
+      return "topic '" + topic + "' is published from here already, with another type";
     at->second.by.insert(who);
     return {};
   }
   if (topics_.size() == max_topics)
     return "too many topics are published from here: " + std::to_string(max_topics) + " is the limit";
-  if (std::string problem = register_topic(topic, type); !problem.empty()) return problem;
+  if (std::string problem = register_topic(topic, type, keep); !problem.empty()) return problem;
   topics_.emplace(topic, free_topic{hash_of(type), {who}});
   return {};
 }
 
-std::string free_topics::register_topic(const std::string& topic, const type_description& type) {
+std::string free_topics::register_topic(const std::string& topic, const type_description& type, bool keep) {
   if (!participant_) {
     participant_options options;
     options.broker = broker_;
@@ -36,11 +45,23 @@ std::string free_topics::register_topic(const std::string& topic, const type_des
   }
   topic_options options;
   options.type = type;
+  options.keep_last = keep;
   const result done = participant_->register_topic(topic, options);
-  if (done) return {};
+  if (done) {
+    await_subscribers(topic);
+    return {};
+  }
   // Without a broker the topic would stay registered, and no one could know.
   if (done.code() == errc::no_broker) (void)participant_->unregister_topic(topic);
   return done.error().message();
+}
+
+// A sample that is not kept reaches only who is connected.
+void free_topics::await_subscribers(const std::string& topic) {
+  topic_state state;
+  directory from({.broker = broker_});
+  if (from.describe(topic, state) && state.subscription_count != 0)
+    (void)participant_->publisher(topic).wait_readers(1, subscribers_within_ms);
 }
 
 std::string free_topics::send(client who, const std::string& topic, std::span<const std::byte> sample) {

@@ -22,9 +22,11 @@ class free_topics {
 
   explicit free_topics(std::string broker) : broker_(std::move(broker)) {}
 
-  // Registers the topic. Clients may publish one together if they give it the same type. Returns why this client may
-  // not publish it; empty: it may.
-  [[nodiscard]] std::string open(client who, const std::string& topic, const type_description& type);
+  // Registers the topic, and gives subscribers that wait for it a moment to connect. `keep`: subscribers that come
+  // later get the last sample; off by default, because clients send commands. Clients may publish a topic together if
+  // they give it the same type; the first one decides `keep`. Returns why this client may not publish it; empty: it
+  // may.
+  [[nodiscard]] std::string open(client who, const std::string& topic, const type_description& type, bool keep = false);
   // Returns why the sample was not sent; empty: it was.
   [[nodiscard]] std::string send(client who, const std::string& topic, std::span<const std::byte> sample);
   // The topic ends, unless other clients publish it too. leave(): all of the client's topics.
@@ -44,7 +46,8 @@ class free_topics {
   };
 
   [[nodiscard]] std::size_t topics_of(client who) const;
-  [[nodiscard]] std::string register_topic(const std::string& topic, const type_description& type);
+  [[nodiscard]] std::string register_topic(const std::string& topic, const type_description& type, bool keep);
+  void await_subscribers(const std::string& topic);
 
   const std::string broker_;
   std::optional<participant> participant_;

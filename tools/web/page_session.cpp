@@ -112,6 +112,9 @@ void page_session::obey(const client_message& message) {
       if (auto* const image = find<page_image>(message)) image->shown();
       return;
     case client_op::publish: return publish(message);
+    case client_op::unpublish:
+      if (desk_) from_.publish->end(*desk_, message.topic);
+      return;
     case client_op::close: return close(message.id);
     case client_op::play:
     case client_op::pause:
@@ -169,7 +172,7 @@ void page_session::close(std::int64_t id) {
 
 void page_session::publish(const client_message& message) {
   if (!desk_) return fail(message, "publishing is off: start orc-web with --allow-publish");
-  if (!from_.publish->submit(*desk_, message.topic, message.like, message.value))
+  if (!from_.publish->submit(*desk_, {message.topic, message.like, message.value, message.keep}))
     fail(message, "samples come faster than they can be published");
 }
 

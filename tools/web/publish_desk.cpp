@@ -32,25 +32,28 @@ class publish_desk::json_topics {
  public:
   json_topics(std::string broker, int stop_fd) : broker_(std::move(broker)), stop_fd_(stop_fd) {}
 
-  [[nodiscard]] std::string publish(free_topics& to, client who, const std::string& topic, const std::string& like,
-                                    const std::string& json) {
-    auto at = known_.find(topic);
-    if (at == known_.end() || !to.has(topic)) {
+  [[nodiscard]] std::string publish(free_topics& to, client who, const json_sample& sample) {
+    auto at = known_.find(sample.topic);
+    if (at == known_.end() || !to.has(sample.topic)) {
       std::erase_if(known_, [&to](const auto& each) { return !to.has(each.first); });
       json_topic made;
-      if (std::string problem = describe(like, made); !problem.empty()) return problem;
-      if (std::string problem = to.open(who, topic, made.type); !problem.empty()) return problem;
-      at = known_.insert_or_assign(topic, std::move(made)).first;
-    } else if (!like.empty() && like != at->second.like) {
-      return "topic '" + topic + "' is published already, with another type";
-    } else if (!to.publishes(who, topic)) {
-      if (std::string problem = to.open(who, topic, at->second.type); !problem.empty()) return problem;
+      if (std::string problem = describe(sample.like, made); !problem.empty()) return problem;
+      at = known_.insert_or_assign(sample.topic, std::move(made)).first;
+    } else if (!sample.like.empty() && sample.like != at->second.like) {
+      return "topic '" + sample.topic + "' is published from here already, with another type: end it first";
     }
-    if (!at->second.decoder) return to.send(who, topic, std::as_bytes(std::span(json)));
-    std::vector<std::byte> sample;
-    if (const result made = types::from_json(*at->second.decoder, json, sample, max_sample_bytes); !made)
-      return made.error().message();
-    return to.send(who, topic, sample);
+    // Read before the topic is registered: a sample that cannot be sent must not take the name.
+    std::vector<std::byte> bytes;
+    if (at->second.decoder) {
+      if (const result made = types::from_json(*at->second.decoder, sample.value, bytes, max_sample_bytes); !made)
+        return made.error().message();
+    }
+    if (!to.publishes(who, sample.topic)) {
+      if (std::string problem = to.open(who, sample.topic, at->second.type, sample.keep); !problem.empty())
+        return problem;
+    }
+    return to.send(who, sample.topic,
+                   at->second.decoder ? std::span<const std::byte>(bytes) : std::as_bytes(std::span(sample.value)));
   }
 
  private:
@@ -82,12 +85,12 @@ publish_desk::publish_desk(publish_queue& queue, std::string broker)
 
 publish_desk::~publish_desk() = default;
 
-bool publish_desk::submit(client who, std::string topic, std::string like, std::string json) {
-  const std::size_t bytes = json.size();
-  return queue_.submit(who, topic, bytes,
-                       [types = topics_, who, topic, like = std::move(like), json = std::move(json)](free_topics& to) {
-                         return types->publish(to, who, topic, like, json);
-                       });
+bool publish_desk::submit(client who, json_sample sample) {
+  std::string topic = sample.topic;
+  const std::size_t bytes = sample.value.size();
+  return queue_.submit(
+      who, std::move(topic), bytes,
+      [types = topics_, who, sample = std::move(sample)](free_topics& to) { return types->publish(to, who, sample); });
 }
 
 }  // namespace orc::web

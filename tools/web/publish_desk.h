@@ -3,11 +3,20 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/web/publish_queue.h"
 
 namespace orc::web {
+
+// A sample of the page.
+struct json_sample {
+  std::string topic = {};
+  std::string like = {};  // a topic whose type it takes; empty: it is JSON
+  std::string value = {};
+  bool keep = false;  // for subscribers that come later; the first sample of a topic decides
+};
 
 // Any thread may call; no call waits.
 class publish_desk {
@@ -24,9 +33,11 @@ class publish_desk {
   // Its topics end, unless other clients publish them too.
   void leave(client who) noexcept { queue_.leave(who); }
 
-  // Sends a sample, and registers its topic the first time: as `like` (its type is taken), else as JSON without a type.
-  // False: this client has too many samples that wait.
-  [[nodiscard]] bool submit(client who, std::string topic, std::string like, std::string json);
+  // Sends a sample, and registers its topic the first time, if the sample can be sent. False: this client has too many
+  // samples that wait.
+  [[nodiscard]] bool submit(client who, json_sample sample);
+  // The topic ends, unless other clients publish it too.
+  void end(client who, std::string topic) { queue_.end(who, std::move(topic)); }
   [[nodiscard]] std::vector<publish_answer> answers(client who) { return queue_.answers(who); }
 
  private:

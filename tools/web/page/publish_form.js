@@ -28,6 +28,7 @@ function jsonOf(tree, path = '') {
 
 export class PublishForm {
   #connection;
+  #own = new Set();  // topics that this page publishes
   #fill = null;  // the opened topic whose newest sample fills the form
 
   constructor(connection) {
@@ -48,13 +49,20 @@ export class PublishForm {
       }
     });
     this.dialog.addEventListener('close', () => this.#stopFilling());
-    connection.addEventListener('published', ({detail}) => this.#tell(`Sent on ${quoted(detail.topic)}.`, false));
+    connection.addEventListener('published', ({detail}) => {
+      this.#tell(`Sent on ${quoted(detail.topic)}.`, false);
+      this.#own.add(detail.topic);
+      this.#showOwn();
+    });
     connection.addEventListener('error', ({detail}) => {
       if (detail?.about === 'publish') this.#tell(visible(detail.message, 1000), true);
     });
   }
 
+  // The topics of a connection end with it.
   allow(allowed) {
+    this.#own.clear();
+    this.#showOwn();
     byId('publish-open').hidden = !allowed;
     if (!allowed && this.dialog.open) this.dialog.close();
   }
@@ -90,7 +98,23 @@ export class PublishForm {
     }
     const like = this.like.value === '' ? {} : {like: this.like.value};
     this.#tell('Sending …', false);
-    this.#connection.command({op: 'publish', topic: this.name.value, value, ...like});
+    this.#connection.command({op: 'publish', topic: this.name.value, value, keep: byId('publish-keep').checked, ...like});
+  }
+
+  #showOwn() {
+    const list = byId('publish-own');
+    list.hidden = this.#own.size === 0;
+    list.replaceChildren(...[...this.#own].map((topic) => {
+      const end = h('button', {type: 'button', title: 'End this topic', text: 'End', onclick: () => this.#end(topic)});
+      return h('li', {}, h('span', {text: visible(topic, 200)}), end);
+    }));
+  }
+
+  #end(topic) {
+    this.#connection.command({op: 'unpublish', topic});
+    this.#own.delete(topic);
+    this.#showOwn();
+    this.#tell(`Ended ${quoted(topic)}.`, false);
   }
 
   #fillIn() {
