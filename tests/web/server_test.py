@@ -278,12 +278,12 @@ def case_publishing() -> None:
             assert "state publisher" in client.until("error")["message"]
             client.send("publish", topic="no name", value=1)
             client.until("error")
-            for index in range(62):
+            for index in range(63):
                 client.send("publish", topic=f"many{index}", value=index)
                 client.until("published")
-            client.send("publish", topic="many62", value=62)
+            client.send("publish", topic="many63", value=63)
             assert "64 is the limit" in client.until("error")["message"]
-            other.send("publish", topic="many62", value=62)
+            other.send("publish", topic="many63", value=63)
             other.until("published")
         with Client(system) as client:  # the topics ended with their client
             end = time.monotonic() + PATIENCE_S
