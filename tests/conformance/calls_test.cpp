@@ -254,7 +254,8 @@ TEMPLATE_TEST_CASE("calls: a service that is withdrawn ends its calls; another o
   pair.service = {};
   const auto code = open.get().code();
   CHECK((code == orc::call_errc::server_died || code == orc::call_errc::failed));
-  CHECK(pair.client.wait_for_service(service_name, 0ms).code() == orc::errc::timed_out);
+  // The client learns of it when it sees the end of the link.
+  CHECK(wait_until([&] { return pair.client.wait_for_service(service_name, 0ms).code() == orc::errc::timed_out; }));
   pair.serve();
   CHECK(pair.call(call_order::echo).get());
   auto second = pair.client.serve(service_name, obeying(pair.counts));

@@ -80,7 +80,7 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
     std::mt19937 random(std::random_device{}());
     while (endings.count() < callers * each) {
       // Paces the kills; nothing is expected to have happened by then.
-      std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 80));
+      std::this_thread::sleep_for(std::chrono::milliseconds(40 + random() % 120));
       switch (random() % 3) {
         case 0:
           server.kill();

@@ -2,6 +2,7 @@
 // waits for but someone wants to hear of.
 #include <algorithm>
 #include <random>
+#include <system_error>
 
 #include "client_channel.h"
 #include "orc/calls.h"
