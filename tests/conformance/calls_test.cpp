@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("calls: a full queue is busy, and a newer call replaces a wai
 
 TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply", "[conformance]",
                    ORC_TEST_CALL_TRANSPORTS) {
-  const std::size_t pool = GENERATE(0, 3);
+  const std::size_t pool = GENERATE(0U, 3U);
   call_pair<TestType> pair;
   pair.serve({.threads = pool, .queue = 1000});
   std::atomic<int> right{0};
