@@ -60,8 +60,8 @@ std::string free_topics::register_topic(const std::string& topic, const type_des
 void free_topics::await_subscribers(const std::string& topic) {
   topic_state state;
   directory from({.broker = broker_});
-  if (from.describe(topic, state) && state.subscription_count != 0)
-    (void)participant_->publisher(topic).wait_readers(1, subscribers_within_ms);
+  if (from.describe(topic, state))
+    (void)participant_->publisher(topic).wait_readers(state.subscription_count, subscribers_within_ms);
 }
 
 std::string free_topics::send(client who, const std::string& topic, std::span<const std::byte> sample) {
