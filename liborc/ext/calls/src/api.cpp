@@ -170,7 +170,7 @@ result find_services(directory& in, std::string_view interface, std::vector<serv
   for (const topic_state& topic : topics) {
     if (!topic.publication || !topic.publication->type || topic.publication->type->name != service_type_name) continue;
     type_description type;
-    const result read = in.find_type(*topic.publication->type, type);
+    result read = in.find_type(*topic.publication->type, type);
     if (read.code() == errc::unknown_type) continue;
     if (!read) return read;
     service_description service{.name = topic.name, .server = topic.publication->participant};

@@ -94,7 +94,7 @@ std::shared_ptr<client_channel> calls_component::channel(std::string_view servic
       return nullptr;
     }
   }
-  const auto made = std::make_shared<client_channel>(participant_, std::string(service));
+  auto made = std::make_shared<client_channel>(participant_, std::string(service));
   channels_.emplace(service, made);
   return made;
 }
@@ -109,7 +109,7 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
     made = {errc::bad_argument, "a service needs a broker, and this participant uses none"};
     return nullptr;
   }
-  const auto core =
+  auto core =
       std::make_shared<service_core>(participant_, std::string(name), std::move(types), std::move(handler), options);
   {
     const std::lock_guard lock(mutex_);

@@ -205,7 +205,7 @@ void service_client::finish(service_call& call) {
   open_.erase(call.id);  // after the reply: see take_open_calls
 }
 
-void service_client::refuse(const service_call& call, call_error why) {
+void service_client::refuse(const service_call& call, const call_error& why) {
   service_.count_refused();
   const std::lock_guard lock(mutex_);
   (void)send(call_kind::error, call.id, encode(why));

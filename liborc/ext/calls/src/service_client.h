@@ -56,7 +56,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   // Sends the call's reply or error. It is open no more.
   void finish(service_call& call);
   // Ends a call that never ran.
-  void refuse(const service_call& call, call_error why);
+  void refuse(const service_call& call, const call_error& why);
   [[nodiscard]] bool is_cancelled(service_call& call) noexcept;
 
  private:
