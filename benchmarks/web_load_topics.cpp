@@ -15,12 +15,12 @@
 
 namespace web_load {
 
-struct State {
+struct state {
   std::int64_t stamp_ns;
   double q[3];
   double torque;
 };
-ORC_DESCRIBE(State, (stamp_ns, "ns"), (q, "rad"), (torque, "Nm"))
+ORC_DESCRIBE(state, (stamp_ns, "ns"), (q, "rad"), (torque, "Nm"))
 
 }  // namespace web_load
 
@@ -32,7 +32,7 @@ class sender {
  public:
   explicit sender(const topics_plan& plan) : participant_(participant_at(plan.broker, "web_load (publisher)")) {
     for (int i = 0; i < plan.topics; ++i)
-      topics_.push_back(participant_.register_topic<web_load::State>(topic_of(plan.number, i)));
+      topics_.push_back(participant_.register_topic<web_load::state>(topic_of(plan.number, i)));
   }
 
   [[nodiscard]] bool good() const {
@@ -57,8 +57,8 @@ class sender {
 
  private:
   orc::participant participant_;
-  std::vector<orc::typed_publisher<web_load::State>> topics_;
-  web_load::State state_{};
+  std::vector<orc::typed_publisher<web_load::state>> topics_;
+  web_load::state state_{};
   std::uint64_t number_ = 0;
 };
 
@@ -91,10 +91,10 @@ class sender {
 
 void read_as_planned(const topics_plan& plan, channel& line) {
   orc::participant participant(participant_at(plan.broker, "web_load (subscriber)"));
-  std::vector<orc::typed_subscriber<web_load::State>> topics;
+  std::vector<orc::typed_subscriber<web_load::state>> topics;
   std::vector<pollfd> items{{line.fd(), POLLIN, 0}};
   for (int i = 0; i < plan.topics; ++i) {
-    topics.push_back(participant.request_topic<web_load::State>(topic_of(plan.number, i)));
+    topics.push_back(participant.request_topic<web_load::state>(topic_of(plan.number, i)));
     items.push_back({topics.back().fd(), POLLIN, 0});
   }
   std::vector<bool> seen(topics.size());

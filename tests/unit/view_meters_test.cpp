@@ -6,7 +6,6 @@
 using namespace orc::view;
 using namespace std::chrono_literals;
 using orc::publication_counters;
-using orc::subscription_counters;
 
 namespace {
 
