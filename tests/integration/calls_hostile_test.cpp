@@ -74,6 +74,7 @@ struct lied_to_server {
 TEST_CASE("calls: a request that comes twice runs once, and missing ones are reported", "[integration]") {
   lied_to_server side;
   liar client = side.make_liar();
+  (void)client.next(call_kind::welcome);                  // the answers reach it now
   client.send(lied_to_server::request(1), bytes_of({}));  // before hello: its type is not accepted
   CHECK(client.next(call_kind::error).id == 1);
   side.greet(client);
