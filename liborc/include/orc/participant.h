@@ -151,11 +151,11 @@ class ORC_API participant {
   template <class Request, class Reply, class Handler>
   [[nodiscard]] service serve(std::string_view name, Handler handler, const service_options& options);
   [[nodiscard]] call_future<std::vector<std::byte>> call(std::string_view name, std::span<const std::byte> request,
-                                                         std::chrono::nanoseconds deadline);
+                                                         std::chrono::nanoseconds deadline);  // See orc/calls.h.
   template <class Reply, class Request>
   [[nodiscard]] call_future<Reply> call(std::string_view name, const Request& request,
-                                        std::chrono::nanoseconds deadline);
-  [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);
+                                        std::chrono::nanoseconds deadline);                         // See orc/calls.h.
+  [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);  // See orc/calls.h.
 
   // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
   // valid until the component was ended, also when this one is moved. Null, without a call of `make`: see `usable`.
