@@ -43,7 +43,13 @@ class _Subscriber(Protocol[T_co]):
 class PastSample(Generic[T_co]):
     """A sample that a History keeps: a copy of its bytes."""
 
-    __slots__ = ("_codec", "data", "missed", "sequence", "stamp_ns")
+    __slots__ = {
+        "_codec": None,
+        "data": "The bytes.",
+        "missed": "Samples of the same publication that were skipped before this one.",
+        "sequence": "Counts the samples of one publication, from 1.",
+        "stamp_ns": "When the sample was sent: ns since the Unix epoch, on the sending host's CLOCK_REALTIME.",
+    }
 
     def __init__(self, data: bytes, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]]) -> None:
         self.data = data
@@ -206,12 +212,13 @@ class History(Generic[T_co]):
     def interpolate(self, field: Field, stamp_ns: int, kind: str = "linear") -> Any:
         """Returns the field between two samples: a number, or an array of the field's shape.
 
-        kind:
-            "nearest": of the sample that is nearest in time; of two equally near, the earlier one.
-            "linear": on the straight line between the two samples.
-            "cubic": on a cubic Hermite spline, with the slopes of numpy.gradient.
-            "slerp": a rotation of four numbers, on the shorter arc, with length 1. A field of a struct with the unit
-                "quaternion" is one, and "linear" and "cubic" then mean "slerp".
+        kind: how the value is found.
+
+        - "nearest": that of the sample that is nearest in time; of two equally near, the earlier one.
+        - "linear": on the straight line between the two samples.
+        - "cubic": on a cubic Hermite spline, with the slopes of numpy.gradient.
+        - "slerp": a rotation of four numbers, on the shorter arc, with length 1. A field of a struct with the unit
+          "quaternion" is one, and "linear" and "cubic" then mean "slerp".
 
         Returns None for times before the oldest sample and after the newest one. Raises BadSample for a sample of
         another type, and BadArgument for a field that the samples do not have.
