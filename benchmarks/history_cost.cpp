@@ -1,6 +1,5 @@
 // What keeping the past costs per receive (orc/history.h). Samples are sent in batches to one in-order subscription,
 // which receives a batch plainly and the next one with a history of 10,000 samples: 10 s at 1 kHz.
-#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -12,6 +11,7 @@
 #include "orc.h"
 #include "orc/history.h"
 #include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
 #include "tools/support/text.h"
 
 namespace orc::bench {
@@ -25,11 +25,6 @@ struct options {
   std::vector<std::string> sizes{"10", "100", "1k"};
   int batches = 200;
 };
-
-[[nodiscard]] double median(std::vector<double> all) {
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
-}
 
 // ns per call of `receive`, which gets one sample.
 template <class Receive>

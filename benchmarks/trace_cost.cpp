@@ -15,6 +15,7 @@
 #include "benchmarks/support/private_broker.h"
 #include "orc.h"
 #include "tools/support/scratch_dir.h"
+#include "tools/support/summary.h"
 #include "tools/support/text.h"
 
 namespace orc::bench {
@@ -37,12 +38,6 @@ struct costs {
 
 [[nodiscard]] double ns_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The median of the batches, so that a batch during which another process ran does not count.
-[[nodiscard]] double median(std::vector<double> all) {
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
 }
 
 int measure(std::size_t size, int batches) {
@@ -69,6 +64,7 @@ int measure(std::size_t size, int batches) {
     for (int n = 0; n < batch; ++n) (void)from.recv(0);
     nothing.push_back(ns_since(start) / batch);
   }
+  // So that a batch during which another process ran does not count.
   std::printf("%.1f %.1f %.1f\n", median(receive), median(nothing), median(send));
   return 0;
 }
