@@ -209,10 +209,7 @@ class caller {
     {
       const watchdog watch(progress, give_up);
       const auto some = [&](std::uint64_t n) { return ping(end, payload_, n, wait_mode::block, progress, ns); };
-      complete = warm_up(some, 1000, seconds / 4);
-      const std::uint64_t count = count_for(seconds, ns, 20, 200'000);
-      ns.clear();
-      complete = complete && ping(end, payload_, count, wait_mode::block, progress, ns);
+      complete = warm_up_and_measure(some, seconds, 200'000, ns);
     }
     if (what != subject::call) (void)end.send(nullptr, 0);  // ends the echo, also after a failure
     const auto other = line_.get<state>(5000);

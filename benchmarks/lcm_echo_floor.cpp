@@ -56,10 +56,7 @@ summary ping_pong_trial(const echo_options& o, implementation which, client& wit
     {
       const watchdog watch(progress, [&] { end.close(); });
       const auto some = [&](std::uint64_t n) { return ping(end, payload, n, wait_mode::block, progress, ns); };
-      complete = warm_up(some, 1000, o.seconds / 4);
-      const std::uint64_t count = count_for(o.seconds, ns, 20, 1'000'000);
-      ns.clear();
-      complete = complete && some(count);
+      complete = warm_up_and_measure(some, o.seconds, 1'000'000, ns);
     }
     do {
       (void)end.send(nullptr, 0);  // ends the echo, when it is not lost

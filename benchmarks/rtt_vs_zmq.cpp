@@ -137,10 +137,7 @@ class ping_side {
     {
       const watchdog watch(progress, give_up);
       const auto some = [&](std::uint64_t n) { return ping(end, payload_, n, cell_.wait, progress, ns); };
-      complete = meet(end) && warm_up(some, 1000, seconds / 4);
-      const std::uint64_t count = count_for(seconds, ns, 20, 200'000);
-      ns.clear();
-      complete = complete && ping(end, payload_, count, cell_.wait, progress, ns);
+      complete = meet(end) && warm_up_and_measure(some, seconds, 200'000, ns);
     }
     (void)end.send(nullptr, 0);  // ends the echo, also after a failure
     if (!complete) return false;

@@ -218,10 +218,7 @@ class comparison {
     {
       const watchdog watch(progress, [&] { end.close(); });
       const auto some = [&](std::uint64_t n) { return ping(end, payload, n, wait_mode::block, progress, ns); };
-      complete = warm_up(some, 1000, options_.seconds / 4);
-      const std::uint64_t count = count_for(options_.seconds, ns, 20, 1'000'000);
-      ns.clear();
-      complete = complete && some(count);
+      complete = warm_up_and_measure(some, options_.seconds, 1'000'000, ns);
     }
     (void)end.send(nullptr, 0);  // ends the echo
     const auto other = line_.get<state>(5000);

@@ -184,4 +184,14 @@ inline std::uint64_t count_for(double seconds, const std::vector<std::int64_t>& 
   return std::clamp(static_cast<std::uint64_t>(seconds * 1e9 / typical), least, most);
 }
 
+// Warms up, then measures as many round trips as fit into `seconds`, at most `most`. `some(n)` makes n of them and
+// appends their times to `ns`, which ends with those of the measurement. False: some() was.
+template <class Some>
+bool warm_up_and_measure(Some some, double seconds, std::uint64_t most, std::vector<std::int64_t>& ns) {
+  if (!warm_up(some, 1000, seconds / 4)) return false;
+  const std::uint64_t count = count_for(seconds, ns, 20, most);
+  ns.clear();
+  return some(count);
+}
+
 }  // namespace orc::bench
