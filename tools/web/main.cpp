@@ -40,7 +40,7 @@ int serve(web::web_server& server, const detail::stop_signal& stop, detail::door
   for (const std::string& each : server.urls()) std::printf("%s\n", each.c_str());
   std::fflush(stdout);
   if (!server.address().address.is_loopback())
-    note("there is no password: whoever reaches this address sees all topics");
+    note("there is no password: every program that reaches this address sees all topics");
   server.run(stop.fd(), news);
   return 0;
 }

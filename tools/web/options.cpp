@@ -75,14 +75,13 @@ std::variant<options, int> read_options(int argc, char** argv) {
   app.set_version_flag("--version", std::string("orc-web ") + orc::version());
   app.add_option("file", found.files, "Recordings: MCAP files or LCM logs. Several are shown as one")
       ->type_name("FILE");
-  auto* const where =
-      app.add_option(
-             "--listen", listen,
-             "Serve at this IP address and port; one of them is enough. There is no password: whoever reaches the "
-             "address sees all topics")
-          ->type_name("ADDRESS:PORT")
-          ->check(problem_of_address)
-          ->capture_default_str();
+  auto* const where = app.add_option("--listen", listen,
+                                     "Serve at this IP address and port; one of them is enough. There is no password: "
+                                     "every program that reaches the "
+                                     "address sees all topics")
+                          ->type_name("ADDRESS:PORT")
+                          ->check(problem_of_address)
+                          ->capture_default_str();
   app.add_option("--port", port, "The same as --listen 127.0.0.1:PORT. 0: any free port")
       ->type_name("PORT")
       ->check(cli::between(0, 65535))

@@ -19,7 +19,7 @@ constexpr std::size_t max_sample_bytes = std::size_t{4} << 20;
 [[nodiscard]] std::string find_type(directory& from, const std::string& topic, type_description& found) {
   topic_state state;
   if (const result asked = from.describe(topic, state); !asked) return asked.error().message();
-  if (!state.publication) return "nobody publishes topic '" + topic + "'";
+  if (!state.publication) return "no program publishes topic '" + topic + "'";
   if (!state.publication->type) return "topic '" + topic + "' is untyped";
   const result asked = from.find_type(*state.publication->type, found);
   return asked ? "" : asked.error().message();
