@@ -1,8 +1,15 @@
 #include "tools/web/foxglove_channels.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace orc::web {
+
+std::shared_ptr<const foxglove_channel> find_channel(const foxglove_channels& channels, std::uint32_t id) {
+  const auto at = std::lower_bound(channels.begin(), channels.end(), id,
+                                   [](const auto& each, std::uint32_t wanted) { return each->id < wanted; });
+  return at != channels.end() && (*at)->id == id ? *at : nullptr;
+}
 
 bool channel_registry::set(const std::string& topic, const std::shared_ptr<const foxglove_type>& type) {
   const auto at = by_topic_.find(topic);

@@ -31,6 +31,9 @@ struct foxglove_channel {
 // In the order of their ids.
 using foxglove_channels = std::vector<std::shared_ptr<const foxglove_channel>>;
 
+// Null: there is none with this id.
+[[nodiscard]] std::shared_ptr<const foxglove_channel> find_channel(const foxglove_channels& channels, std::uint32_t id);
+
 // What a source of channels knows now.
 struct channel_list {
   std::uint64_t number = 0;                                       // another one for another list

@@ -15,13 +15,6 @@ constexpr std::size_t max_noted = 16;             // origins that were refused
 constexpr std::size_t max_noted_bytes = 256;
 constexpr auto report_pause = 1s;  // before the same status again
 
-[[nodiscard]] std::shared_ptr<const foxglove_channel> find_channel(const channel_list& list, std::uint32_t id) {
-  if (!list.channels) return nullptr;
-  const auto at = std::lower_bound(list.channels->begin(), list.channels->end(), id,
-                                   [](const auto& each, std::uint32_t wanted) { return each->id < wanted; });
-  return at != list.channels->end() && (*at)->id == id ? *at : nullptr;
-}
-
 }  // namespace
 
 bool foxglove_session_maker::admits(std::string_view origin) {
@@ -107,7 +100,7 @@ void foxglove_session::obey(const foxglove_message& message) {
 
 void foxglove_session::subscribe(const foxglove_subscription_request& wanted) {
   const std::string name = "channel " + std::to_string(wanted.channel);
-  auto channel = find_channel(list_, wanted.channel);
+  auto channel = list_.channels ? find_channel(*list_.channels, wanted.channel) : nullptr;
   if (!channel) return report(status_level::error, name + " does not exist");
   if (subscriptions_.contains(wanted.id))
     return report(status_level::error, "subscription " + std::to_string(wanted.id) + " exists already");
@@ -168,7 +161,7 @@ void foxglove_session::take_list() {
 void foxglove_session::end_subscriptions() {
   std::vector<std::uint32_t> ended;
   for (const auto& [id, each] : subscriptions_)
-    if (!find_channel(list_, each->channel().id)) ended.push_back(id);
+    if (!find_channel(*list_.channels, each->channel().id)) ended.push_back(id);
   for (const std::uint32_t id : ended) unsubscribe(id);
 }
 

@@ -26,12 +26,6 @@ constexpr std::uint8_t op_playback_state = 5;
   return static_cast<std::uint64_t>(std::max<std::int64_t>(time_ns, 0));
 }
 
-[[nodiscard]] bool has_channel(const foxglove_channels& channels, std::uint32_t id) {
-  const auto at = std::lower_bound(channels.begin(), channels.end(), id,
-                                   [](const auto& each, std::uint32_t wanted) { return each->id < wanted; });
-  return at != channels.end() && (*at)->id == id;
-}
-
 }  // namespace
 
 void foxglove_advertiser::show(std::shared_ptr<const foxglove_channels> channels) {
@@ -60,7 +54,7 @@ bool foxglove_advertiser::take(frame& to) {
 bool foxglove_advertiser::take_ended(frame& to) {
   std::vector<std::uint32_t> ended;
   std::erase_if(told_, [&](std::uint32_t id) {
-    if (has_channel(*channels_, id)) return false;
+    if (find_channel(*channels_, id)) return false;
     ended.push_back(id);
     return true;
   });
