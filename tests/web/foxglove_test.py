@@ -432,7 +432,8 @@ def case_hostile_frames() -> None:
                 code, reason = client.close_frame()
                 assert code == POLICY_VIOLATION and reason, (bad[:20], code, reason)
         with Client(system) as client:
-            client.socket.send(b"\1" + bytes(2 << 20))
+            # Its header is enough. The kernel drops the close frame when bytes that the server did not read are left.
+            client.socket.socket.sendall(b"\x82\xff" + (2 << 20).to_bytes(8, "big") + bytes(4))
             assert client.close_frame()[0] == TOO_BIG
         with Client(system) as client:
             for bad, words in (({"op": "fly"}, "fly"), ({}, "op"), ({"op": 5}, "op"), ({"op": "getParameters"}, "getParameters"),
