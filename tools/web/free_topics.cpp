@@ -27,6 +27,7 @@ std::string free_topics::open(client who, const std::string& topic, const type_d
     if (at->second.type != hash_of(type))
       return "topic '" + topic + "' is published from here already, with another type";
     at->second.by.insert(who);
+    await_subscribers(topic);
     return {};
   }
   if (topics_.size() == max_topics)
