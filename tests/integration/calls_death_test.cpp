@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "orc/directory.h"
 #include "support/call_peer.h"
 #include "support/call_peers.h"
@@ -65,7 +67,7 @@ TEST_CASE("calls: a server that is killed ends its calls at once, and its succes
   REQUIRE(side.call(call_order::echo).get());
   auto first = side.call(call_order::hold);
   auto second = side.call(call_order::hold);
-  int called = 0;
+  std::atomic<int> called = 0;
   second.then([&](const orc::call_result<std::vector<std::byte>>& got) {
     if (got.code() == orc::call_errc::server_died) ++called;
   });
