@@ -13,8 +13,8 @@ clang-format and clang-tidy (of Debian 12: version 14) over our C++, the directi
 that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax check over the Python files, ruff and
 mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
 comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
-Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again until it, or a
-header of ours, changes, in no clone: ~/.cache/orc-lint remembers it for a month.
+Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again, in no clone, until
+it changes or a header of ours that it includes: ~/.cache/orc-lint remembers it for a month.
 TEXT
 }
 
@@ -41,7 +41,7 @@ check_includes() {
 }
 
 # The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash of
-# everything of ours that it could see: any header change checks all again, which keeps it correct without a scan.
+# everything of ours that it includes.
 check_tidy() {
   local tidy_tool compiler work=$ORC_ROOT/build/lint clean=${XDG_CACHE_HOME:-$HOME/.cache}/orc-lint
   tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1
@@ -57,8 +57,6 @@ check_tidy() {
     "$tidy_tool" --version
     files_named '*.clang-tidy' | xargs -r cat
     cat tools/dev.d/tidy.py
-    sed "s|$ORC_ROOT|.|g" build/release/compile_commands.json
-    files_named '*.h' '*.fbs' | xargs -r cat
   } >"$work/inputs"
   # GCC's precompiled headers mean nothing to clang
   sed 's| -Winvalid-pch -include [^ "]*cmake_pch.hxx||' build/release/compile_commands.json >"$work/compile_commands.json"

@@ -7,7 +7,8 @@ goes to the next such file, at last alone.
 
 usage: tidy.py WORK CLEAN TOOL COMPILER JOBS < FILES
 Each file of FILES that WORK/compile_commands.json compiles; what was found clean is remembered in the folder CLEAN by a
-hash of the file and of WORK/inputs, which holds everything else that it could see. Clones share CLEAN.
+hash of the file, its options, our headers that it includes, and WORK/inputs, which holds the settings. Clones share
+CLEAN.
 """
 
 import collections
@@ -22,6 +23,7 @@ import subprocess
 import sys
 
 FILES_TOGETHER = 16
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 # What every program or fuzz target defines once.
 ONCE = ("main", "LLVMFuzzerTestOneInput")
 
@@ -38,6 +40,18 @@ def options_of(entry):
     return tuple(kept)
 
 
+def include_folders(options):
+    """Where the options look for headers."""
+    words = iter(options)
+    folders = []
+    for word in words:
+        if word in ("-I", "-isystem", "-iquote"):
+            folders.append(next(words))
+        elif word.startswith("-I"):
+            folders.append(word[2:])
+    return folders
+
+
 def top_folder(root, file):
     return os.path.relpath(file, root).split(os.sep)[0]
 
@@ -49,12 +63,37 @@ class checker:
         self.header_filter = rf"{re.escape(root)}/(liborc|broker|tools|tests|benchmarks|schemas)/.*\.(h|cpp)$"
         with open(os.path.join(work, "inputs"), "rb") as file:
             self.inputs = hashlib.sha256(file.read())
+        self.read = {}  # path -> its hash, and what it includes
 
-    def stamp(self, file):
+    def contents(self, path):
+        if path not in self.read:
+            with open(path, "rb") as file:
+                text = file.read()
+            self.read[path] = (hashlib.sha256(text).digest(), [name.decode() for name in INCLUDE.findall(text)])
+        return self.read[path]
+
+    def seen_by(self, file, options):
+        """The file and those of our headers that it includes, whatever the preprocessor leaves out."""
+        folders = [folder for folder in include_folders(options) if folder.startswith(self.root)]
+        seen = {file}
+        waiting = [file]
+        while waiting:
+            path = waiting.pop()
+            for name in self.contents(path)[1]:
+                for folder in (os.path.dirname(path), *folders):
+                    found = os.path.normpath(os.path.join(folder, name))
+                    if found.startswith(self.root) and os.path.isfile(found):
+                        if found not in seen:
+                            seen.add(found)
+                            waiting.append(found)
+                        break
+        return sorted(seen)
+
+    def stamp(self, file, options):
         state = self.inputs.copy()
-        with open(file, "rb") as content:
-            state.update(content.read())
-        state.update(os.path.relpath(file, self.root).encode())
+        state.update("\n".join(options).replace(self.root, ".").encode())
+        for path in self.seen_by(file, options):
+            state.update(os.path.relpath(path, self.root).encode() + self.contents(path)[0])
         return os.path.join(self.clean, state.hexdigest()[:40])
 
     def together(self, files):
@@ -92,7 +131,7 @@ class checker:
         """What clang-tidy says of the files: whether all are clean, and its text."""
         text = ""
         clean = True
-        stamps = {file: self.stamp(file) for file in files}  # before: an edit meanwhile was not checked
+        stamps = {file: self.stamp(file, options) for file in files}  # before: an edit meanwhile was not checked
         while files:
             batch = files
             while len(batch) > 1:
@@ -132,7 +171,7 @@ def main():
                 groups[key].append(entry["file"])
     work = []
     for (directory, options, _), files in groups.items():
-        files = sorted(file for file in files if not os.path.exists(tidy.stamp(file)))
+        files = sorted(file for file in files if not os.path.exists(tidy.stamp(file, options)))
         parts = -(-len(files) // FILES_TOGETHER)
         for part in range(parts):
             work.append((files[part * len(files) // parts:(part + 1) * len(files) // parts], directory, options))
