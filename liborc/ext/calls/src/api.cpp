@@ -83,6 +83,7 @@ service participant::serve(std::string_view name,
       [handler = std::move(handler)](std::span<const std::byte> request, call_context& context,
                                      detail::reply_writer& to) {
         const std::vector<std::byte> reply = handler(request, context);
+        if (to.reserved()) return;
         std::byte* const at = to.reserve(reply.size());
         if (at != nullptr) std::ranges::copy(reply, at);
       },
@@ -163,22 +164,55 @@ result participant::wait_for_service(std::string_view name, std::chrono::millise
 
 // ---- directory ----
 
+namespace {
+
+// Whether the topic is a service. `type` and `service` are set if so.
+[[nodiscard]] result read_service(directory& in, const topic_state& topic, type_description& type,
+                                  service_description& service, bool& is_service) {
+  is_service = topic.publication && topic.publication->type && topic.publication->type->name == service_type_name;
+  if (!is_service) return {};
+  if (result read = in.find_type(*topic.publication->type, type); !read) return read;
+  service = {.name = topic.name, .server = topic.publication->participant};
+  if (detail::read_service_type(type, service)) return {};
+  return {errc::unknown_type, "the description of service " + topic.name + " cannot be read"};
+}
+
+}  // namespace
+
 result find_services(directory& in, std::string_view interface, std::vector<service_description>& found) {
   std::vector<topic_state> topics;
   if (result listed = in.topics("**", topics); !listed) return listed;
   std::vector<service_description> services;
   for (const topic_state& topic : topics) {
-    if (!topic.publication || !topic.publication->type || topic.publication->type->name != service_type_name) continue;
     type_description type;
-    result read = in.find_type(*topic.publication->type, type);
-    if (read.code() == errc::unknown_type) continue;
+    service_description service;
+    bool is_service = false;
+    result read = read_service(in, topic, type, service, is_service);
+    if (read.code() == errc::unknown_type || !is_service) continue;
     if (!read) return read;
-    service_description service{.name = topic.name, .server = topic.publication->participant};
-    if (!detail::read_service_type(type, service)) continue;
     if (interface.empty() || std::ranges::find(service.interfaces, interface) != service.interfaces.end())
       services.push_back(std::move(service));
   }
   found = std::move(services);
+  return {};
+}
+
+result find_service(directory& in, std::string_view name, service_description& found, type_description& request,
+                    type_description& reply) {
+  topic_state topic;
+  if (result asked = in.describe(name, topic); !asked) return asked;
+  type_description type;
+  service_description service;
+  bool is_service = false;
+  if (result read = read_service(in, topic, type, service, is_service); !read) return read;
+  if (!is_service) {
+    return {errc::unknown_topic,
+            topic.publication ? topic.name + " is a topic, not a service" : "no program serves " + topic.name};
+  }
+  if (!detail::read_schemas(type, request, reply))
+    return {errc::unknown_type,
+            "the description of service " + topic.name + " does not hold its schemas: they are too large"};
+  found = std::move(service);
   return {};
 }
 

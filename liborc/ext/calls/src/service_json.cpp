@@ -25,6 +25,26 @@ constexpr const char* member = "x-orc-service";
   return text;
 }
 
+// Nothing: it is not base64.
+[[nodiscard]] std::optional<std::string> from_base64(std::string_view text) {
+  std::string bytes;
+  std::uint32_t group = 0;
+  std::size_t digits = 0;
+  while (text.ends_with('=')) text.remove_suffix(1);
+  for (const char each : text) {
+    const auto value = each >= 'A' && each <= 'Z'   ? each - 'A'
+                       : each >= 'a' && each <= 'z' ? each - 'a' + 26
+                       : each >= '0' && each <= '9' ? each - '0' + 52
+                       : each == '+'                ? 62
+                       : each == '/'                ? 63
+                                                    : -1;
+    if (value < 0) return std::nullopt;
+    group = group << 6 | static_cast<std::uint32_t>(value);
+    if (++digits % 4 != 1) bytes.push_back(static_cast<char>(group >> (6 - 2 * ((digits - 1) % 4)) & 255));
+  }
+  return bytes;
+}
+
 [[nodiscard]] json describe(const type_description& type, bool with_schema) {
   if (type.empty()) return nullptr;
   char hash[17] = {};
@@ -47,6 +67,21 @@ constexpr const char* member = "x-orc-service";
   type.hash = std::stoull(from.at("hash").get<std::string>(), nullptr, 16);
   type.schema_size = from.at("schemaSize").get<std::size_t>();
   return type;
+}
+
+[[nodiscard]] bool read_schema(const json& from, type_description& type) {
+  if (from.is_null()) {
+    type = {};
+    return true;
+  }
+  const topic_type known = read_type(from);
+  type = {known.name, known.schema_encoding, known.message_encoding, {}};
+  if (const auto found = from.find("schema"); found != from.end()) {
+    auto schema = from_base64(found->get_ref<const std::string&>());
+    if (!schema) return false;
+    type.schema = *std::move(schema);
+  }
+  return type.schema.size() == known.schema_size && hash_of(type) == known.hash;
 }
 
 }  // namespace
@@ -83,9 +118,17 @@ bool read_service_type(const type_description& type, service_description& found)
   return false;
 }
 
+bool read_schemas(const type_description& type, type_description& request, type_description& reply) try {
+  const json service = json::parse(type.schema).at(member);
+  return read_schema(service.at("request"), request) && read_schema(service.at("reply"), reply);
+} catch (const std::exception&) {
+  return false;
+}
+
 std::string to_json(const service_figures& figures) {
-  return json{{"clients", figures.clients}, {"waiting", figures.waiting}, {"calls", figures.calls},
-              {"failed", figures.failed},   {"refused", figures.refused}, {"dropped", figures.dropped}}
+  return nlohmann::ordered_json{{"clients", figures.clients}, {"waiting", figures.waiting},
+                                {"calls", figures.calls},     {"failed", figures.failed},
+                                {"refused", figures.refused}, {"dropped", figures.dropped}}
       .dump();
 }
 

@@ -17,6 +17,8 @@ namespace orc::detail {
 [[nodiscard]] type_description service_type(const call_types& types, const std::vector<std::string>& interfaces);
 // Fills request, reply and interfaces. False: the schema does not describe a service.
 [[nodiscard]] bool read_service_type(const type_description& type, service_description& found);
+// The types of requests and replies. False: their schemas were left out, or this is no such type.
+[[nodiscard]] bool read_schemas(const type_description& type, type_description& request, type_description& reply);
 [[nodiscard]] std::string to_json(const service_figures& figures);
 
 }  // namespace orc::detail

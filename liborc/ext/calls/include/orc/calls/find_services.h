@@ -29,4 +29,11 @@ struct service_description {
 [[nodiscard]] ORC_API result find_services(directory& in, std::string_view interface,
                                            std::vector<service_description>& found);
 
+// Returns the service `name`, and the types of its requests and replies with their schemas; empty ones are bytes. Waits
+// and fails as directory::describe does.
+// - unknown_topic: no program serves this name; the message says so when it is a topic of another kind;
+// - unknown_type: the schemas are too large for the service's description, or it cannot be read.
+[[nodiscard]] ORC_API result find_service(directory& in, std::string_view name, service_description& found,
+                                          type_description& request, type_description& reply);
+
 }  // namespace orc

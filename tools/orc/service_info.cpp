@@ -1,0 +1,86 @@
+// orc service info
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common_options.h"
+#include "console.h"
+#include "exit_code.h"
+#include "look.h"
+#include "orc.h"
+#include "service.h"
+#include "text.h"
+#include "topic_text.h"
+
+namespace orc::cli {
+
+namespace {
+
+// How long the service may take to send its figures.
+constexpr int figures_ms = 500;
+
+struct info_options {
+  common_options common;
+  std::string service;
+};
+
+// The newest sample of the service's own topic; an empty object: none came.
+json_value figures_of(const std::string& service, const std::string& broker) {
+  participant_options own;
+  own.broker = broker;
+  own.name = "orc service info";
+  participant reader(own);
+  message sample;
+  if (reader.request_topic(service)) sample = reader.recv_msg(service, figures_ms);
+  json_value figures;
+  if (sample) figures = json_value::parse(as_text(sample.bytes()), nullptr, false);
+  return figures.is_object() ? figures : json_value::object();
+}
+
+std::string text_document(const service_description& service, const json_value& figures) {
+  std::vector<std::vector<std::string>> rows = {{"service", service.name},
+                                                {"server", participant_text(service.server)},
+                                                {"request", type_of_messages(service.request)},
+                                                {"reply", type_of_messages(service.reply)},
+                                                {"interfaces", interfaces_text(service)}};
+  for (const auto& [name, value] : figures.items()) {
+    if (value.is_number()) rows.push_back({escaped(name), value.dump()});
+  }
+  return table(rows);
+}
+
+int run(const info_options& options) {
+  console out;
+  const detail::stop_signal stop;
+  auto directory = look(options.common.broker, stop);
+  service_description service;
+  type_description request;
+  type_description reply;
+  const auto asked = find_service(directory, options.service, service, request, reply);
+  if (!asked && service.name.empty()) {
+    out.note(failure_of_service(options.service, directory, asked));
+    return exit_code_of(asked);
+  }
+  const json_value figures = figures_of(options.service, options.common.broker);
+  if (options.common.json) {
+    json_value document = json_of(service);
+    document["figures"] = figures;
+    out.line(to_text(document));
+  } else {
+    out.write(text_document(service, figures));
+  }
+  return out.failed() ? exit_code::failed : exit_code::ok;
+}
+
+}  // namespace
+
+void add_service_info(CLI::App& service, int& exit_code) {
+  auto options = std::make_shared<info_options>();
+  CLI::App* command =
+      service.add_subcommand("info", "One service: its server, types and interfaces, and how many calls it has served");
+  add_service_argument(*command, options->service);
+  add_common_options(*command, options->common, "The same as one JSON document");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace orc::cli
