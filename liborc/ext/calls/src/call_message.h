@@ -21,7 +21,7 @@ enum class call_kind : std::uint8_t {
   request = 2,
   cancel = 3,
   feedback_taken = 4,
-  bye = 5,
+  bye = 5,  // also server -> client
   open_calls = 6,
   // server -> client
   welcome = 16,

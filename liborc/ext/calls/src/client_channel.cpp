@@ -80,7 +80,11 @@ void client_channel::look_around(lock_type& lock) {
   const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
   if (!linked_ || reading_) return;
   check_link();
-  for (int looks = 0; looks < max_looks && linked_ && paused && open_.empty() && !reading_; ++looks) {
+  if (paused && open_.empty()) take_arrived(lock);
+}
+
+void client_channel::take_arrived(lock_type& lock) {
+  for (int looks = 0; looks < max_looks && linked_ && !reading_; ++looks) {
     if (!receive(lock, 0)) return;
   }
 }

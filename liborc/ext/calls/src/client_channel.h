@@ -75,6 +75,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   // thread reads.
   bool receive(lock_type& lock, int slice_ms);
   void look_around(lock_type& lock);
+  void take_arrived(lock_type& lock);
   void hand_over() noexcept;
   void take(message&& received);
   void take_welcome(const call_message& read);
@@ -82,7 +83,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void take_feedback(message&& received, std::uint64_t id);
   void take_end(message&& received, const call_message& read);
   void take_running(const call_message& read);
+  void take_bye();
   void check_link();
+  void end_link(const call_error& why);
 
   // ---- sending; these need the lock ----
   [[nodiscard]] negotiated_types& types_of(const hashed_type& request, const hashed_type& reply);

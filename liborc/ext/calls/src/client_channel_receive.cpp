@@ -53,6 +53,7 @@ void client_channel::take(message&& received) {
       case call_kind::result:
       case call_kind::error: take_end(std::move(received), *read); break;
       case call_kind::running: take_running(*read); break;
+      case call_kind::bye: take_bye(); break;
       default: break;  // not for clients
     }
   }
@@ -131,6 +132,10 @@ void client_channel::take_running(const call_message& read) {
   }
 }
 
+void client_channel::take_bye() {
+  if (linked_) end_link({.code = call_errc::server_died, .text = "service " + service_ + " was withdrawn"});
+}
+
 call_bytes client_channel::keep(message&& received) {
   if (received.size() <= always_copied || held_.use_count() > max_held)
     return call_bytes(received.bytes().subspan(call_header_size));
@@ -139,9 +144,13 @@ call_bytes client_channel::keep(message&& received) {
 
 void client_channel::check_link() {
   if (!linked_ || replies_.connected()) return;
+  end_link({.code = call_errc::server_died, .text = "the link to the server of " + service_ + " ended"});
+}
+
+void client_channel::end_link(const call_error& why) {
   linked_ = false;
   for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
-  end_sent({.code = call_errc::server_died, .text = "the link to the server of " + service_ + " ended"});
+  end_sent(why);
 }
 
 negotiated_types& client_channel::types_of(const hashed_type& request, const hashed_type& reply) {

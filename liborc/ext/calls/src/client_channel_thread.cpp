@@ -176,6 +176,7 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
   lock_type lock(mutex_);
   ++wait_for_service_;
   last_used_ = steady::now();
+  take_arrived(lock);  // perhaps a bye
   result outcome;
   while (true) {
     if (stopping_) {

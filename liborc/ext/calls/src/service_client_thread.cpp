@@ -56,6 +56,7 @@ void service_client::run() noexcept {
       }
     }
     drop_calls({.code = call_errc::server_died, .text = "the service was withdrawn"});
+    send(call_kind::bye, 0);
   } catch (const std::bad_alloc&) {
     // Without memory for its calls the client is let go: its link ends.
   }
