@@ -134,8 +134,9 @@ void serve_cell(channel& line, const cell& c, const zmq_context& context, const 
   std::snprintf(where.text, sizeof where.text, "%s", router.endpoint().c_str());
   line.put(where);
   participant server(over(c, "call_rtt (server)"));
-  const auto service = server.serve(service_of(c), [](std::span<const std::byte> request, call_context&) {
-    return std::vector<std::byte>(request.begin(), request.end());
+  const auto service = server.serve(service_of(c), [](std::span<const std::byte> request, call_context& call) {
+    std::ranges::copy(request, call.reply(request.size()).begin());
+    return std::vector<std::byte>();
   });
   orc_end topics(c.broker, "call_rtt (echo)", link_of(c, "pong", "ping"));
   const auto opened = topics.open();

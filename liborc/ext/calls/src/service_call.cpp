@@ -34,6 +34,11 @@ bool call_context::cancelled() noexcept { return call_.client->is_cancelled(call
 const call_client& call_context::client() const noexcept { return call_.client->identity(); }
 bool call_context::feedback(std::span<const std::byte> bytes) { return call_.client->send_feedback(call_, bytes); }
 
+std::span<std::byte> call_context::reply(std::size_t size) {
+  std::byte* const at = call_.reserve(size);
+  return at != nullptr ? std::span(at, size) : std::span<std::byte>();
+}
+
 void call_context::fail(std::int32_t number, std::string_view text) {
   call_.error = call_error{.code = call_errc::failed, .number = number, .text = std::string(text)};
 }

@@ -28,6 +28,7 @@ class service_call : public reply_writer {
   void copy_request();
 
   [[nodiscard]] std::byte* reserve(std::size_t size) override;
+  [[nodiscard]] bool reserved() const noexcept override { return reply || no_memory; }
   void reject(call_errc why) override { error = {.code = why}; }
 
   const std::shared_ptr<service_client> client;

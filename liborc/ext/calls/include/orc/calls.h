@@ -110,7 +110,7 @@ service participant::serve(std::string_view name, Handler handler, const service
           return;
         }
         const Reply reply = handler(*request.get(), context);
-        detail::write_reply(reply, to);
+        if (!to.reserved()) detail::write_reply(reply, to);
       },
       options);
 }

@@ -63,6 +63,10 @@ class ORC_API call_context {
     return detail::with_bytes(value, [&](std::span<const std::byte> bytes) { return feedback(bytes); });
   }
 
+  // Memory for the reply's bytes, which the handler fills before it returns: they are sent from there, without a copy,
+  // over shm too. What the handler returns is then dropped. Of several calls the last counts. Null data: no memory.
+  [[nodiscard]] std::span<std::byte> reply(std::size_t size);
+
   // Ends the call with an error: code call_errc::failed, this number and text. What the handler returns is then
   // dropped. Of several calls the last counts. Texts are cut after 4,096 bytes.
   void fail(std::int32_t number, std::string_view text);

@@ -60,6 +60,8 @@ class reply_writer {
   virtual ~reply_writer() = default;
   // Returns memory for the reply, to be filled before the handler returns. Null: no memory.
   [[nodiscard]] virtual std::byte* reserve(std::size_t size) = 0;
+  // Whether reserve() was called.
+  [[nodiscard]] virtual bool reserved() const noexcept = 0;
   // The reply cannot be encoded, or the request is not of its type.
   virtual void reject(call_errc why) = 0;
 };
