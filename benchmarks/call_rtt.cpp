@@ -2,6 +2,7 @@
 // ROUTER), interleaved in one run between the same two processes (two threads for inproc), each pinned to a core.
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -135,7 +136,7 @@ void serve_cell(channel& line, const cell& c, const zmq_context& context, const 
   line.put(where);
   participant server(over(c, "call_rtt (server)"));
   const auto service = server.serve(service_of(c), [](std::span<const std::byte> request, call_context& call) {
-    std::ranges::copy(request, call.reply(request.size()).begin());
+    std::memcpy(call.reply(request.size()).data(), request.data(), request.size());
     return std::vector<std::byte>();
   });
   orc_end topics(c.broker, "call_rtt (echo)", link_of(c, "pong", "ping"));

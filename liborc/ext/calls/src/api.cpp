@@ -1,5 +1,6 @@
 // The public functions.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "calls_component.h"
@@ -85,7 +86,7 @@ service participant::serve(std::string_view name,
         const std::vector<std::byte> reply = handler(request, context);
         if (to.reserved()) return;
         std::byte* const at = to.reserve(reply.size());
-        if (at != nullptr) std::ranges::copy(reply, at);
+        if (at != nullptr && !reply.empty()) std::memcpy(at, reply.data(), reply.size());
       },
       options);
 }
@@ -141,11 +142,11 @@ raw_call start_call(orc::participant& by, std::string_view service, const hashed
 
 call_future<std::vector<std::byte>> participant::call(std::string_view name, std::span<const std::byte> request,
                                                       std::chrono::nanoseconds deadline) {
-  return call_future<std::vector<std::byte>>(detail::start_call(*this, name, untyped(), untyped(), deadline,
-                                                                request.size(), [request](std::span<std::byte> to) {
-                                                                  std::ranges::copy(request, to.begin());
-                                                                  return true;
-                                                                }));
+  return call_future<std::vector<std::byte>>(detail::start_call(
+      *this, name, untyped(), untyped(), deadline, request.size(), [request](std::span<std::byte> to) {
+        if (!request.empty()) std::memcpy(to.data(), request.data(), request.size());
+        return true;
+      }));
 }
 
 result participant::wait_for_service(std::string_view name, std::chrono::milliseconds timeout) {
