@@ -135,7 +135,7 @@ raw_call start_call(orc::participant& by, std::string_view service, const hashed
   call_error why_not;
   const auto channel = component->channel(service, why_not);
   if (!channel) return failed_call(std::move(why_not));
-  return raw_call(channel->start(request, reply, steady::now() + deadline, size, write));
+  return raw_call(channel->start(request, reply, deadline, size, write));
 }
 
 }  // namespace detail

@@ -35,6 +35,8 @@ enum class call_kind : std::uint8_t {
 
 inline constexpr std::size_t call_header_size = 32;
 inline constexpr std::uint8_t call_version = 1;
+// Messages up to this size are written on the stack and copied by send(), which is faster than a loan.
+inline constexpr std::size_t small_message = 2048;
 
 struct call_header {
   call_kind kind = {};

@@ -2,6 +2,7 @@
 #include "client_channel.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <system_error>
 
@@ -34,11 +35,13 @@ client_channel::client_channel(orc::participant& by, std::string service)
 client_channel::~client_channel() { (void)finish(thread_); }
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
-                                                  steady::time_point deadline, std::size_t size,
+                                                  steady::duration allowed, std::size_t size,
                                                   const request_writer& write) {
+  const auto now = steady::now();
+  const auto deadline = now + allowed;
   auto call = std::make_shared<call_state>(shared_from_this(), deadline);
   lock_type lock(mutex_);
-  look_around(lock);
+  look_around(lock, now);
   if (stopping_) {
     end(call, {.code = call_errc::closed});
     return call;
@@ -75,8 +78,7 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
 }
 
 // Another server may have come since the last call. A call to the old one would end as server_died.
-void client_channel::look_around(lock_type& lock) {
-  const auto now = steady::now();
+void client_channel::look_around(lock_type& lock, steady::time_point now) {
   const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
   if (!linked_ || reading_) return;
   check_link();
@@ -91,18 +93,22 @@ void client_channel::take_arrived(lock_type& lock) {
 
 void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
                               const request_writer& write) {
-  orc::loan memory = requests_.loan(call_header_size + size);
-  if (!memory) return end(call, {.code = call_errc::no_memory});
-  if (!write(memory.bytes().subspan(call_header_size)))
+  std::array<std::byte, small_message> small;
+  const bool is_small = size <= small.size() - call_header_size;
+  orc::loan large = is_small ? orc::loan() : requests_.loan(call_header_size + size);
+  if (!is_small && !large) return end(call, {.code = call_errc::no_memory});
+  const std::span message = is_small ? std::span(small).first(call_header_size + size) : large.bytes();
+  if (!write(message.subspan(call_header_size)))
     return end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
   write_header({.kind = call_kind::request,
                 .id = last_id_ + 1,
                 .remaining_ns = nanoseconds_until(call->deadline),
                 .type = types.request->hash},
-               memory.bytes().data());
-  if (const result sent = requests_.send(std::move(memory)); !sent) {
-    const bool large = sent.code() == errc::bad_argument;
-    return end(call, {.code = large                            ? call_errc::too_large
+               message.data());
+  const result sent = is_small ? requests_.send(small.data(), message.size()) : requests_.send(std::move(large));
+  if (!sent) {
+    const bool too_large = sent.code() == errc::bad_argument;
+    return end(call, {.code = too_large                        ? call_errc::too_large
                               : sent.code() == errc::no_memory ? call_errc::no_memory
                                                                : call_errc::closed,
                       .text = sent.error().message()});

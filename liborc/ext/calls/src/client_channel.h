@@ -40,7 +40,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   client_channel& operator=(const client_channel&) = delete;
 
   [[nodiscard]] std::shared_ptr<call_state> start(const hashed_type& request, const hashed_type& reply,
-                                                  steady::time_point deadline, std::size_t size,
+                                                  steady::duration allowed, std::size_t size,
                                                   const request_writer& write);
   // Returns whether the call has ended.
   [[nodiscard]] bool wait(call_state& call, steady::time_point until);
@@ -74,7 +74,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   // Receives for at most `slice_ms`, without the lock, and takes what comes. False: nothing came. Only while no other
   // thread reads.
   bool receive(lock_type& lock, int slice_ms);
-  void look_around(lock_type& lock);
+  void look_around(lock_type& lock, steady::time_point now);
   void take_arrived(lock_type& lock);
   void hand_over() noexcept;
   void take(message&& received);

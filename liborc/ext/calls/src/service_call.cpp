@@ -22,9 +22,19 @@ void service_call::copy_request() {
 }
 
 std::byte* service_call::reserve(std::size_t size) {
-  reply = client->lend(call_header_size + size);
-  no_memory = !reply;
-  return reply ? reply.bytes().data() + call_header_size : nullptr;
+  const std::size_t whole = call_header_size + size;
+  small_size_ = size <= small_message - call_header_size ? whole : 0;
+  large_ = small_size_ == 0 ? client->lend(whole) : orc::loan();
+  no_memory = small_size_ == 0 && !large_;
+  return no_memory ? nullptr : reply().data() + call_header_size;
+}
+
+std::span<std::byte> service_call::reply() noexcept {
+  return small_size_ != 0 ? std::span(small_).first(small_size_) : large_.bytes();
+}
+
+result service_call::send_reply(orc::publisher& to) noexcept {
+  return small_size_ != 0 ? to.send(small_.data(), small_size_) : to.send(std::move(large_));
 }
 
 }  // namespace detail

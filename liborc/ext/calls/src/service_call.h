@@ -1,6 +1,7 @@
 // A call that a service has received, from its arrival to its reply.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -8,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "call_message.h"
 #include "orc/calls/call_context.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/service.h"
 #include "orc/message.h"
+#include "orc/publisher.h"
 #include "wakeup.h"
 
 namespace orc::detail {
@@ -28,7 +31,7 @@ class service_call : public reply_writer {
   void copy_request();
 
   [[nodiscard]] std::byte* reserve(std::size_t size) override;
-  [[nodiscard]] bool reserved() const noexcept override { return reply || no_memory; }
+  [[nodiscard]] bool reserved() const noexcept override { return small_size_ != 0 || large_ || no_memory; }
   void reject(call_errc why) override { error = {.code = why}; }
 
   const std::shared_ptr<service_client> client;
@@ -37,7 +40,10 @@ class service_call : public reply_writer {
   std::atomic<bool> cancelled{false};
 
   // ---- the handler's thread ----
-  orc::loan reply;
+  // The reply's message, whose header is still to be written. Empty: none was reserved.
+  [[nodiscard]] std::span<std::byte> reply() noexcept;
+  // Sends the reply's message.
+  [[nodiscard]] result send_reply(orc::publisher& to) noexcept;
   bool no_memory = false;
   std::optional<call_error> error;
 
@@ -48,6 +54,9 @@ class service_call : public reply_writer {
  private:
   message message_;
   std::vector<std::byte> copy_;
+  std::array<std::byte, small_message> small_;  // the reply, or
+  std::size_t small_size_ = 0;
+  orc::loan large_;
 };
 
 }  // namespace orc::detail

@@ -99,8 +99,9 @@ void service_client::take_request(message&& received, const call_message& read) 
   const bool known = std::ranges::find(request_types_, read.header.type) != request_types_.end();
   const auto allowed = std::chrono::nanoseconds(longest_deadline).count();
   const auto remaining = std::min(read.header.remaining_ns, static_cast<std::uint64_t>(allowed));
-  const auto call = std::make_shared<service_call>(
-      shared_from_this(), id, steady::now() + std::chrono::nanoseconds(remaining), std::move(received));
+  const auto now = steady::now();
+  const auto call = std::make_shared<service_call>(shared_from_this(), id, now + std::chrono::nanoseconds(remaining),
+                                                   std::move(received));
   if (!known)
     return refuse(*call, {.code = call_errc::lost, .text = "the server has not accepted this type from this client"});
   // Over shm a message that waits would keep a place in the client's memory.
@@ -109,7 +110,12 @@ void service_client::take_request(message&& received, const call_message& read) 
     const std::lock_guard lock(mutex_);
     open_.emplace(id, call);
   }
-  service_.admit(call);
+  if (draining_ || !fresh_ || !service_.is_inline() || !service_.take_free_turn()) return service_.admit(call);
+  {
+    const service_core::held_turn held(service_);
+    service_.run(*call, now);
+  }
+  drain();
 }
 
 // Requests up to this id have been sent before. Those that did not arrive never will.
@@ -192,10 +198,11 @@ void service_client::finish(service_call& call) {
   const std::lock_guard lock(mutex_);
   if (call.next_feedback) (void)send(call_kind::feedback, call.id, *call.next_feedback);
   if (call.no_memory && !call.error) call.error = call_error{.code = call_errc::no_memory};
-  if (!call.error && !call.reply && call.reserve(0) == nullptr) call.error = call_error{.code = call_errc::no_memory};
+  if (!call.error && !call.reserved() && call.reserve(0) == nullptr)
+    call.error = call_error{.code = call_errc::no_memory};
   if (!call.error) {
-    write_header({.kind = call_kind::result, .id = call.id, .type = service_.reply_hash()}, call.reply.bytes().data());
-    if (const result sent = replies_.send(std::move(call.reply)); !sent) {
+    write_header({.kind = call_kind::result, .id = call.id, .type = service_.reply_hash()}, call.reply().data());
+    if (const result sent = call.send_reply(replies_); !sent) {
       const bool large = sent.code() == errc::bad_argument;
       call.error = call_error{.code = large ? call_errc::too_large : call_errc::no_memory,
                               .text = "the reply was not sent: " + sent.error().message()};

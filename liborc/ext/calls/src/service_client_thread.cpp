@@ -97,10 +97,12 @@ void service_client::run_waiting() {
   while (const auto call = service_.next_of(*this)) {
     const auto turn = service_.take_turn();
     if (turn == service_core::turn::never) return;
-    // A cancellation may have come while the call waited.
-    if (turn == service_core::turn::after_a_wait || !fresh_) drain();
-    if (service_.withdraw(*call)) service_.run(*call);
-    service_.give_turn();
+    {
+      const service_core::held_turn held(service_);
+      // A cancellation may have come while the call waited.
+      if (turn == service_core::turn::after_a_wait || !fresh_) drain();
+      if (service_.withdraw(*call)) service_.run(*call, steady::now());
+    }
     drain();
   }
 }

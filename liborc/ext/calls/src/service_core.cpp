@@ -228,6 +228,13 @@ service_core::turn service_core::take_turn() noexcept {
   }
 }
 
+bool service_core::take_free_turn() noexcept {
+  const std::lock_guard lock(queue_mutex_);
+  if (turn_is_taken_ || !waiting_.empty() || is_stopping()) return false;
+  turn_is_taken_ = true;
+  return true;
+}
+
 void service_core::give_turn() noexcept {
   const std::lock_guard lock(queue_mutex_);
   turn_is_taken_ = false;
@@ -247,15 +254,15 @@ void service_core::work() noexcept {
       }
     }
     if (call)
-      run(*call);
+      run(*call, steady::now());
     else
       work_.wait(ticket, steady::now() + std::chrono::hours(1));
   }
 }
 
-void service_core::run(service_call& call) {
+void service_core::run(service_call& call, steady::time_point now) {
   // The client knows already, or cannot be reached.
-  if (steady::now() >= call.deadline || call.cancelled || is_stopping() || !call.client->is_connected())
+  if (now >= call.deadline || call.cancelled || is_stopping() || !call.client->is_connected())
     return call.client->refuse(call, {.code = call_errc::lost, .text = "the call was too late to begin"});
   call_context context(call);
   try {

@@ -69,11 +69,24 @@ class service_core : public std::enable_shared_from_this<service_core> {
   // Removes all of a client's.
   [[nodiscard]] std::vector<std::shared_ptr<service_call>> withdraw_all(const service_client& client);
   // Runs the handler and sends the outcome, unless the call is cancelled or late.
-  void run(service_call& call);
+  void run(service_call& call, steady::time_point now);
   // Of a service without threads: one handler at a time. Waits until no other one runs; `never`: the service ends.
   enum class turn : std::uint8_t { at_once, after_a_wait, never };
   [[nodiscard]] turn take_turn() noexcept;
+  // Takes it if no other handler runs and no call waits.
+  [[nodiscard]] bool take_free_turn() noexcept;
   void give_turn() noexcept;
+  // Gives the turn that was taken, also when memory runs out.
+  class held_turn {
+   public:
+    explicit held_turn(service_core& of) noexcept : of_(of) {}
+    ~held_turn() { of_.give_turn(); }
+    held_turn(const held_turn&) = delete;
+    held_turn& operator=(const held_turn&) = delete;
+
+   private:
+    service_core& of_;
+  };
 
   [[nodiscard]] service_figures figures() const;
   void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
