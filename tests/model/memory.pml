@@ -62,6 +62,9 @@ Segment segment[GENERATIONS];
 typedef Page {
   byte word;                 /* futex word */
   bit waiting;
+#ifdef RECLAIM
+  byte told;                 /* the reader has taken all that it will ever want up to this sequence */
+#endif
   byte pins[K]               /* slot + 1; 0: free */
 };
 Page page[PAGES];

@@ -109,9 +109,50 @@ inline search()
   atomic { ready = s; s = 0; r = 0; k = 0; tried = 0; rounds = 0 }
 }
 
+#ifdef RECLAIM
+/* Takes samples that every reader has taken out of the history, but the newest. A reader page is read in one step, and
+ * an entry given up in another. */
+inline reclaim()
+{
+  floor = (q == 0 -> 0 : q - 1);
+  r = 0;
+  do
+  :: r < PAGES ->
+#ifndef DEFECT_RECLAIM_UNTOLD
+     d_step {                                /* reads it once: it may grow between two reads */
+       if
+       :: listed[r] && page[r].told < floor -> floor = page[r].told
+       :: else
+       fi
+     };
+#endif
+     r++
+  :: else -> break
+  od;
+  r = 0;
+  i = 1;
+  do
+  :: i <= floor ->
+     if
+     :: i + RING > q -> segment[generation].history[i % RING] = NONE       /* [A4] */
+     :: else
+     fi;
+     i++
+  :: else -> break
+  od;
+  atomic { i = 0; floor = 0 }
+}
+#endif
+
 /* A1-A3: finds the slot of the next put; in one step with SEARCH_AT_ONCE, where the search is not the subject. */
 inline prepare()
 {
+#ifdef RECLAIM
+  if
+  :: reclaim()
+  :: true
+  fi;
+#endif
 #ifdef SEARCH_AT_ONCE
   atomic {
     search()
@@ -265,6 +306,9 @@ proctype publisher()
   byte lent = NONE;          /* slot that a loan of the user is in */
   byte joining = FIRST_READERS;
   byte s, r, k, i, tried, rounds;
+#ifdef RECLAIM
+  byte floor;
+#endif
   bit taken;
 
   {

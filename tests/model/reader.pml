@@ -98,6 +98,9 @@ chosen:
       fi;
       page[r].pins[k] = s + 1
     }
+#ifdef DEFECT_TOLD_EARLY
+    page[r].told = q;
+#endif
     atomic {                                                               /* [R5] */
       if
 #ifdef DEFECT_NO_RECHECK
@@ -105,10 +108,21 @@ chosen:
 #else
       :: segment[gen].guard[s] == q
 #endif
+#ifdef RECLAIM
+         -> take()
+#else
          -> take(); goto look
+#endif
       :: else -> goto too_late
       fi
     }
+
+#ifdef RECLAIM
+#ifndef DEFECT_TOLD_EARLY
+    page[r].told = seen;                                                   /* [R7] */
+#endif
+    goto look;
+#endif
 
 too_late:
     unpin();                                                               /* [R5] it was not q any more */
