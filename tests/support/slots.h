@@ -35,9 +35,9 @@ class slots {
   [[nodiscard]] detail::shm::slot_writer& writer() { return *writer_; }
   [[nodiscard]] const detail::shm::segment& seen() const { return *seen_; }
   // A page for one more reader. Stays where it is.
-  [[nodiscard]] detail::shm::reader_page& page(std::uint32_t pins = 4) {
+  [[nodiscard]] detail::shm::reader_page& page(std::uint32_t pins = 4, bool in_order = false) {
     pages_.push_back(std::make_unique<detail::shm::reader_page>());
-    pins_.push_back({pages_.back().get(), pins});
+    pins_.push_back({pages_.back().get(), pins, in_order});
     return *pages_.back();
   }
   [[nodiscard]] const std::vector<detail::shm::pin_table>& pins() const { return pins_; }
@@ -84,6 +84,7 @@ class slots_reader {
     if (outcome != detail::shm::found::sample) return outcome;
     free_.pop_back();
     last_ = fresh.what.header.sequence;
+    if (which == detail::pick::next) page_->taken = last_;
     held_.push_back(fresh);
     return outcome;
   }

@@ -91,6 +91,91 @@ TEST_CASE("shm slots: next goes on in order, from the oldest that is there", "[u
   CHECK(reader.all_are_whole());
 }
 
+TEST_CASE("shm slots: what all readers in order have taken is used again, and what one wants stays", "[unit]") {
+  slots s({.capacity = 64, .history = 100, .pins = 8});
+  s.writer().keep(1);
+  slots_reader first(s.page(4, true), 4);
+  slots_reader second(s.page(4, true), 4);
+  const auto take_next = [&](slots_reader& reader, std::uint64_t expected) {
+    REQUIRE(reader.take(s.seen(), pick::next) == shm::found::sample);
+    CHECK(reader.newest().header.sequence == expected);
+    CHECK(reader.all_are_whole());
+    reader.drop(0);
+  };
+  for (std::uint64_t n = 1; n <= 1000; ++n) {
+    REQUIRE(s.put(n));
+    take_next(first, n);
+    take_next(second, n);
+  }
+  CHECK(s.writer().used() <= 6);
+  // One lags behind: it finds all, and the other one none twice.
+  for (std::uint64_t n = 1001; n <= 1090; ++n) {
+    REQUIRE(s.put(n));
+    take_next(first, n);
+  }
+  for (std::uint64_t n = 1001; n <= 1090; ++n) take_next(second, n);
+  const auto used = s.writer().used();
+  for (std::uint64_t n = 1091; n <= 1300; ++n) {
+    REQUIRE(s.put(n));
+    take_next(first, n);
+    take_next(second, n);
+  }
+  CHECK(s.writer().used() == used);
+}
+
+TEST_CASE("shm slots: a reader in order that has taken nothing keeps the history whole", "[unit]") {
+  slots s({.capacity = 64, .history = 10, .pins = 8});
+  s.writer().keep(1);
+  slots_reader quick(s.page(4, true), 4);
+  slots_reader late(s.page(4, true), 4);
+  for (std::uint64_t n = 1; n <= 50; ++n) {
+    REQUIRE(s.put(n));
+    REQUIRE(quick.take(s.seen(), pick::next) == shm::found::sample);
+    quick.drop(0);
+  }
+  for (std::uint64_t n = 41; n <= 50; ++n) {
+    REQUIRE(late.take(s.seen(), pick::next) == shm::found::sample);
+    CHECK(late.newest().header.sequence == n);
+    late.drop(0);
+  }
+}
+
+TEST_CASE("shm slots: readers that are not in order find what is kept for them", "[unit]") {
+  slots s({.capacity = 64, .history = 100, .pins = 8});
+  s.writer().keep(3);
+  slots_reader in_order(s.page(4, true), 4);
+  slots_reader other(s.page(4), 4);
+  for (std::uint64_t n = 1; n <= 50; ++n) {
+    REQUIRE(s.put(n));
+    REQUIRE(in_order.take(s.seen(), pick::next) == shm::found::sample);
+    in_order.drop(0);
+  }
+  std::vector<std::uint64_t> found;
+  while (other.take(s.seen(), pick::next) == shm::found::sample) {
+    found.push_back(other.newest().header.sequence);
+    other.drop(0);
+  }
+  REQUIRE(found.size() >= 3);
+  CHECK(std::vector(found.end() - 3, found.end()) == std::vector<std::uint64_t>{48, 49, 50});
+  CHECK(s.writer().used() <= 9);
+}
+
+TEST_CASE("shm slots: a reader that lies about what it has taken only harms itself", "[unit]") {
+  slots s({.capacity = 64, .history = 10, .pins = 8});
+  s.writer().keep(1);
+  slots_reader honest(s.page(4, true), 4);
+  s.page(4, true).taken = ~std::uint64_t{0};
+  REQUIRE(s.put(1));
+  REQUIRE(honest.take(s.seen(), pick::next) == shm::found::sample);
+  honest.drop(0);
+  for (std::uint64_t n = 2; n <= 9; ++n) REQUIRE(s.put(n));
+  for (std::uint64_t n = 2; n <= 9; ++n) {
+    REQUIRE(honest.take(s.seen(), pick::next) == shm::found::sample);
+    CHECK(honest.newest().header.sequence == n);
+    honest.drop(0);
+  }
+}
+
 TEST_CASE("shm slots: sequences that were never sent here are passed over", "[unit]") {
   // Nobody read from here while they were sent.
   slots s(small);

@@ -118,6 +118,45 @@ TEST_CASE("shm slots: readers that pin at random see whole samples in order, bes
   }
 }
 
+TEST_CASE("shm slots: readers in order miss nothing that the history holds, while what they took is used again",
+          "[unit]") {
+  constexpr std::size_t readers = 2;
+  constexpr std::uint32_t history = 16;
+  slots s({.capacity = 256, .history = history, .pins = readers * pins});
+  s.writer().keep(1);
+  std::vector<shm::reader_page*> pages;
+  for (std::size_t n = 0; n < readers; ++n) pages.push_back(&s.page(pins, true));
+  const std::uint64_t last = rounds(300'000, 10'000'000);
+  std::atomic<std::uint64_t> skipped{0}, torn{0}, nonsense{0};
+  std::vector<std::thread> threads;
+  for (shm::reader_page* const page : pages) {
+    threads.emplace_back([&, page] {
+      slots_reader reader(*page, pins);
+      while (reader.last() != last) {
+        const std::uint64_t before = reader.last();
+        const auto outcome = reader.take(s.seen(), pick::next);
+        if (outcome == shm::found::nonsense) ++nonsense;
+        if (outcome != shm::found::sample) continue;
+        // Only what was too old is missing.
+        if (reader.last() > before + 1 && reader.last() - 1 + history > s.seen().newest()) ++skipped;
+        if (!reader.all_are_whole()) ++torn;
+        reader.drop(0);
+      }
+    });
+  }
+  std::uint64_t without = 0;
+  for (std::uint64_t sequence = 1; sequence <= last; ++sequence) {
+    if (!s.put(sequence, 200)) ++without;
+    if (sequence % 2 == 0) s.writer().stock(s.pins());
+  }
+  if (without != 0) s.put(last);
+  for (auto& thread : threads) thread.join();
+  CHECK(without == 0);
+  CHECK(skipped == 0);
+  CHECK(torn == 0);
+  CHECK(nonsense == 0);
+}
+
 TEST_CASE("shm slots: readers follow from generation to generation and keep what they hold of the old ones", "[unit]") {
   constexpr std::size_t readers = 2;
   const auto needs = [](std::size_t generation) {

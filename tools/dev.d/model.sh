@@ -7,7 +7,7 @@ usage: tools/dev model [NAME…]
 
 Checks the SPIN model of the shared-memory protocol, tests/model, in build/model: every configuration (or those named)
 must hold in an exhausted search, and in every seeded defect SPIN must find an error. Then that each step which
-tests/model/README.md names is labelled in the C++. One after the other: about a minute and a half on one core, less
+tests/model/README.md names is labelled in the C++. One after the other: about two minutes on one core, less
 than 1 GB. The lines of tests/model/configurations are the names. What failed leaves its log, and the trail of an error,
 in build/model/NAME; in that directory `spin -t -p -g $(cat switches) shm.pml` replays it. Ends with `N passed,
 N failed`.

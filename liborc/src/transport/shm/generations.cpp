@@ -48,6 +48,7 @@ result generations::reserve() {
   auto made = slot_writer::make(slot_writer::shape_for(needs), ++number_, options_.huge_pages);
   if (!made) return made.error();
   current_ = *std::move(made);
+  current_->keep(history_);
   if (!options_.lock) return {};
   const std::uint32_t slots = slots_to_take(*current_, {});
   if (auto locked = current_->take_memory(0, current_->end_of(slots), true); !locked) return locked;
@@ -93,7 +94,9 @@ std::shared_ptr<slot_writer> generations::make(slot_writer::needs n) {
     n.history = std::max(n.history, within_history_bytes(older->form().history(), n.capacity));
   }
   auto made = slot_writer::make(slot_writer::shape_for(n), number_ + 1, options_.huge_pages);
-  return made ? *std::move(made) : nullptr;
+  if (!made) return nullptr;
+  (*made)->keep(history_);
+  return *std::move(made);
 }
 
 // Slots to take before they are used, so that send does not wait for the kernel. With lock: all that can be in use at a

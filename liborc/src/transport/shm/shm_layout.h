@@ -93,6 +93,8 @@ struct reader_page {
   }
   // Written with every sample that is taken.
   alignas(cache_line) std::atomic<std::uint32_t> pins[max_pins_of_reader];  // 0, or slot + 1: a message lives there
+  // Written by a subscriber in order: it has taken all that it will ever want up to this sequence.
+  alignas(cache_line) std::atomic<std::uint64_t> taken;
 };
 static_assert(sizeof(reader_page) <= page_size);
 

@@ -314,7 +314,7 @@ void shm_publisher_link::welcome(reader& to) {
   pins_.reserve(connections_.size());
   to.unacknowledged.reserve(max_unacknowledged);
   to.page = *std::move(page);
-  pins_.push_back({&to.shared(), to.pins});
+  pins_.push_back({&to.shared(), to.pins, to.depth != 0});
   to.told = memory_.number();
   to.told_at = monotonic::now();
   to.unacknowledged.push_back(to.told);
@@ -375,7 +375,8 @@ void shm_publisher_link::after_change() noexcept {
 void shm_publisher_link::list_pins() noexcept {
   pins_.clear();  // keeps its memory
   for (const auto& each : connections_) {
-    if (each->joined() && !each->left_before(memory_.number())) pins_.push_back({&each->shared(), each->pins});
+    if (each->joined() && !each->left_before(memory_.number()))
+      pins_.push_back({&each->shared(), each->pins, each->depth != 0});
   }
 }
 

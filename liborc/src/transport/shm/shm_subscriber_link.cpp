@@ -78,6 +78,7 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   }
   hurries_ = 0;
   seen_ = sample.header.sequence;
+  if (depth_ != 0) page().taken.store(seen_, std::memory_order_release);  // [R7]
   out.sequence = sample.header.sequence;
   out.stamp_ns = sample.header.stamp_ns;
   out.buffer = pinned_buffer(view_, sample, *pin);

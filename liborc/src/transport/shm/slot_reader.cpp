@@ -48,6 +48,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
         if (slot < from.form().slots && from.slot(slot).guard.load(std::memory_order_acquire) == wanted) break;
       }
     }
+    if (wanted != 0 && slot == segment::no_slot) continue;  // it left the history, so there is a newer one
     if (slot >= from.form().slots) return found::nonsense;
     const slot_header& in = from.slot(slot);
     const std::uint64_t guard = in.guard.load(std::memory_order_acquire);  // [R3]

@@ -30,6 +30,8 @@ class segment {
     return memory_.bytes() + shape_.slots_at() + n * shape_.stride + sizeof(slot_header);
   }
   // Returns the slot of the sample with this sequence, if it is still there.
+  // no_slot: the sample is not in the history.
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   [[nodiscard]] std::uint32_t slot_of(std::uint64_t sequence) const noexcept {
     const auto* const history =
         reinterpret_cast<const std::atomic<std::uint32_t>*>(memory_.bytes() + shape_.history_at());

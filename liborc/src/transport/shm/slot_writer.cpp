@@ -14,6 +14,7 @@ namespace orc::detail::shm {
 namespace {
 
 constexpr std::uint64_t min_stride = 256;
+constexpr std::uint64_t max_given_up = 64;  // per search
 
 [[nodiscard]] std::uint64_t stride_for(std::uint64_t capacity) noexcept {
   const std::uint64_t needed = capacity + sizeof(slot_header);
@@ -65,7 +66,8 @@ void slot_writer::stock(std::span<const pin_table> readers) noexcept {
 // [A1] Takes used slots first, because the memory of others does not exist yet. A reader that moves from one slot to
 // another may show in both, once. So it needs as many rounds as there are readers, and one more.
 std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
-  for (std::size_t round = 0; round <= readers.size(); ++round) {
+  bool gave_up = false;
+  for (std::size_t round = 0; round <= readers.size() + 1; ++round) {
     bool marked = false;
     for (std::size_t i = 0; i < retired_.size(); ++i) {
       const std::uint32_t slot = retired_[i];
@@ -76,9 +78,36 @@ std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> reader
       }
       if (!std::exchange(marked, true)) mark_pinned(readers);
     }
+    if (!std::exchange(gave_up, true) && give_up_taken(readers)) continue;
     if (unused_ < shape_.slots) return unused_++;
   }
   return std::nullopt;
+}
+
+// [A4] Takes samples that all subscribers in order have taken out of the history. True: there are more candidates now.
+bool slot_writer::give_up_taken(std::span<const pin_table> readers) noexcept {
+  const std::uint64_t newest = at_sequence_;
+  if (newest <= kept_ || shape_.history() <= kept_) return false;
+  std::uint64_t last = newest - kept_;
+  bool in_order = false;
+  for (const pin_table& reader : readers) {
+    if (!reader.in_order) continue;
+    in_order = true;
+    last = std::min(last, reader.page->taken.load(std::memory_order_acquire));
+  }
+  if (!in_order) return false;
+  bool more = false;
+  given_up_ = std::max(given_up_, newest - std::min<std::uint64_t>(newest, shape_.entries));
+  last = std::min(last, given_up_ + max_given_up);
+  for (; given_up_ < last; ++given_up_) {
+    std::atomic<std::uint32_t>& entry = history()[(given_up_ + 1) % shape_.entries];
+    const std::uint32_t slot = entry.load(std::memory_order_relaxed);
+    if (slot == 0) continue;
+    entry.store(0);
+    retired_.push_back(slot - 1);
+    more = true;
+  }
+  return more;
 }
 
 // Marks pinned slots, so that many pins are read once for all candidates, not once for each.

@@ -17,6 +17,7 @@ namespace orc::detail::shm {
 struct pin_table {
   const reader_page* page = nullptr;
   std::uint32_t count = 0;
+  bool in_order = false;  // it tells what it has taken
 };
 
 // Not thread-safe: the publication serialises; except let_go and the constant functions.
@@ -38,6 +39,10 @@ class slot_writer {
   [[nodiscard]] static expected<std::shared_ptr<slot_writer>> make(const shape& s, std::uint32_t generation,
                                                                    bool huge_pages);
   slot_writer(const shape& s, std::uint32_t generation, shared_memory memory);
+  // From now on the history beyond the last `samples` is only for subscribers in order: what all of them have taken
+  // leaves it when a slot is needed. So a few slots serve for as long as the subscribers keep up, and they stay in the
+  // processor's caches. Without this call the whole history stays.
+  void keep(std::uint32_t samples) noexcept { kept_ = samples + 1; }  // one more, as in shape::entries
 
   // ---- constant, any thread ----
   [[nodiscard]] const shape& form() const noexcept { return shape_; }
@@ -127,6 +132,7 @@ class slot_writer {
     return *reinterpret_cast<slot_header*>(memory_.memory.bytes() + shape_.slots_at() + slot * shape_.stride);
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::span<const pin_table> readers) noexcept;
+  [[nodiscard]] bool give_up_taken(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] bool is_free(std::uint32_t slot, std::span<const pin_table> readers) noexcept;
   void mark_pinned(std::span<const pin_table> readers) noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>& entry_for(std::uint64_t sequence) noexcept;
@@ -137,6 +143,8 @@ class slot_writer {
   std::uint32_t unused_ = 0;            // slots from this one on were never used: their memory does not exist yet
   std::uint32_t taken_ = 0;             // slots before this one exist
   std::optional<std::uint32_t> stocked_;
+  std::uint64_t kept_ = max_history + 1;
+  std::uint64_t given_up_ = 0;     // samples up to this one have left the history
   std::uint64_t at_sequence_ = 0;  // of the last sample; its place saves a division per sample
   std::uint32_t at_entry_ = 0;
   std::uint64_t mark_ = 0;
