@@ -81,7 +81,7 @@ std::set<std::string> words_of(const std::string& text) {
 TEST_CASE("completion: bash offers commands, options and their values") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
-  CHECK(with.bash("orc ''") == "top web topic type record play replay log bench doctor");
+  CHECK(with.bash("orc ''") == "top web topic service type record play replay log bench doctor");
   CHECK(with.bash("orc d") == "doctor");
   CHECK(with.bash("orc topic ''") == "list info echo hz pub");
   CHECK(with.bash("orc bench ''") == "rtt");

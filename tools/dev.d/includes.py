@@ -49,6 +49,7 @@ layers: Dict[str, Tuple[str, ...]] = {
         public,
         types,
         recording,
+        calls,
         base,
         wire,
         "broker",

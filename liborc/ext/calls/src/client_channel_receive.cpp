@@ -114,6 +114,8 @@ void client_channel::take_end(message&& received, const call_message& read) {
   if (found == open_.end()) return;  // cancelled or too late
   const auto call = found->second;
   if (read.header.kind == call_kind::error) {
+    // A handler that saw the deadline pass may report that in its own words.
+    if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
     end(call, read_error(read.payload).value_or(call_error{.code = call_errc::failed, .text = "unreadable error"}));
     return;
   }
