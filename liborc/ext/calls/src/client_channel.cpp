@@ -17,14 +17,14 @@ namespace {
 constexpr int slice_ms = 20;
 constexpr int max_looks = 8;  // for what came between two calls
 
-[[nodiscard]] int slice_until(steady::time_point until) noexcept {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
+[[nodiscard]] int slice_until(steady::time_point until, steady::time_point now) noexcept {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, slice_ms));
 }
 
-[[nodiscard]] std::uint64_t nanoseconds_until(steady::time_point until) noexcept {
+[[nodiscard]] std::uint64_t nanoseconds_until(steady::time_point until, steady::time_point now) noexcept {
   return static_cast<std::uint64_t>(
-      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady::now()).count(), 0));
+      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count(), 0));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     return call;
   }
   if (linked_ && types.state == negotiated_types::answer::accepted) {
-    send_new(call, types, size, write);
+    send_new(call, types, now, size, write);
   } else {
     call->unsent.resize(call_header_size + size);
     if (!write(std::span(call->unsent).subspan(call_header_size))) {
@@ -73,7 +73,10 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     unsent_.push_back(call);
     wakeup_.ring();
   }
-  if (!call->done && deadline < sleeps_until_) wakeup_.ring();
+  if (!call->done && deadline < sleeps_until_) {
+    wakes_by_ = deadline;
+    wakeup_.ring();
+  }
   return call;
 }
 
@@ -91,8 +94,8 @@ void client_channel::take_arrived(lock_type& lock) {
   }
 }
 
-void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
-                              const request_writer& write) {
+void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types,
+                              steady::time_point now, std::size_t size, const request_writer& write) {
   std::array<std::byte, small_message> small;
   const bool is_small = size <= small.size() - call_header_size;
   orc::loan large = is_small ? orc::loan() : requests_.loan(call_header_size + size);
@@ -102,7 +105,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
     return end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
   write_header({.kind = call_kind::request,
                 .id = last_id_ + 1,
-                .remaining_ns = nanoseconds_until(call->deadline),
+                .remaining_ns = nanoseconds_until(call->deadline, now),
                 .type = types.request->hash},
                message.data());
   const result sent = is_small ? requests_.send(small.data(), message.size()) : requests_.send(std::move(large));
@@ -127,7 +130,7 @@ void client_channel::send_unsent(const negotiated_types& types) {
     next = unsent_.erase(next);
     const std::vector<std::byte> message = std::move(call->unsent);
     const std::span payload = std::span(message).subspan(call_header_size);
-    send_new(call, types, payload.size(), [&](std::span<std::byte> to) {
+    send_new(call, types, steady::now(), payload.size(), [&](std::span<std::byte> to) {
       if (!payload.empty()) std::memcpy(to.data(), payload.data(), payload.size());
       return true;
     });
@@ -144,7 +147,7 @@ bool client_channel::wait(call_state& call, steady::time_point until) {
     if (now >= until && looked) break;
     looked = true;
     if (!reading_ && replies_) {
-      (void)receive(lock, slice_until(std::min(until, call.deadline)));
+      (void)receive(lock, slice_until(std::min(until, call.deadline), now));
       continue;
     }
     const std::uint32_t ticket = call.ended.ticket();

@@ -91,8 +91,8 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   [[nodiscard]] negotiated_types& types_of(const hashed_type& request, const hashed_type& reply);
   void send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload = {}, std::uint64_t time = 0) noexcept;
   void say_hello(const negotiated_types& types);
-  void send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, std::size_t size,
-                const request_writer& write);
+  void send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, steady::time_point now,
+                std::size_t size, const request_writer& write);
   void send_unsent(const negotiated_types& types);
 
   // ---- ending; these need the lock ----
@@ -114,6 +114,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::thread thread_;
   wakeup wakeup_;  // of the thread
   steady::time_point sleeps_until_;
+  // A call made it wake by then. It keeps to that when the call has ended, so that the next call, whose deadline is
+  // later, need not wake it.
+  steady::time_point wakes_by_;
   steady::time_point last_used_;
 
   std::uint64_t client_ = 0;  // the id in the topics' names

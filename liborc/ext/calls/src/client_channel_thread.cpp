@@ -143,6 +143,7 @@ void client_channel::attend(lock_type& lock) {
     sleeps_until_ = std::min(next_deadline(), last_used_ + unused_after);
     // A call that was made meanwhile moves the time of its last use.
     if (sleeps_until_ <= now) sleeps_until_ = now + unused_after;
+    if (wakes_by_ > now) sleeps_until_ = std::min(sleeps_until_, wakes_by_);
     const auto until = sleeps_until_;
     lock.unlock();
     wakeup_.wait(ticket, until);

@@ -113,7 +113,7 @@ void service_client::take_request(message&& received, const call_message& read) 
   if (draining_ || !fresh_ || !service_.is_inline() || !service_.take_free_turn()) return service_.admit(call);
   {
     const service_core::held_turn held(service_);
-    service_.run(*call, now);
+    service_.run(*call, now, service_core::client_was::heard);
   }
   drain();
 }

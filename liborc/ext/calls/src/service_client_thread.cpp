@@ -101,7 +101,7 @@ void service_client::run_waiting() {
       const service_core::held_turn held(service_);
       // A cancellation may have come while the call waited.
       if (turn == service_core::turn::after_a_wait || !fresh_) drain();
-      if (service_.withdraw(*call)) service_.run(*call, steady::now());
+      if (service_.withdraw(*call)) service_.run(*call, steady::now(), service_core::client_was::waiting);
     }
     drain();
   }

@@ -254,15 +254,16 @@ void service_core::work() noexcept {
       }
     }
     if (call)
-      run(*call, steady::now());
+      run(*call, steady::now(), client_was::waiting);
     else
       work_.wait(ticket, steady::now() + std::chrono::hours(1));
   }
 }
 
-void service_core::run(service_call& call, steady::time_point now) {
+void service_core::run(service_call& call, steady::time_point now, client_was client) {
   // The client knows already, or cannot be reached.
-  if (now >= call.deadline || call.cancelled || is_stopping() || !call.client->is_connected())
+  if (now >= call.deadline || call.cancelled || is_stopping() ||
+      (client != client_was::heard && !call.client->is_connected()))
     return call.client->refuse(call, {.code = call_errc::lost, .text = "the call was too late to begin"});
   call_context context(call);
   try {

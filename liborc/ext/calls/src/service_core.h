@@ -69,7 +69,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   // Removes all of a client's.
   [[nodiscard]] std::vector<std::shared_ptr<service_call>> withdraw_all(const service_client& client);
   // Runs the handler and sends the outcome, unless the call is cancelled or late.
-  void run(service_call& call, steady::time_point now);
+  enum class client_was : std::uint8_t { heard, waiting };  // heard: just now, so it is there
+  void run(service_call& call, steady::time_point now, client_was client);
   // Of a service without threads: one handler at a time. Waits until no other one runs; `never`: the service ends.
   enum class turn : std::uint8_t { at_once, after_a_wait, never };
   [[nodiscard]] turn take_turn() noexcept;

@@ -137,7 +137,7 @@ class [[nodiscard]] call_future {
   // Waits for the end of the call, which comes at the deadline at the latest, and returns its result, once.
   [[nodiscard]] call_result<Reply> get() {
     if (!call_) return call_result<Reply>({.code = call_errc::not_ready, .text = "this future has no call"});
-    while (!call_.wait(std::chrono::steady_clock::now() + std::chrono::hours(1))) {
+    while (!call_.wait(std::chrono::steady_clock::time_point::max())) {
     }
     auto [error, bytes] = detail::raw_call(std::move(call_)).take();
     return call_result<Reply>(std::move(error), std::move(bytes));
