@@ -44,15 +44,18 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
                                                       " is that of topic \"" + known->second->first + "\"");
   }
   auto at = topics_.find(what.topic);
-  const publication* const before = at == topics_.end() ? nullptr : live(at->second);
-  if (before != nullptr && before->holder != self) {
-    const auto& holder = before->holder->hello;
-    return held{holder.participant, holder, refusal(at, self->hello.host)};
-  }
+  const publication* before = nullptr;
   if (at == topics_.end()) {
     if (auto space = room_for_topic(*self); !space) return space.error();
-  } else if (before == nullptr && self->publications.size() >= limits_.topics_each) {
-    return room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each).error();
+  } else {
+    if (const auto* const other = obstacle(at->second, *self, what.shared)) {
+      const auto& holder = other->holder->hello;
+      return held{holder.participant, holder, refusal(at, *other, self->hello.host)};
+    }
+    before = own(at->second, *self);
+    if (before == nullptr && self->publications.size() >= limits_.topics_each)
+      return room("topics", 0, 1, *self->by, 0, self->publications.size(), limits_.topics_each).error();
+    if (auto space = room_for_publication(at, *self, what); !space) return space.error();
   }
   const auto* const type = declared(what.type);
   const std::size_t text_bytes = text_bytes_of(what);
@@ -62,11 +65,15 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   // Does all allocations first.
   publication fresh{what.publication, self, what.endpoints, nullptr, what.keep_last, text_bytes, {}};
   if (at == topics_.end()) at = entry(what.topic, *self);
+  auto& all = at->second.publishers;
   const auto undo = [&]() noexcept {
     if (fresh_id) self->publications.erase(what.publication);
+    if (const auto made = all.find(what.publication); made != all.end() && made->second.holder == nullptr)
+      all.erase(made);
     unlinked(at);
   };
   try {
+    at->second.publishers.try_emplace(what.publication);
     self->publications.try_emplace(what.publication, at);
     if (type != nullptr) {
       auto claimed = types_.claim(*type, self->types);
@@ -80,24 +87,33 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     undo();
     throw;
   }
-  auto& slot = at->second.publisher;
-  const bool same = before != nullptr && before->id == what.publication;
+  publication& slot = all.at(what.publication);
+  const bool same = before == &slot;
   // A type that only this publication uses keeps its entry, because it was claimed before it is released.
-  const bool moved = !same || before->endpoints != what.endpoints || before->type != fresh.type;
+  const bool moved =
+      !same || at->second.shared != what.shared || before->endpoints != what.endpoints || before->type != fresh.type;
   const bool differs = moved || before->keep_last != fresh.keep_last;
-  if (same) fresh.counters = std::move(slot->counters);
-  if (slot) {
-    release(*slot);
-    if (!same) slot->holder->publications.erase(slot->id);
-  }
+  if (same) fresh.counters = std::move(slot.counters);
+  if (slot.holder != nullptr) release(slot);
+  if (slot.holder != nullptr && slot.holder != self) slot.holder->publications.erase(slot.id);  // it has left
   slot = std::move(fresh);
-  text_bytes_ += slot->text_bytes;
-  self->by->description_bytes += slot->text_bytes;
+  // Takes the place of another one of ours, and of those that have left.
+  for (auto each = all.begin(); each != all.end();) {
+    const bool replaced = &each->second != &slot && (each->second.holder == self || !is_live(each->second));
+    if (replaced) {
+      release(each->second);
+      each->second.holder->publications.erase(each->first);
+    }
+    each = replaced ? all.erase(each) : std::next(each);
+  }
+  at->second.shared = what.shared;
+  text_bytes_ += slot.text_bytes;
+  self->by->description_bytes += slot.text_bytes;
   if (differs) changes_.changed(at->second.change);
   unlinked(at);  // the replaced one may have been the owner's
   if (moved) notify(at, now);
   auto state = state_of(at);
-  state.lacks_schema = slot->type != nullptr && !slot->type->complete();
+  state.lacks_schema = slot.type != nullptr && !slot.type->complete();
   return state;
 }
 
@@ -107,7 +123,7 @@ topic_map::done topic_map::unregister_topic(routing from, const wire::unregister
   const auto mine = self->publications.find(what.publication);
   if (mine == self->publications.end() || mine->second->first != what.topic) return wire::ack{};  // done before
   const auto at = mine->second;
-  drop_publication(at);
+  drop_publication(at, what.publication);
   notify(at, now);
   unlinked(at);
   return wire::ack{};
@@ -132,6 +148,11 @@ topic_map::requested topic_map::request_topic(routing from, const wire::request_
   }
   if (auto checked = check_type(type, *self); !checked) return in_topic(what.topic, checked.error());
   auto at = fresh_id ? topics_.find(what.topic) : known->second.at;
+  if (at != topics_.end() && at->second.shared && !what.knows_shared) {
+    return refused(wire::error_code::version, "topic \"" + what.topic +
+                                                  "\" is shared by several publishers, which this participant is too "
+                                                  "old to receive: update its library");
+  }
   if (at == topics_.end()) {
     if (auto space = room_for_topic(*self); !space) return space.error();
     at = entry(what.topic, *self);
@@ -194,7 +215,7 @@ topic_map::done topic_map::heartbeat(routing from, const wire::heartbeat& counte
   for (const auto& one : counters.publications) {
     const auto mine = self->publications.find(one.publication);
     if (mine == self->publications.end()) continue;
-    auto& kept = mine->second->second.publisher->counters;
+    auto& kept = mine->second->second.publishers.at(one.publication).counters;
     kept = std::make_unique<counted<wire::publication_counters>>(counted<wire::publication_counters>{one, now});
   }
   for (const auto& one : counters.subscriptions) {
@@ -239,7 +260,7 @@ topic_map::topic_table::iterator topic_map::entry(const std::string& name, parti
 // A participant does not publish or request the topic any more. Perhaps none does, or its owner does not.
 void topic_map::unlinked(topic_table::iterator at) noexcept {
   topic& of = at->second;
-  const bool unused = !of.publisher && of.subscriptions.empty();
+  const bool unused = of.publishers.empty() && of.subscriptions.empty();
   if (!unused && linked(of, *of.owner)) return;
   --of.owner->owned_topics;
   --of.owner->by->topics;
@@ -249,20 +270,52 @@ void topic_map::unlinked(topic_table::iterator at) noexcept {
     changes_.gone(change, std::move(topics_.extract(at).key()));
     return;
   }
-  of.owner = of.publisher ? of.publisher->holder : of.subscriptions.begin()->second.holder;
+  of.owner = of.publishers.empty() ? of.subscriptions.begin()->second.holder : of.publishers.begin()->second.holder;
   ++of.owner->owned_topics;
   ++of.owner->by->topics;
 }
 
 bool topic_map::linked(const topic& to, const participant& who) {
-  if (to.publisher && to.publisher->holder == &who) return true;
+  if (own(to, who) != nullptr) return true;
   const auto first = to.subscriptions.lower_bound({who.number, 0});
   return first != to.subscriptions.end() && first->first.hi == who.number;
 }
 
-// Nothing: there is no publisher, or it has left.
-const topic_map::publication* topic_map::live(const topic& of) {
-  return of.publisher && !of.publisher->holder->leaving ? &*of.publisher : nullptr;
+const topic_map::publication* topic_map::obstacle(const topic& of, const participant& self, bool shared) {
+  if (shared && of.shared) return nullptr;
+  for (const auto& [id, each] : of.publishers) {
+    if (each.holder != &self && is_live(each)) return &each;
+  }
+  return nullptr;
+}
+
+const topic_map::publication* topic_map::own(const topic& of, const participant& self) {
+  for (const auto& [id, each] : of.publishers) {
+    if (each.holder == &self) return &each;
+  }
+  return nullptr;
+}
+
+topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, const participant& self,
+                                                const wire::register_topic& what) {
+  const topic& of = at->second;
+  const auto same = of.publishers.find(what.publication);
+  if (same != of.publishers.end() && same->second.holder != &self && is_live(same->second))
+    return refused(wire::error_code::bad_request, "the publication id " + what.publication.hex() + " is another's");
+  if (!what.shared) return wire::ack{};
+  std::size_t count = 1;
+  const auto& who = self.hello;
+  std::size_t bytes = wire::largest_size(wire::publication_info{
+      what.publication, {}, who.name, who.host, who.pid, what.endpoints, what.type, {}, 0, what.keep_last});
+  for (const auto& [id, each] : of.publishers) {
+    if (each.holder == &self || !is_live(each)) continue;
+    ++count;
+    bytes += wire::largest_size(info_of(each));
+  }
+  if (count <= wire::max_publishers && bytes <= wire::room_for_publications) return wire::ack{};
+  return refused(wire::error_code::limit, "the shared topic \"" + at->first + "\" has " + std::to_string(count - 1) +
+                                              " publishers: it has room for " + std::to_string(wire::max_publishers) +
+                                              ", in " + std::to_string(wire::room_for_publications) + " bytes");
 }
 
 void topic_map::release(const publication& gone) noexcept {
@@ -276,11 +329,13 @@ void topic_map::release(const subscription& gone) noexcept {
   if (gone.type != nullptr) types_.release(*gone.type, gone.holder->types);
 }
 
-void topic_map::drop_publication(topic_table::iterator at) noexcept {
-  auto& slot = at->second.publisher;
-  release(*slot);
-  slot->holder->publications.erase(slot->id);
-  slot.reset();
+void topic_map::drop_publication(topic_table::iterator at, const wire::id& which) noexcept {
+  auto& all = at->second.publishers;
+  const auto gone = all.find(which);
+  release(gone->second);
+  gone->second.holder->publications.erase(gone->first);
+  all.erase(gone);
+  if (all.empty()) at->second.shared = false;
   changes_.changed(at->second.change);
 }
 
@@ -296,9 +351,10 @@ void topic_map::drop_subscription(participant& of, requested_table::iterator whi
   unlinked(at);
 }
 
-std::string topic_map::refusal(topic_table::const_iterator at, const std::string& asking_host) {
-  return "topic \"" + at->first + "\" is published by " +
-         describe_process(at->second.publisher->holder->hello, asking_host);
+std::string topic_map::refusal(topic_table::const_iterator at, const publication& by, const std::string& asking_host) {
+  const std::string who = describe_process(by.holder->hello, asking_host);
+  if (!at->second.shared) return "topic \"" + at->first + "\" is published by " + who;
+  return "topic \"" + at->first + "\" is shared: register it with `shared`; " + who + " publishes it";
 }
 
 }  // namespace orc

@@ -190,7 +190,9 @@ class topic_map {
     std::unique_ptr<counted<wire::subscription_counters>> counters;
   };
   struct topic {
-    std::optional<publication> publisher;
+    // One, or several of different participants when the topic is shared.
+    std::map<wire::id, publication> publishers;
+    bool shared = false;
     // By the id that others see: the number of the participant, then that of the subscription. So the subscriptions of
     // a participant are neighbours, and a page begins where the last one ended.
     std::map<wire::id, subscription> subscriptions;
@@ -249,9 +251,16 @@ class topic_map {
   void unlinked(topic_table::iterator at) noexcept;
   void release(const publication& gone) noexcept;
   void release(const subscription& gone) noexcept;
-  void drop_publication(topic_table::iterator at) noexcept;
+  void drop_publication(topic_table::iterator at, const wire::id& which) noexcept;
   void drop_subscription(participant& of, requested_table::iterator which) noexcept;
-  static const publication* live(const topic& of);
+  [[nodiscard]] static bool is_live(const publication& one) noexcept { return !one.holder->leaving; }
+  // A live publication of another participant because of which `self` cannot publish the topic this way. Null: none.
+  static const publication* obstacle(const topic& of, const participant& self, bool shared);
+  // The publication of `self`, which another id replaces. Null: none.
+  static const publication* own(const topic& of, const participant& self);
+  // Whether a shared topic has room for one more publication, or for this one in place of `own`.
+  [[nodiscard]] static done room_for_publication(topic_table::const_iterator at, const participant& self,
+                                                 const wire::register_topic& what);
   static bool linked(const topic& to, const participant& who);
 
   void notify(topic_table::iterator at, time now) noexcept;
@@ -261,7 +270,8 @@ class topic_map {
   static wire::topic_state state_of(topic_table::const_iterator at);
   static wire::topic_state full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
                                       time now);
-  static std::string refusal(topic_table::const_iterator at, const std::string& asking_host);
+  static wire::publication_info info_of(const publication& from);
+  static std::string refusal(topic_table::const_iterator at, const publication& by, const std::string& asking_host);
 
   const duration lease_;
   const topic_map_limits limits_;

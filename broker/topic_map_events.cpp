@@ -79,8 +79,9 @@ topic_map::reported topic_map::report_mismatch(routing from, wire::type_mismatch
   if (which == self->subscriptions.end() || which->second.at->first != what.topic) return std::nullopt;
   topic& of = which->second.at->second;
   const subscription& by = of.subscriptions.at(which->second.shown);
-  if (live(of) == nullptr) return std::nullopt;
-  const publication& about = *of.publisher;
+  const auto found = what.publication ? of.publishers.find(what.publication) : of.publishers.begin();
+  if (found == of.publishers.end() || !is_live(found->second)) return std::nullopt;
+  const publication& about = found->second;
   if (about.type == nullptr || by.type == nullptr || about.type == by.type || !about.holder->route) return std::nullopt;
   const auto told_until = one_more(about.holder->told_until, told_at_once, now);
   if (!told_until) return std::nullopt;

@@ -162,8 +162,8 @@ void topic_map::clean_up(time now, std::size_t most) noexcept {
     participant& gone = *leaving_;
     for (; most > 0 && !gone.subscriptions.empty(); --most) drop_subscription(gone, gone.subscriptions.begin());
     for (; most > 0 && !gone.publications.empty(); --most) {
-      const auto at = gone.publications.begin()->second;
-      drop_publication(at);
+      const auto [id, at] = *gone.publications.begin();
+      drop_publication(at, id);
       notify(at, now);
       unlinked(at);
     }

@@ -17,6 +17,7 @@ std::uint32_t milliseconds_between(topic_map::time then, topic_map::time now) {
 std::size_t min_bytes(const wire::topic_state& of) {
   std::size_t bytes = of.topic.size() + 32;
   if (of.publication) bytes += 64 + of.publication->endpoints.size() * 24;
+  for (const auto& each : of.publications) bytes += 64 + each.endpoints.size() * 24;
   return bytes + of.subscriptions.size() * 96;
 }
 
@@ -36,24 +37,44 @@ std::optional<wire::type_reference> reference_to(const type_store::entry* type) 
 
 wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
   wire::topic_state state{at->first, {}, {}, static_cast<std::uint32_t>(at->second.subscriptions.size())};
-  const publication* const from = live(at->second);
-  if (from == nullptr) return state;
-  const auto& who = from->holder->hello;
-  state.publication =
-      wire::publication_info{from->id,        {from->holder->number, 0}, who.name,     who.host, who.pid,
-                             from->endpoints, reference_to(from->type),  std::nullopt, 0,        from->keep_last};
+  const topic& of = at->second;
+  if (!of.shared) {
+    for (const auto& [id, each] : of.publishers) {
+      if (is_live(each)) state.publication = info_of(each);
+    }
+    return state;
+  }
+  // A participant may have changed its name since it registered, so the room may be less than it was then.
+  std::size_t room = wire::room_for_publications;
+  for (const auto& [id, each] : of.publishers) {
+    if (!is_live(each)) continue;
+    auto info = info_of(each);
+    const std::size_t size = wire::largest_size(info);
+    if (size > room || state.publications.size() == wire::max_publishers) continue;
+    room -= size;
+    state.publications.push_back(std::move(info));
+  }
+  state.shared = !state.publications.empty();
   return state;
+}
+
+wire::publication_info topic_map::info_of(const publication& from) {
+  const auto& who = from.holder->hello;
+  return {from.id,        {from.holder->number, 0}, who.name,     who.host, who.pid,
+          from.endpoints, reference_to(from.type),  std::nullopt, 0,        from.keep_last};
 }
 
 wire::topic_state topic_map::full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
                                         time now) {
   auto state = state_of(at);
-  if (state.publication) {
-    if (const auto& counters = at->second.publisher->counters) {
-      state.publication->counters = counters->counters;
-      state.publication->received_ago_ms = milliseconds_between(counters->at, now);
-    }
-  }
+  const auto add_counters = [&](wire::publication_info& to) {
+    const auto& counters = at->second.publishers.at(to.publication).counters;
+    if (!counters) return;
+    to.counters = counters->counters;
+    to.received_ago_ms = milliseconds_between(counters->at, now);
+  };
+  if (state.publication) add_counters(*state.publication);
+  for (auto& each : state.publications) add_counters(each);
   const auto& all = at->second.subscriptions;
   auto each = all.upper_bound(after);
   for (; each != all.end() && state.subscriptions.size() < most; ++each) {
@@ -117,7 +138,9 @@ wire::changes topic_map::changes_since(const wire::watch& what, std::size_t& ste
                    wire::participant_info{change.shown, false, who->name, who->host, who->pid, who->library});
     } else if (const auto& name = change.topic == nullptr ? change.name : *change.topic; is_wanted(what, name, taken)) {
       taken += steps_of_a_state;
-      fits = add(page.topics, change.gone() ? wire::topic_state{name, {}, {}, 0} : state_of(topics_.find(name)));
+      auto state = change.gone() ? wire::topic_state{name, {}, {}, 0} : state_of(topics_.find(name));
+      taken += steps_of_a_state * state.publications.size();
+      fits = add(page.topics, std::move(state));
     }
     if (!fits) break;
     until = revision;

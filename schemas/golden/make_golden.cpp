@@ -149,6 +149,8 @@ std::string object::json(const topic_state& s) {
       .add("subscription_count", s.subscription_count)
       .add("more", s.more)
       .add("lacks_schema", s.lacks_schema)
+      .add("shared", s.shared)
+      .add("publications", s.publications)
       .text();
 }
 
@@ -171,6 +173,7 @@ std::string fields(const register_topic& m) {
       .add("endpoints", m.endpoints)
       .add("type", m.type)
       .add("keep_last", m.keep_last)
+      .add("shared", m.shared)
       .text();
 }
 std::string fields(const unregister_topic& m) {
@@ -182,6 +185,7 @@ std::string fields(const request_topic& m) {
       .add("subscription", m.subscription)
       .add("max_age_ms", m.max_age_ms)
       .add("type", m.type)
+      .add("knows_shared", m.knows_shared)
       .text();
 }
 std::string fields(const release_topic& m) {
@@ -244,6 +248,7 @@ std::string fields(const type_mismatch& m) {
       .add("text", m.text)
       .add("participant_name", m.participant_name)
       .add("pid", m.pid)
+      .add("publication", m.publication)
       .text();
 }
 template <class Empty>

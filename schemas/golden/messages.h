@@ -50,6 +50,18 @@ inline topic_state state() {
           true};
 }
 
+inline std::vector<publication_info> shared() {
+  auto first = publication();
+  first.counters.reset();
+  first.received_ago_ms = 0;
+  auto second = first;
+  second.publication = identity(7);
+  second.participant = identity(8);
+  second.participant_name = "watchdog";
+  second.type.reset();
+  return {first, second};
+}
+
 inline std::vector<vector> messages() {
   auto pushed = publication();
   pushed.counters.reset();
@@ -59,6 +71,7 @@ inline std::vector<vector> messages() {
       {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
       {"register_topic", {3, register_topic{"robot/position", identity(2), endpoints(), type(), false}}},
       {"register_topic_minimal", {4, register_topic{"p", identity(2), {}, {}}}},
+      {"register_topic_shared", {3, register_topic{"stop", identity(2), endpoints(), {}, true, true}}},
       {"unregister_topic", {5, unregister_topic{"robot/position", identity(2)}}},
       {"request_topic", {6, request_topic{"robot/position", identity(3), 200, type()}}},
       {"request_topic_minimal", {6, request_topic{"robot/position", identity(3)}}},
@@ -78,6 +91,7 @@ inline std::vector<vector> messages() {
       {"topic_state_registered", {3, topic_state{"robot/position", pushed, {}, 2, false, true}}},
       {"topic_state_pushed", {0, topic_state{"robot/position", pushed, {}, 2}}},
       {"topic_state_gone", {0, topic_state{"robot/position", {}, {}, 2}}},
+      {"topic_state_shared", {0, topic_state{"stop", {}, {}, 2, false, false, true, shared()}}},
       {"topic_list", {12, topic_list{{state(), {"robot/wanted", {}, {}, 0}}, true, 3, 0xfedcba9876543210, 60'000, 4}}},
       {"probe", {11, probe{}}},
       {"watch", {14, watch{{"robot/*", "**"}, true, {0xfedcba9876543210, 17, 40}, 1'000}}},
@@ -93,12 +107,15 @@ inline std::vector<vector> messages() {
       {"schema_part", {16, schema_part{0x0123456789abcdef, 32'768, "table State { x:double; }"}}},
       {"get_schema", {17, get_schema{0x0123456789abcdef, 65'536}}},
       {"type_mismatch",
-       {18,
-        type_mismatch{
-            "robot/position", identity(3), "field `q` is float32 at publisher `arm (4711)`, float64 here", {}, 0}}},
+       {18, type_mismatch{"robot/position",
+                          identity(3),
+                          "field `q` is float32 at publisher `arm (4711)`, float64 here",
+                          {},
+                          0,
+                          identity(2)}}},
       {"type_mismatch_pushed",
        {0, type_mismatch{"robot/position", identity(5), "field `q` is float32 at publisher `arm (4711)`, float64 here",
-                         "viewer", 4712}}},
+                         "viewer", 4712, identity(2)}}},
   };
 }
 

@@ -4,6 +4,7 @@
 //   close                                                   ok
 //   type NAME SCHEMA_ENCODING MESSAGE_ENCODING SCHEMA · type   ok; of later topics and requests; without words: none
 //   register TOPIC TRANSPORTS [PRIORITY]                    ok | error CODE TEXT
+//   share TOPIC TRANSPORTS                                  ok | error CODE TEXT; registers it as a shared topic
 //   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS [MAX_AGE_MS]   ok | error CODE TEXT
 //   unregister TOPIC · release TOPIC                        ok | error CODE TEXT
 //   send TOPIC VALUE SIZE                                   ok | error CODE TEXT
@@ -228,6 +229,7 @@ class node {
     std::string topic;
     words >> topic;
     if (verb == "register") return declare(words, topic);
+    if (verb == "share") return declare(words, topic, true);
     if (verb == "request") return request(words, topic);
     if (verb == "unregister") return describe(participant_->unregister_topic(topic));
     if (verb == "release") return describe(participant_->release_topic(topic));
@@ -270,8 +272,9 @@ class node {
     std::getline(words, type_.schema);
     return "ok";
   }
-  std::string declare(std::istringstream& words, const std::string& topic) {
+  std::string declare(std::istringstream& words, const std::string& topic, bool shared = false) {
     topic_options options;
+    options.shared = shared;
     options.type = type_;
     std::string transports = "any";
     std::string priority = "normal";

@@ -346,8 +346,9 @@ TEST_CASE("typed session: the broker learns of a mismatch, for the publisher", "
   const auto s = f.subscribe(here);
   f.join();
   REQUIRE(f.talk([&] { return f.heard<wire::type_mismatch>() == 1; }));
-  CHECK(f.broker.all<wire::type_mismatch>()[0] ==
-        wire::type_mismatch{"t", s->request().subscription, mismatch_of_structs("arm (4711)"), "", 0});
+  CHECK(f.broker.all<wire::type_mismatch>()[0] == wire::type_mismatch{"t", s->request().subscription,
+                                                                      mismatch_of_structs("arm (4711)"), "", 0,
+                                                                      f.published->publication});
   f.published = fixture::publication_of(there, 4712);  // restarts
   f.push(f.published);
   f.settle();

@@ -52,6 +52,13 @@ TEST_CASE("wire golden: counters of programs that do not report the time of samp
   CHECK(std::get<wire::heartbeat>(older->content).publications == std::vector{expected});
 }
 
+TEST_CASE("wire golden: a request of a participant that is older than shared topics says so") {
+  const auto bytes = test::golden_bytes("before_shared/request_topic");
+  const auto older = wire::decode(as_span(bytes));
+  REQUIRE(older);
+  CHECK_FALSE(std::get<wire::request_topic>(older->content).knows_shared);
+}
+
 TEST_CASE("wire golden: any alignment is decoded") {
   for (const auto& [name, message] : wire::golden::messages()) {
     const auto bytes = wire::encode(message);

@@ -126,13 +126,14 @@ void record_receiver::take(record_subscription& from, message&& sample) {
 }
 
 // A message does not name its publication. Another one begins where the numbers do not go on, or with a sample that was
-// sent after the broker reported another one.
+// sent after the broker reported another one. All publishers of a shared topic have one source.
 std::shared_ptr<record_source> record_receiver::source_of(record_subscription& from, const message& sample) {
   const std::lock_guard lock(from.mutex);
   const bool goes_on = sample.sequence() == from.last_sequence + 1 + sample.missed();
   const bool replaced = !from.source_id.empty() && from.published.id != from.source_id && !from.published.id.empty() &&
                         sample.stamp_ns() > from.published.seen_ns;
-  if (from.source && goes_on && !replaced) return from.source;
+  const bool is_shared = sample.publisher() != 0;
+  if (from.source && (is_shared || (goes_on && !replaced))) return from.source;
   if (from.source && from.source->version() == 0) {
     // When a publisher restarts again and again before the broker is asked, one source stands for several.
     if (from.former) return from.source;

@@ -150,7 +150,7 @@ void top_subscription::look(subscriber& from, topic_types& types, opened_sample&
   known.link = link.connected ? "" : link.reason;
   if (!sample) return grow_older(known);
   // A publisher that restarted may have another type.
-  if (sample.sequence() <= known.sequence) types.look_again();
+  if (sample.publisher() == 0 && sample.sequence() <= known.sequence) types.look_again();
   take(sample, known);
   decode(types, known);
 }

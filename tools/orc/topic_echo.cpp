@@ -128,7 +128,7 @@ class echo_command {
   bool show(const message& sample) {
     const sample_labels labels = labels_of(options_.topic, sample);
     if (options_.print.shows_bytes()) return printer_.show(labels, sample.bytes(), nullptr, {});
-    if (sample.sequence() <= last_sequence_) types_.look_again();  // the publisher restarted
+    if (sample.publisher() == 0 && sample.sequence() <= last_sequence_) types_.look_again();  // the publisher restarted
     last_sequence_ = sample.sequence();
     const types::decoder* const type = types_.decoder_of(sample.bytes());
     return printer_.show(labels, sample.bytes(), type, types_.why());

@@ -76,7 +76,9 @@ void describe(rows& lines, const subscription_state& to, bool verbose) {
 std::string text_document(const topic_state& state, bool verbose) {
   rows lines = {{"topic", state.name}};
   if (state.publication) {
+    if (state.shared) lines.push_back({"shared", "by " + std::to_string(1 + state.others.size()) + " publishers"});
     describe(lines, *state.publication, verbose);
+    for (const publication_state& each : state.others) describe(lines, each, verbose);
   } else {
     lines.push_back({"publisher", "none"});
   }
@@ -109,8 +111,9 @@ int run(const info_options& options) {
 
 void add_topic_info(CLI::App& topic, int& exit_code) {
   auto options = std::make_shared<info_options>();
-  CLI::App* command = topic.add_subcommand(
-      "info", "One topic: publisher, endpoints, type, counters, and for each subscriber the link it uses and why");
+  CLI::App* command = topic.add_subcommand("info",
+                                           "One topic: publisher (of a shared topic all of them), endpoints, type, "
+                                           "counters, and for each subscriber the link it uses and why");
   add_topic_argument(*command, options->topic);
   command->add_flag("-v,--verbose", options->verbose, "Also identities");
   add_common_options(*command, options->common, "The same as one JSON document");

@@ -30,12 +30,19 @@ std::string subscribers_text(const topic_state& state) {
   return text;
 }
 
+// Of a shared topic all of them.
+std::string publishers_text(const topic_state& state) {
+  if (!state.publication) return "-";
+  std::string text = participant_text(state.publication->participant);
+  for (const publication_state& each : state.others) text += ", " + participant_text(each.participant);
+  return text;
+}
+
 std::string verbose_table(const std::vector<topic_state>& topics) {
   std::vector<std::vector<std::string>> rows = {{"TOPIC", "PUBLISHER", "TRANSPORTS", "SUBSCRIBERS"}};
   for (const topic_state& state : topics) {
     const auto& from = state.publication;
-    rows.push_back({state.name, from ? participant_text(from->participant) : "-", from ? transports_text(*from) : "-",
-                    subscribers_text(state)});
+    rows.push_back({state.name, publishers_text(state), from ? transports_text(*from) : "-", subscribers_text(state)});
   }
   return table(rows);
 }
@@ -81,9 +88,10 @@ int run(const list_options& options) {
 void add_topic_list(CLI::App& topic, int& exit_code) {
   auto options = std::make_shared<list_options>();
   CLI::App* command = topic.add_subcommand("list", "Names of the topics that are published or asked for, one per line");
-  command->add_flag("-v,--verbose", options->verbose,
-                    "Also each publisher (program and pid; @host when on another host), its transports, and each "
-                    "subscriber with the transport that it uses");
+  command->add_flag(
+      "-v,--verbose", options->verbose,
+      "Also each publisher (program and pid; @host when on another host), all of them for a shared topic, its "
+      "transports, and each subscriber with the transport that it uses");
   add_common_options(*command, options->common, "Everything the broker knows, as one JSON document");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

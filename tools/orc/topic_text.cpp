@@ -115,8 +115,13 @@ std::string type_text(const topic_type& type) {
 json_value json_of(const topic_state& state) {
   json_value subscribers = json_value::array();
   for (const subscription_state& subscription : state.subscriptions) subscribers.push_back(json_of(subscription));
+  json_value publishers = json_value::array();
+  if (state.shared && state.publication) publishers.push_back(json_of(*state.publication));
+  for (const publication_state& publication : state.others) publishers.push_back(json_of(publication));
   return {{"topic", state.name},
           {"publisher", state.publication ? json_of(*state.publication) : json_value()},
+          {"shared", state.shared},
+          {"publishers", std::move(publishers)},
           {"subscriber_count", state.subscription_count},
           {"subscribers", std::move(subscribers)}};
 }

@@ -93,7 +93,8 @@ followed_topic::received followed_topic::receive_one(clock::time_point now) {
 }
 
 bool followed_topic::is_other_publication(const message& sample) const noexcept {
-  return !any_ || replaced_ || sample.sequence() <= last_sequence_;
+  const bool begins_anew = sample.publisher() == 0 && sample.sequence() <= last_sequence_;
+  return !any_ || replaced_ || begins_anew;
 }
 
 void followed_topic::hold(message&& sample, clock::time_point now) {

@@ -56,7 +56,7 @@ from orc._errors import (
 from orc._history import History, PastSample
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
-from orc._types import LinkInfo
+from orc._types import LinkInfo, PublisherInfo
 from orc._waiting import Callback
 
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
@@ -115,6 +115,7 @@ __all__ = [
     "PublicationCounters",
     "PublicationState",
     "Publisher",
+    "PublisherInfo",
     "Refused",
     "Subscriber",
     "SubscriptionCounters",

@@ -46,12 +46,14 @@ def _subscription(state: Tuple[Any, ...]) -> SubscriptionState:
 
 
 def _topic(state: Tuple[Any, ...]) -> TopicState:
-    name, publication, count, subscriptions = state
+    name, publication, count, subscriptions, shared, others = state
     return TopicState(
         name,
         None if publication is None else _publication(publication),
         count,
         [_subscription(each) for each in subscriptions],
+        shared,
+        [_publication(each) for each in others],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import List, Optional
 
 
@@ -150,11 +150,15 @@ class TopicState:
     name: str
     """Of the topic."""
     publication: Optional[PublicationState]
-    """None: no participant publishes it."""
+    """None: no participant publishes it. Of a shared topic: the first of all."""
     subscription_count: int
     """All of them."""
     subscriptions: List[SubscriptionState]
     """From describe all, from topics at most 16, from a watch none."""
+    shared: bool = False
+    """As given to register_topic."""
+    others: List[PublicationState] = field(default_factory=list)
+    """Of a shared topic: the other publications, by their ids."""
 
 
 @dataclass(frozen=True)

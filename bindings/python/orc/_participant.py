@@ -149,6 +149,7 @@ class Participant(_native.Participant):
         type: Any = None,
         keep_last: bool = True,
         priority: str = "normal",
+        shared: bool = False,
     ) -> Publisher[Any]:
         """Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
         broker_timeout_ms.
@@ -164,6 +165,7 @@ class Participant(_native.Participant):
         keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
             the subscriptions that are connected when it is sent.
         priority: "bulk", "normal" or "control", over tcp and multicast.
+        shared: True: other participants may publish the topic too, if they also set it; at most 64 in all.
 
         Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument,
         Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not
@@ -182,6 +184,7 @@ class Participant(_native.Participant):
                 type=None if codec is None else codec.description,
                 keep_last=keep_last,
                 priority=priority,
+                shared=shared,
             )
         except NoBroker:
             self._remember(topic, codec)
@@ -214,6 +217,7 @@ class Participant(_native.Participant):
         max_age_ms: int = 0,
         type: Any = None,
         type_check: str = "on",
+        newest_of: str = "all",
     ) -> Subscriber[Any]:
         """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
@@ -228,6 +232,8 @@ class Participant(_native.Participant):
         type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
             `wait_connected` raises TypeMismatch. None: any type.
         type_check: "off": a link is made whatever the types are.
+        newest_of: of a shared topic. "all": a receive returns the newest sample of all publishers. "each": the newest
+            of each publisher, in turn. With conflate=0 a receive returns every sample of each, in its order.
 
         Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
         BadArgument, Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is
@@ -246,6 +252,7 @@ class Participant(_native.Participant):
             type=None if codec is None else codec.description,
             type_check=type_check,
             codec=codec,
+            newest_of=newest_of,
         )
         return self._known(made)
 

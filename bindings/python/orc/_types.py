@@ -21,6 +21,24 @@ class LinkInfo:
     """Samples dropped because they were older than `max_age_ms`."""
 
 
+@dataclass(frozen=True)
+class PublisherInfo:
+    """A publisher of a shared topic, as a subscription knows it (liborc/include/orc/subscriber.h)."""
+
+    number: int = 0
+    """Message.publisher; a publisher that registers again gets another one."""
+    id: str = ""
+    """PublicationState.id, the same in all programs."""
+    name: str = ""
+    """ParticipantState.name"""
+    host: str = ""
+    """ParticipantState.host"""
+    pid: int = 0
+    """In its own pid namespace."""
+    connected: bool = False
+    """A link to it is up."""
+
+
 def link_text(link: LinkInfo) -> str:
     """For the repr of a subscriber."""
     return f"linked over {link.transport}" if link.connected else f"no link: {link.reason}"

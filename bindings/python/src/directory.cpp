@@ -73,7 +73,7 @@ nb::tuple tuple_of(const subscription_state& of) {
 nb::tuple tuple_of(const topic_state& of) {
   const auto tuple = [](const auto& part) { return tuple_of(part); };
   return nb::make_tuple(of.name, optional(of.publication, tuple), of.subscription_count,
-                        list_of(of.subscriptions, tuple));
+                        list_of(of.subscriptions, tuple), of.shared, list_of(of.others, tuple));
 }
 nb::tuple tuple_of(const broker_state& of) {
   return nb::make_tuple(of.endpoint, of.version, of.epoch, of.uptime.count(), of.participants, of.rejected);

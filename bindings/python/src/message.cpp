@@ -80,6 +80,9 @@ void bind_message(nb::module_& m) {
           "Counts the samples of one publication, from 1. A publisher that restarts begins at 1 again. On open "
           "multicast, counts samples received on the channel, from any sender.")
       .def_prop_ro(
+          "publisher", [](const received& self) { return alive(self).publisher(); },
+          "Of a shared topic: the publisher's number, from 1 (Subscriber.publisher_of). 0: the topic is not shared.")
+      .def_prop_ro(
           "stamp_ns", [](const received& self) { return alive(self).stamp_ns(); },
           "When the sample was sent: ns since the Unix epoch, on the sending host's clock. Over multicast without "
           "forward error correction: when it reached this host.")

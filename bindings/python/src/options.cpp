@@ -55,6 +55,12 @@ type_description to_type(nb::handle type) {
           .schema = std::string(static_cast<const char*>(schema.data()), schema.size())};
 }
 
+newest_of to_newest_of(const std::string& name) {
+  if (name == "all") return newest_of::all;
+  if (name == "each") return newest_of::each;
+  fail(errc::bad_argument, "newest_of is all or each, not " + name);
+}
+
 type_check to_type_check(const std::string& name) {
   if (name == "on") return type_check::on;
   if (name == "off") return type_check::off;

@@ -17,6 +17,7 @@ namespace orc::python {
 [[nodiscard]] type_description to_type(nanobind::handle type);
 
 // From "on" or "off". Raises BadArgument.
+[[nodiscard]] newest_of to_newest_of(const std::string& name);
 [[nodiscard]] type_check to_type_check(const std::string& name);
 
 }  // namespace orc::python

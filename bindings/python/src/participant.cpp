@@ -34,7 +34,7 @@ struct participant {
 publisher_handle register_topic(participant& self, const std::string& topic, nb::handle transports,
                                 std::size_t expected_size, std::size_t history, bool lock, bool huge_pages,
                                 const std::string& multicast, nb::handle type, bool keep_last,
-                                const std::string& priority) {
+                                const std::string& priority, bool shared) {
   topic_options options{.transports = to_transports(transports),
                         .expected_size = expected_size,
                         .history = history,
@@ -42,7 +42,8 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .multicast = multicast,
                         .type = to_type(type),
                         .keep_last = keep_last,
-                        .priority = to_priority(priority)};
+                        .priority = to_priority(priority),
+                        .shared = shared};
   const result outcome =
       self.owner->call([topic, options](orc::participant& broker) { return broker.register_topic(topic, options); });
   check(outcome, "the topic stays registered: Participant.publisher('" + topic + "') is its handle");
@@ -57,7 +58,7 @@ subscriber_handle handle_of(participant& self, const std::string& topic) {
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
                                 int spin_us, nb::handle max_age_ms, nb::handle type, const std::string& type_check,
-                                nb::object codec) {
+                                nb::object codec, const std::string& newest_of) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
@@ -67,7 +68,8 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .spin_us = spin_us,
                                 .max_age_ms = to_int(max_age_ms, "max_age_ms"),
                                 .type = to_type(type),
-                                .type_check = to_type_check(type_check)};
+                                .type_check = to_type_check(type_check),
+                                .newest_of = to_newest_of(newest_of)};
   const std::int64_t since = within_ms > 0 ? orc::monotonic_ns() : 0;
   const result outcome =
       self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
@@ -77,7 +79,7 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
     if (made.codec.is_none()) made.same->codec = codec;
     made.codec = std::move(codec);
   }
-  if (conflate == 1) made.same->newest_only();
+  if (conflate == 1 && options.newest_of == orc::newest_of::all) made.same->newest_only();
   const std::string stays = "the request stays: Participant.subscriber('" + topic + "') is its handle";
   check(outcome, stays);
   if (within_ms == 0) return made;
@@ -129,7 +131,7 @@ void bind_participant(nb::module_& m) {
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
-           nb::arg("priority") = "normal",
+           nb::arg("priority") = "normal", nb::arg("shared") = false,
            "Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at "
            "most broker_timeout_ms.\n\n"
            "transports: of this topic; empty: the participant's.\n"
@@ -140,14 +142,15 @@ void bind_participant(nb::module_& m) {
            "type: orc.TypeDescription.\n"
            "keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches "
            "only the subscriptions that are connected when it is sent.\n"
-           "priority: \"bulk\", \"normal\" or \"control\", over tcp and multicast.\n\n"
+           "priority: \"bulk\", \"normal\" or \"control\", over tcp and multicast.\n"
+           "shared: True: other participants may publish the topic too, if they also set it; at most 64 in all.\n\n"
            "Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument, "
            "Refused, NoPermission, NoDescriptors, NoMemory, SystemFailure, Closed and Forked, and the topic is not "
            "registered.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
            nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(),
-           nb::arg("type_check") = "on", nb::arg("codec") = nb::none(),
+           nb::arg("type_check") = "on", nb::arg("codec") = nb::none(), nb::arg("newest_of") = "all",
            "codec: orc._typed.codec.Typed; its decode() makes the messages' values.")
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
            "Same as Publisher.send_msg, by name. Also raises NotRegistered.")

@@ -5,6 +5,7 @@
 #include "buffers.h"
 #include "errors.h"
 #include "gil.h"
+#include "message.h"
 
 namespace orc::python {
 
@@ -17,6 +18,25 @@ namespace {
   const nb::object made = nb::steal(call_python("orc._types", "LinkInfo", arguments.release().ptr()));
   if (!made.is_valid()) throw nb::python_error();
   return made;
+}
+
+[[nodiscard]] nb::object object_of(const publisher_info& of) {
+  nb::tuple arguments = nb::make_tuple(of.number, of.id, of.name, of.host, of.pid, of.connected);
+  const nb::object made = nb::steal(call_python("orc._types", "PublisherInfo", arguments.release().ptr()));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+[[nodiscard]] nb::list publishers_of(const subscriber_handle& self) {
+  const auto known = without_gil([&]() noexcept { return self.same->end.publishers(); });
+  nb::list made;
+  for (const auto& each : known) made.append(object_of(each));
+  return made;
+}
+
+[[nodiscard]] nb::object publisher_of(const subscriber_handle& self, const received& of) {
+  if (of.released()) throw nb::value_error("the message was released");
+  return object_of(without_gil([&]() noexcept { return self.same->end.publisher_of(of.sample()); }));
 }
 
 [[nodiscard]] int descriptor_of(subscriber_handle& self) {
@@ -100,6 +120,12 @@ void bind_subscriber(nb::module_& m) {
           "Waits until a link is up, at most timeout_ms (-1: for ever). Returns False when none came up. Raises "
           "TypeMismatch (the samples have another type than the one that was requested), Closed, Forked, BadArgument "
           "(timeout_ms below -1).")
+      .def_prop_ro("publishers", &publishers_of,
+                   "The publishers of a shared topic, as the broker names them: orc.PublisherInfo. Empty for other "
+                   "topics.")
+      .def("publisher_of", &publisher_of, nb::arg("message"),
+           "Returns the publisher of a message of this subscription. The last 64 that are gone are remembered. All "
+           "fields are empty for others, and for a message of a topic that is not shared.")
       .def_prop_ro("link", &link_of, "The link to the publication, as it is now: orc.LinkInfo.");
 }
 

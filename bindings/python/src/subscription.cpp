@@ -39,7 +39,8 @@ nb::object subscription::receive(int timeout_ms, way how, const nb::object& code
 
 nb::object subscription::hand_over(message&& sample, const message& skipped, const nb::object& codec) {
   ++handed_over_;
-  const bool in_a_row = skipped && sample.sequence() == skipped.sequence() + sample.missed() + 1;
+  const bool in_a_row = skipped && sample.publisher() == skipped.publisher() &&
+                        sample.sequence() == skipped.sequence() + sample.missed() + 1;
   return nb::cast(received(std::move(sample), in_a_row ? skipped.missed() + 1 : 0, codec), nb::rv_policy::move);
 }
 

@@ -13,7 +13,7 @@ pytest.importorskip("flatbuffers")
 from orc import TypeDescription
 from orc.pure import messages, wire
 from orc.pure.described_type import DescribedType, describe
-from orc.pure.identity import Id
+from orc.pure.identity import NOBODY, Id
 from orc.pure.schema_exchange import SchemaFetches, SchemaUploads
 from orc.pure.type_checks import TypeChecks
 from orc.pure.type_exchange import TypeExchange
@@ -273,7 +273,7 @@ def test_the_publisher_learns_of_each_verdict_once() -> None:
 
 
 class Subscriber:
-    topic, id, described = "arm/state", Id(1, 2), None
+    topic, id, described, of = "arm/state", Id(1, 2), None, NOBODY
 
     def __init__(self) -> None:
         here, there, checks = struct("float64"), struct("int64"), TypeChecks()

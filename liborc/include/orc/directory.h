@@ -128,9 +128,11 @@ struct subscription_state {
 // A topic that is published, requested, or both.
 struct topic_state {
   std::string name = {};                               // of the topic
-  std::optional<publication_state> publication = {};   // nothing: no participant publishes it
+  std::optional<publication_state> publication = {};   // nothing: no participant publishes it; shared: the first of all
   std::size_t subscription_count = 0;                  // all of them
   std::vector<subscription_state> subscriptions = {};  // from describe all, from topics at most 16, from a watch none
+  bool shared = false;                                 // topic_options::shared
+  std::vector<publication_state> others = {};          // of a shared topic: the other publications, by their ids
 
   // Whether all fields are equal.
   bool operator==(const topic_state&) const = default;

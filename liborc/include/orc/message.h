@@ -81,16 +81,16 @@ class [[nodiscard]] message {
  public:
   // No sample. For ORC itself: subscriber::recv makes messages.
   message() noexcept = default;
-  explicit message(errc why) noexcept : status_(why) {}
+  explicit message(errc why) noexcept : state_(static_cast<std::uint32_t>(why)) {}
   message(detail::sample_buffer&& buffer, std::uint64_t sequence, std::int64_t stamp_ns, std::uint64_t missed) noexcept
-      : buffer_(std::move(buffer)), sequence_(sequence), stamp_ns_(stamp_ns), missed_(missed), status_(errc::ok) {}
+      : buffer_(std::move(buffer)), sequence_(sequence), stamp_ns_(stamp_ns), missed_(missed), state_(0) {}
 
   // True when there is a sample. A sample may be empty: size() == 0.
-  explicit operator bool() const noexcept { return status_ == errc::ok; }
+  explicit operator bool() const noexcept { return status() == errc::ok; }
 
   // Returns errc::ok, or why there is no sample: nothing_new, timed_out, too_many_messages, not_requested,
   // bad_argument, closed, forked.
-  [[nodiscard]] errc status() const noexcept { return status_; }
+  [[nodiscard]] errc status() const noexcept { return static_cast<errc>(state_ & 0xff); }
 
   // The bytes of the sample, null when there is none.
   [[nodiscard]] const void* data() const noexcept { return buffer_.payload(); }
@@ -119,6 +119,9 @@ class [[nodiscard]] message {
   // counts samples of an earlier publication that the subscription received and then dropped. Always 0 for samples of
   // LCM programs, which number all their channels together.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
+  // Of a shared topic: the number of the publisher in this subscription, from 1. subscriber::publisher_of has its name.
+  // sequence() and missed() count that publisher's samples. 0: the topic is not shared, or the process is replayed.
+  [[nodiscard]] std::uint32_t publisher() const noexcept { return state_ >> 8; }
 
  private:
   friend struct message_access;
@@ -126,7 +129,7 @@ class [[nodiscard]] message {
   std::uint64_t sequence_ = 0;
   std::int64_t stamp_ns_ = 0;
   std::uint64_t missed_ = 0;
-  errc status_ = errc::nothing_new;
+  std::uint32_t state_ = static_cast<std::uint32_t>(errc::nothing_new);  // with the publisher << 8, for one store
 };
 
 // Memory for one sample: fill it in place, then send it (publisher::send, participant::send_msg). Destroying it sends

@@ -134,7 +134,16 @@ struct topic_options {
   bool keep_last = true;
   // Needs tcp or multicast in `transports`, unless that is empty.
   orc::priority priority = orc::priority::normal;
+  // True: other participants may publish the topic too, if they also set it; at most 64 in all. A topic that one
+  // participant publishes without it, and one that others share, refuse each other with name_taken
+  // (liborc/doc/guide/shared-topics.md). Needs a broker: without one it is a bad_argument.
+  bool shared = false;
 };
+
+// Which samples of a shared topic a subscription with conflate = 1 returns. No effect on other topics.
+// - all: the newest of all publishers. A sample that is older than another publisher's is dropped.
+// - each: the newest of each publisher, in turn.
+enum class newest_of : std::uint8_t { all, each };
 
 // For request_topic.
 struct request_options {
@@ -167,6 +176,9 @@ struct request_options {
   type_description type = {};
   // off: a link is made whatever the types are.
   orc::type_check type_check = orc::type_check::on;
+  // Shared topics. With conflate = 0 a receive returns every sample of each publisher, in the publisher's order, and
+  // each publisher has a queue of `depth`; `each` is then a bad_argument.
+  orc::newest_of newest_of = orc::newest_of::all;
 };
 
 }  // namespace orc

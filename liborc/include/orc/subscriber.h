@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "orc/message.h"
 #include "orc/options.h"
@@ -16,7 +17,7 @@ namespace detail {
 class subscription;
 }
 
-// The link between a subscription and its publication, as it is now.
+// The link between a subscription and its publication, as it is now. Of a shared topic: all links together.
 struct link_info {
   bool connected = false;      // a link is up
   orc::transport transport{};  // valid while connected
@@ -25,6 +26,16 @@ struct link_info {
   // "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?" (liborc/doc/guide/two-hosts.md).
   std::string reason;
   std::uint64_t stale = 0;  // samples dropped because they were older than request_options::max_age_ms
+};
+
+// A publisher of a shared topic, as a subscription knows it.
+struct publisher_info {
+  std::uint32_t number = 0;  // message::publisher(); a publisher that registers again gets another one
+  std::string id = {};       // publication_state::id, the same in all programs
+  std::string name = {};     // participant_state::name
+  std::string host = {};     // participant_state::host
+  std::uint32_t pid = 0;     // in its own pid namespace
+  bool connected = false;    // a link to it is up
 };
 
 // A subscription. Cheap to copy: all copies are the same subscription. Any thread may make any call. When several
@@ -87,6 +98,13 @@ class ORC_API subscriber {
   [[nodiscard]] result check_type() const noexcept;
   // Returns the link as it is now. Never waits; may allocate. Not connected after fork() and for a false handle.
   [[nodiscard]] link_info link() const;
+
+  // Returns the publishers of a shared topic, as the broker names them. Empty for other topics. Never waits; may
+  // allocate.
+  [[nodiscard]] std::vector<publisher_info> publishers() const;
+  // Returns the publisher of a message of this subscription. The last 64 that are gone are remembered. All fields are
+  // empty for others, and for a message of a topic that is not shared. Never waits; may allocate.
+  [[nodiscard]] publisher_info publisher_of(const message& of) const;
 
  private:
   std::shared_ptr<detail::subscription> subscription_;

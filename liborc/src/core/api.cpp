@@ -219,6 +219,17 @@ link_info subscriber::link() const {
   return subscription_->link();
 }
 
+std::vector<publisher_info> subscriber::publishers() const {
+  if (!subscription_) return {};
+  if (tape* const t = tape::current(); t != nullptr && !t->unseen("subscriber::publishers")) return {};
+  return subscription_->publishers();
+}
+publisher_info subscriber::publisher_of(const message& of) const {
+  if (!subscription_ || of.publisher() == 0) return {};
+  if (tape* const t = tape::current(); t != nullptr && !t->unseen("subscriber::publisher_of")) return {};
+  return subscription_->publisher(of.publisher());
+}
+
 // ---- clock ----
 
 std::int64_t monotonic_ns() noexcept {

@@ -268,11 +268,19 @@ void broker_session::on_state(std::uint64_t request, const wire::topic_state& st
     if (state.lacks_schema && topic.type()) schemas_.lacks(topic.type(), now);
     topic.announcement().confirmed();
   };
-  for (const auto& each : topics.publications) confirm(*each);
+  for (const auto& each : topics.publications) {
+    if (each->is_shared() && !state.shared && request != 0 && each->announcement().awaits(request))
+      each->announcement().refused(
+          {errc::refused, "the broker at " + search_.endpoint() + " is too old for shared topics: update it"});
+    confirm(*each);
+  }
   for (const auto& each : topics.subscriptions) {
     // First, because request_topic then looks whether the types match.
-    if (each->topic() == state.topic)
-      each->update(state, request == 0, whereabouts_.run_directory(), schemas_.checks(), now);
+    const bool is_its = each->topic() == state.topic;
+    if (is_its && !each->update(state, request == 0, whereabouts_.run_directory(), schemas_.checks(), now)) {
+      if (request == 0) each->announcement().renew();
+      continue;  // asks again
+    }
     confirm(*each);
   }
 }

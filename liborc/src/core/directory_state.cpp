@@ -68,8 +68,16 @@ namespace {
 }  // namespace
 
 topic_state state_of(wire::topic_state from) {
-  topic_state to{std::move(from.topic), {}, from.subscription_count, {}};
+  topic_state to{.name = std::move(from.topic), .subscription_count = from.subscription_count};
   if (from.publication) to.publication = state_of(*std::move(from.publication));
+  to.shared = from.shared;
+  for (auto& each : from.publications) {
+    auto one = state_of(std::move(each));
+    if (to.publication)
+      to.others.push_back(std::move(one));
+    else
+      to.publication = std::move(one);
+  }
   for (auto& each : from.subscriptions) to.subscriptions.push_back(state_of(std::move(each)));
   return to;
 }

@@ -52,7 +52,7 @@ void directory_memory::take(wire::changes&& page, std::deque<change>& to) {
 
 void directory_memory::take(wire::topic_state&& now, std::deque<change>& to) {
   const auto at = topics_.find(now.topic);
-  if (!now.publication && now.subscription_count == 0) {
+  if (!now.publication && now.publications.empty() && now.subscription_count == 0) {
     if (at == topics_.end()) return;
     topics_.erase(at);
     to.push_back({.what = kind::topic_gone, .topic = state_of(std::move(now))});

@@ -79,6 +79,20 @@ void link_follower::listen_openly(monotonic::time_point now) {
   follow({}, {{wire::transport::multicast, open_address_}}, std::nullopt, now);
 }
 
+void link_follower::stand_aside() noexcept {
+  listen_openly_at_ = monotonic::time_point::max();
+  selector_.stop();
+  end_link();
+  departure_.forget();
+  obstacle_.reset();
+  endpoints_.clear();
+  publication_ = {};
+}
+
+void link_follower::resume(monotonic::time_point now) noexcept {
+  if (!open_address_.empty()) listen_openly_at_ = now;
+}
+
 void link_follower::step(monotonic::time_point now) {
   if (now >= listen_openly_at_) listen_openly(now);
   if (auto chosen = selector_.step(now)) adopt(std::move(*chosen), now);

@@ -40,6 +40,10 @@ class link_follower {
   // The obstacle in the way of the same publication has changed. No effect when there was none, or the publication
   // left.
   void judge(std::optional<obstacle> why_not, monotonic::time_point now);
+  // The topic is shared: other subscriptions follow its publications. Ends the link and the search.
+  void stand_aside() noexcept;
+  // No publication of a shared topic is left. The next update() or step() follows what there is.
+  void resume(monotonic::time_point now) noexcept;
   // Goes on with the search, serves the link, and drops it when it has ended.
   void step(monotonic::time_point now);
   // After step(): long work of a link. The caller does it without the lock, and calls step() again. Null: none.
@@ -47,6 +51,8 @@ class link_follower {
   // Descriptors to poll until the next step, and when that is due at the latest.
   void append_fds(std::vector<int>& to) const;
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now) const;
+  // True: there is no link, and none is on its way.
+  [[nodiscard]] bool is_idle() const noexcept { return !link_ && !selector_.waits(); }
   // Ends the link and the search. Drops the samples that the link still has.
   void stop() noexcept;
 

@@ -150,6 +150,9 @@ result participant::register_topic(std::string_view topic, const topic_options& 
                                     std::to_string(options.expected_size)};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
+  if (alone() && options.shared)
+    return {errc::bad_argument,
+            "shared needs a broker: without one (none), a topic on multicast is open to every sender anyway"};
   if (const auto url = wire::multicast_url::parse(options.multicast); !url) return url.error();
   topic_options chosen = options;
   topic_table::entry& entry = topics_.find_or_make(topic);
@@ -193,6 +196,9 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
   if (auto ok = check_description(options.type); !ok) return ok;
   if (options.type_check > type_check::off) return {errc::bad_argument, "type_check is on or off"};
+  if (options.newest_of > newest_of::each) return {errc::bad_argument, "newest_of is all or each"};
+  if (options.newest_of == newest_of::each && options.conflate == 0)
+    return {errc::bad_argument, "newest_of is for conflate = 1: with 0 every sample of each publisher comes anyway"};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
   const deadline until(options.connected_within_ms);

@@ -53,7 +53,8 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
          (again.multicast.empty() || again.multicast == options_.multicast) &&
          (again.type.empty() || (type_ && again.type == type_->description)) &&
          (again.keep_last == none.keep_last || again.keep_last == options_.keep_last) &&
-         (again.priority == none.priority || again.priority == options_.priority);
+         (again.priority == none.priority || again.priority == options_.priority) &&
+         (again.shared == none.shared || again.shared == options_.shared);
 }
 
 result publication::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
@@ -330,8 +331,12 @@ bool publication::put_off(const error& why, monotonic::time_point now) {
 }
 
 wire::register_topic publication::registration() const {
-  wire::register_topic registration{
-      .topic = topic_, .publication = id_, .endpoints = {}, .type = std::nullopt, .keep_last = options_.keep_last};
+  wire::register_topic registration{.topic = topic_,
+                                    .publication = id_,
+                                    .endpoints = {},
+                                    .type = std::nullopt,
+                                    .keep_last = options_.keep_last,
+                                    .shared = options_.shared};
   if (type_) registration.type = type_->reference;
   const std::lock_guard lock(mutex_);
   for (const auto& link : links_) link->append_endpoints(registration.endpoints, addresses_);

@@ -41,6 +41,7 @@ class publication {
   [[nodiscard]] const wire::id& id() const noexcept { return id_; }
   // Nothing: untyped.
   [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
+  [[nodiscard]] bool is_shared() const noexcept { return options_.shared; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
   [[nodiscard]] tape_number& number() noexcept { return number_; }
   // Returns whether a later declaration has the same options. Those that it leaves at the default do not count.

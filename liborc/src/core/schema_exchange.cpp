@@ -45,20 +45,20 @@ void schema_exchange::compare(monotonic::time_point now, const topic_lists& topi
   bool may_compare = now >= next_comparison_;
   has_more_ = false;
   has_reports_ = false;
-  for (const auto& each : topics.subscriptions) {
-    const auto* const type = each->awaited_type();
+  for_each_part(topics, [&](subscription& each) {
+    const auto* const type = each.awaited_type();
     const auto* const published = type != nullptr ? fetches_.want(*type, now) : nullptr;
     if (published != nullptr && std::exchange(may_compare, false)) {
       const auto began = monotonic::now();
-      each->check_type(*published, checks_, now);
+      each.check_type(*published, checks_, now);
       next_comparison_ = now + rest * (monotonic::now() - began);
       fetches_.release(*type);
     } else if (published != nullptr) {
       has_more_ = true;
     }
-    if (const auto news = each->take_news(now)) log_(news->level, news->text);
-    if (each->type_report(now)) has_reports_ = true;
-  }
+    if (const auto news = each.take_news(now)) log_(news->level, news->text);
+    if (each.type_report(now)) has_reports_ = true;
+  });
   fetches_.forget_unwanted();
 }
 
@@ -71,13 +71,16 @@ void schema_exchange::step(monotonic::time_point now, const topic_lists& topics,
   };
   uploads_.step(now, is_used, to_broker);
   fetches_.step(now, to_broker);
-  for (const auto& each : topics.subscriptions) {
-    auto report = each->type_report(now);
-    if (!report) continue;
-    if (!to_broker(*std::move(report))) return;
-    each->reported(now);
-  }
-  has_reports_ = false;
+  bool all_sent = true;
+  for_each_part(topics, [&](subscription& each) {
+    auto report = all_sent ? each.type_report(now) : std::nullopt;
+    if (!report) return;
+    if (to_broker(*std::move(report)))
+      each.reported(now);
+    else
+      all_sent = false;
+  });
+  if (all_sent) has_reports_ = false;
 }
 
 monotonic::time_point schema_exchange::next() const noexcept {

@@ -28,6 +28,8 @@ subscription::subscription(std::string topic, const request_options& options, tr
     : topic_(std::move(topic)),
       type_(describe(options.type)),
       options_(without_type(options)),
+      allowed_(allowed),
+      transports_(std::move(transports)),
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
       gate_(topic_, type_, options.type_check),
@@ -43,7 +45,33 @@ subscription::subscription(std::string topic, const request_options& options, tr
                .newest = 0,
                .bell = waiting_.bell(),
                .type = type_},
-              allowed, std::move(transports), open ? multicast : std::string(), inbox_, waiting_, monotonic::now()) {}
+              allowed_, transports_, open ? multicast : std::string(), inbox_, waiting_, monotonic::now()) {}
+
+subscription::subscription(one_publisher, const subscription& of)
+    : topic_(of.topic_),
+      id_(of.id_),
+      type_(of.type_),
+      options_(of.options_),
+      allowed_(of.allowed_),
+      transports_(of.transports_),
+      generation_(of.generation_),
+      housekeeping_bell_(of.housekeeping_bell_),
+      gate_(topic_, type_, options_.type_check),
+      inbox_(depth_of(options_), options_.max_age_ms),
+      waiting_(std::chrono::microseconds(0)),
+      source_({.topic = topic_,
+               .publication = {},
+               .id = id_,
+               .secret = 0,
+               .delivery = {depth_of(options_)},
+               .options = options_,
+               .alone = false,
+               .newest = 0,
+               .bell = waiting_.bell(),
+               .type = type_},
+              allowed_, transports_, {}, inbox_, waiting_, monotonic::now()) {}
+
+subscription::~subscription() = default;
 
 bool subscription::was_made_with(const request_options& again) const noexcept {
   const request_options none;
@@ -54,10 +82,9 @@ bool subscription::was_made_with(const request_options& again) const noexcept {
          (again.spin_us == none.spin_us || again.spin_us == options_.spin_us) &&
          (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms) &&
          (again.type.empty() || (type_ && again.type == type_->description)) &&
-         (again.type_check == none.type_check || again.type_check == options_.type_check);
+         (again.type_check == none.type_check || again.type_check == options_.type_check) &&
+         (again.newest_of == none.newest_of || again.newest_of == options_.newest_of);
 }
-
-// ---- users ----
 
 message subscription::recv(int timeout_ms, pick which) noexcept {
   if (timeout_ms < -1) return message(errc::bad_argument);
@@ -66,7 +93,16 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   int too_old = 0;
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (closed_) return message(errc::closed);
+    if (follows_ != follows::one) [[unlikely]] {
+      if (is_closed()) return message(errc::closed);
+      const std::uint32_t ticket = waiting_.ticket();
+      message found = take_from_sources(which);
+      if (found || found.status() == errc::too_many_messages) return found;
+      if (timeout_ms == 0) return message(errc::nothing_new);
+      if (until.passed()) return message(errc::timed_out);
+      waiting_.wait(lock, ticket, until);
+      continue;
+    }
     drain_policy_.user_came();
     const std::uint32_t ticket = waiting_.ticket();
     if (message direct = take_from_link(which)) return direct;
@@ -93,6 +129,14 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     waiting_.wait(lock, ticket, until);
     inbox_.look_again();
   }
+}
+
+// The queue may have samples of a publication that was there before the topic was shared.
+message subscription::take_from_sources(pick which) noexcept {
+  if (!inbox_.empty()) {
+    if (message taken = take_from_queue()) return taken;
+  }
+  return sources_->take(which);
 }
 
 // A link that keeps its samples needs no queue in between.
@@ -135,14 +179,24 @@ bool subscription::pull(subscriber_link& link, pick which) noexcept {
 int subscription::fd() noexcept {
   if (generation_ != fork_generation()) return -1;
   const std::lock_guard lock(mutex_);
-  if (closed_ && !waiting_.has_fd()) return -1;
+  if (is_closed() && !waiting_.has_fd()) return -1;
   return waiting_.fd();
 }
 
 bool subscription::connected() const noexcept {
   if (generation_ != fork_generation()) return false;
   const std::lock_guard lock(mutex_);
-  return source_.is_connected();
+  return is_connected();
+}
+
+bool subscription::is_connected() const noexcept {
+  return follows_ == follows::shared ? sources_->connected() != 0 : source_.is_connected();
+}
+
+std::optional<error> subscription::mismatch() const noexcept {
+  if (follows_ == follows::shared) return sources_->mismatch();
+  const obstacle* const why_not = source_.kept_away_by();
+  return why_not != nullptr ? why_not->mismatch : std::nullopt;
 }
 
 result subscription::wait_connected(int timeout_ms) noexcept {
@@ -153,10 +207,9 @@ result subscription::wait_connected(int timeout_ms) noexcept {
     const std::uint32_t ticket = waiting_.bell()->ticket();
     {
       const std::lock_guard lock(mutex_);
-      if (closed_) return errc::closed;
-      if (source_.is_connected()) return {};
-      const obstacle* const why_not = source_.kept_away_by();
-      if (why_not != nullptr && why_not->mismatch) return *why_not->mismatch;
+      if (is_closed()) return errc::closed;
+      if (is_connected()) return {};
+      if (auto why_not = mismatch()) return *std::move(why_not);
       if (timeout_ms == 0 || until.passed()) {
         // Any program can send on an open channel, so a sender of another type does not end the wait.
         if (const error* const problem = source_.type_problem()) return *problem;
@@ -170,22 +223,26 @@ result subscription::wait_connected(int timeout_ms) noexcept {
 result subscription::check_type() const noexcept {
   if (generation_ != fork_generation()) return errc::forked;
   const std::lock_guard lock(mutex_);
-  if (closed_) return errc::closed;
-  const obstacle* const why_not = source_.kept_away_by();
-  if (why_not != nullptr && why_not->mismatch) return *why_not->mismatch;
+  if (is_closed()) return errc::closed;
+  if (auto why_not = mismatch()) return *std::move(why_not);
   return {};
+}
+
+bool subscription::compares_types() const noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_closed()) return false;
+  if (follows_ == follows::shared) return sources_->compares_types();
+  const obstacle* const why_not = source_.kept_away_by();
+  return why_not != nullptr && !why_not->mismatch;
 }
 
 result subscription::wait_checked(const deadline& until) noexcept {
   for (;;) {
     const std::uint32_t ticket = waiting_.bell()->ticket();
-    {
-      const std::lock_guard lock(mutex_);
-      const obstacle* const why_not = source_.kept_away_by();
-      if (closed_ || why_not == nullptr) return {};
-      if (why_not->mismatch) return *why_not->mismatch;
+    if (!compares_types() || until.passed()) {
+      const result checked = check_type();
+      return checked.code() == errc::type_mismatch ? checked : result();
     }
-    if (until.passed()) return {};
     waiting_.bell()->wait(ticket, until);
   }
 }
@@ -193,6 +250,7 @@ result subscription::wait_checked(const deadline& until) noexcept {
 link_info subscription::link() const {
   if (generation_ != fork_generation()) return {};
   const std::lock_guard lock(mutex_);
+  if (follows_ == follows::shared) return sources_->link();
   const bool connected = source_.is_connected();
   return {.connected = connected,
           .transport = connected ? static_cast<transport>(source_.linked_to().transport) : transport{},
@@ -200,131 +258,25 @@ link_info subscription::link() const {
           .stale = inbox_.stale()};
 }
 
+std::vector<publisher_info> subscription::publishers() const {
+  if (generation_ != fork_generation()) return {};
+  const std::lock_guard lock(mutex_);
+  return sources_ ? sources_->publishers() : std::vector<publisher_info>();
+}
+
+publisher_info subscription::publisher(std::uint32_t number) const {
+  if (generation_ != fork_generation()) return {};
+  const std::lock_guard lock(mutex_);
+  return sources_ ? sources_->publisher(number) : publisher_info();
+}
+
 void subscription::close() noexcept {
   const std::lock_guard lock(mutex_);
-  closed_ = true;
+  follows_ = follows::none;
+  if (sources_) sources_->close();
   source_.stop();
   inbox_.clear();
   waiting_.ring();
-}
-
-// ---- housekeeping ----
-
-void subscription::update(const wire::topic_state& state, bool pushed, const std::string& run_directory,
-                          type_checks& checks, monotonic::time_point now) {
-  if (state.publication)
-    gate_.look_at(*state.publication, checks);
-  else
-    gate_.look_away();
-  auto why_not = gate_.closed_by();
-  const std::lock_guard lock(mutex_);
-  if (!closed_) source_.update(state, pushed, run_directory, std::move(why_not), now);
-}
-
-void subscription::check_type(const type_description& published, type_checks& checks, monotonic::time_point now) {
-  gate_.compare(published, checks);
-  auto why_not = gate_.closed_by();
-  const std::lock_guard lock(mutex_);
-  if (!closed_) source_.judge(std::move(why_not), now);
-}
-
-// Over multicast the link learns the types.
-std::optional<type_gate::news> subscription::take_news(monotonic::time_point now) {
-  if (now < next_news_) return std::nullopt;
-  auto news = gate_.take_news();
-  if (!news) {
-    const std::lock_guard lock(mutex_);
-    if (!source_.take_type_news() || source_.type_problem() == nullptr) return std::nullopt;
-    news.emplace(type_gate::news{log_level::warning, source_.type_problem()->message()});
-  }
-  next_news_ = now + between_news;
-  return news;
-}
-
-std::optional<wire::type_mismatch> subscription::type_report(monotonic::time_point now) const {
-  if (!gate_.report() || now < next_report_) return std::nullopt;
-  return wire::type_mismatch{topic_, id_, *gate_.report(), {}, 0};
-}
-
-void subscription::reported(monotonic::time_point now) noexcept {
-  gate_.forget_report();
-  next_report_ = now + between_news;
-}
-
-void subscription::step(monotonic::time_point now) {
-  std::shared_ptr<upkeep> work;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    source_.step(now);
-    if (should_drain(now)) drain_link(now);
-    work = source_.work();
-  }
-  if (!work) return;
-  work->step();
-  const std::lock_guard lock(mutex_);
-  if (!closed_) source_.step(now);
-}
-
-std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {
-  const std::lock_guard lock(mutex_);
-  if (closed_ || !should_drain(now)) return std::nullopt;
-  drain_link(now);
-  if (source_.link()->state() != link_state::connected || !drain_policy_.user_is_away()) return std::nullopt;
-  return drain_policy_.next(now).value_or(now);
-}
-
-bool subscription::should_drain(monotonic::time_point now) noexcept {
-  const subscriber_link* const link = source_.link();
-  return link != nullptr && link->fd() >= 0 && drain_policy_.should_drain(now, waiting_.is_awaited());
-}
-
-void subscription::drain_link(monotonic::time_point now) noexcept {
-  const bool found = pull(*source_.link());
-  drain_policy_.drained(now, found);
-  if (found && waiting_.is_awaited()) waiting_.ring();
-}
-
-subscription::absent_link subscription::link_to_drain(monotonic::time_point now) const {
-  const std::lock_guard lock(mutex_);
-  if (source_.link() == nullptr || !drain_policy_.user_is_away()) return {};
-  return {source_.link()->fd(), drain_policy_.next(now).value_or(now)};
-}
-
-wire::request_topic subscription::request() const {
-  wire::request_topic request{topic_, id_, static_cast<std::uint32_t>(options_.max_age_ms)};
-  if (type_) request.type = type_->reference;
-  return request;
-}
-
-std::optional<error> subscription::why_deaf() const {
-  const std::lock_guard lock(mutex_);
-  return source_.failure();
-}
-
-void subscription::append_fds(std::vector<int>& to) const {
-  const std::lock_guard lock(mutex_);
-  source_.append_fds(to);
-}
-
-monotonic::time_point subscription::next_step(monotonic::time_point now) const {
-  const std::lock_guard lock(mutex_);
-  const auto next = source_.next_step(now);
-  const subscriber_link* const link = source_.link();
-  if (link == nullptr || link->fd() < 0 || drain_policy_.user_is_away()) return next;
-  return std::min(next, drain_policy_.next(now).value_or(next));
-}
-
-wire::subscription_counters subscription::counters() {
-  const std::lock_guard lock(mutex_);
-  wire::subscription_counters now{
-      .subscription = id_,
-      .sampled_ns = static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()),
-      .malformed = source_.malformed(),
-      .transport = source_.is_connected() ? source_.linked_to().transport : wire::transport::none,
-      .reason = source_.public_reason()};
-  inbox_.report(now);
-  return now;
 }
 
 }  // namespace orc::detail

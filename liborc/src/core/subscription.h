@@ -12,6 +12,7 @@
 #include "core/drain_policy.h"
 #include "core/inbox.h"
 #include "core/link_follower.h"
+#include "core/shared_sources.h"
 #include "core/tape.h"
 #include "core/type_gate.h"
 #include "core/wait_point.h"
@@ -29,6 +30,12 @@ class subscription {
   subscription(std::string topic, const request_options& options, transport_set allowed,
                std::shared_ptr<const transport_list> transports, std::shared_ptr<doorbell> housekeeping_bell,
                const std::string& multicast, bool open, bool alone);
+  // A part of a subscription to a shared topic: receives from one publication. The broker does not know it.
+  struct one_publisher {};
+  subscription(one_publisher, const subscription& of);
+  ~subscription();
+  subscription(const subscription&) = delete;
+  subscription& operator=(const subscription&) = delete;
 
   // ---- users, any thread ----
   [[nodiscard]] message recv(int timeout_ms, pick which = pick::newest) noexcept;
@@ -40,6 +47,8 @@ class subscription {
   // the deadline.
   [[nodiscard]] result wait_checked(const deadline& until) noexcept;
   [[nodiscard]] link_info link() const;
+  [[nodiscard]] std::vector<publisher_info> publishers() const;
+  [[nodiscard]] publisher_info publisher(std::uint32_t number) const;
 
   // ---- participant ----
   // That it expects; nothing: any.
@@ -58,7 +67,8 @@ class subscription {
   [[nodiscard]] wire::subscription_counters counters();
   // Takes over the state of the topic from the broker. `pushed`: an event, not the answer to a request.
   // `run_directory`: of that broker.
-  void update(const wire::topic_state& state, bool pushed, const std::string& run_directory, type_checks& checks,
+  // False: it could not, for want of descriptors, and needs the state again later.
+  bool update(const wire::topic_state& state, bool pushed, const std::string& run_directory, type_checks& checks,
               monotonic::time_point now);
   // The publication's type, when its schema is needed to check it, and the check with its description.
   [[nodiscard]] const wire::type_reference* awaited_type() const noexcept { return gate_.awaited(); }
@@ -70,6 +80,15 @@ class subscription {
   // sent.
   [[nodiscard]] std::optional<wire::type_mismatch> type_report(monotonic::time_point now) const;
   void reported(monotonic::time_point now) noexcept;
+  // Visits the parts of a shared topic.
+  template <typename Visit>
+  void for_each_part(Visit visit) const {
+    if (sources_) sources_->for_each(visit);
+  }
+  // True while it is not known whether the types match.
+  [[nodiscard]] bool compares_types() const noexcept;
+  // True: no link, none on its way, and no sample left.
+  [[nodiscard]] bool is_over() const noexcept;
   // Looks for a link, and takes samples out of it when the user does not.
   void step(monotonic::time_point now);
   // Without a broker: why it cannot receive.
@@ -87,7 +106,18 @@ class subscription {
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now) const;
 
  private:
+  // What samples come from: one publication, those of a shared topic, or nothing any more.
+  enum class follows : std::uint8_t { one, shared, none };
+  [[nodiscard]] bool make_sources();
+  [[nodiscard]] follows follows_now() const noexcept;
+  [[nodiscard]] bool follow_sources(const wire::topic_state& state, bool pushed, const std::string& run_directory,
+                                    type_checks& checks, monotonic::time_point now);
+  void end_sources(monotonic::time_point now);
   // These need mutex_.
+  [[nodiscard]] bool is_closed() const noexcept { return follows_ == follows::none; }
+  [[nodiscard]] bool is_connected() const noexcept;
+  [[nodiscard]] std::optional<error> mismatch() const noexcept;
+  [[nodiscard]] message take_from_sources(pick which) noexcept;
   [[nodiscard]] message take_from_link(pick which) noexcept;
   [[nodiscard]] message take_from_queue() noexcept;
   [[nodiscard]] message hand_out(sample&& s) noexcept;
@@ -99,6 +129,8 @@ class subscription {
   const wire::id id_ = wire::id::random();
   const std::shared_ptr<const described_type> type_;
   const request_options options_;  // without the type
+  const transport_set allowed_;
+  const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
   tape_number number_{0};
@@ -108,11 +140,12 @@ class subscription {
   monotonic::time_point next_report_;
 
   mutable std::mutex mutex_;  // guards the rest
-  bool closed_ = false;
+  follows follows_ = follows::one;
   drain_policy drain_policy_;
   inbox inbox_;
   wait_point waiting_;
   link_follower source_;
+  std::unique_ptr<shared_sources> sources_;  // once the topic was shared; only the housekeeping sets it
 };
 
 }  // namespace orc::detail

@@ -47,6 +47,8 @@ class type_gate {
   // Returns what the publisher should learn: the mismatch in words, once for each verdict.
   [[nodiscard]] const std::optional<std::string>& report() const noexcept { return report_; }
   void forget_report() noexcept { report_.reset(); }
+  // That it decided about last.
+  [[nodiscard]] const wire::id& publication() const noexcept { return publication_; }
 
  private:
   enum class verdict { none, unknown, match, mismatch };

@@ -15,6 +15,13 @@ void wait_point::watch(subscriber_link& link) noexcept {
   ring();  // waiting threads look at the new link
 }
 
+void wait_point::watch(int links) noexcept {
+  poll_for_user(links_, false);
+  links_ = links;
+  poll_for_user(links_, true);
+  ring();
+}
+
 void wait_point::forget(std::shared_ptr<subscriber_link> link) noexcept {
   poll_for_user(link->fd(), false);
   poll_for_user(std::exchange(alert_, -1), false);
@@ -40,7 +47,7 @@ void wait_point::ask_for_alerts() noexcept {
 void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
   const bool alive = link_ != nullptr && link_->state() != link_state::lost;
   sleeper* const where = alive ? link_->sleeper() : nullptr;
-  const int descriptor = alive ? link_->fd() : -1;
+  const int descriptor = alive ? link_->fd() : links_;
   const bool lead = !leader_ && (where != nullptr || descriptor >= 0);
   ++waiting_;
   if (lead) leader_ = true;
@@ -95,6 +102,7 @@ int wait_point::fd() noexcept {
     poll_for_user(link_->fd(), true);
     ask_for_alerts();
   }
+  poll_for_user(links_, true);
   ring();  // a sample may be here already
   return user_fd_.get();
 }

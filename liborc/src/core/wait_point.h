@@ -39,6 +39,9 @@ class wait_point {
   // Call it when the watched link turns out to be lost: its descriptor stays readable, which would keep the user's
   // event loop busy.
   void link_is_lost() noexcept;
+  // The same for a descriptor that stands for several links, while no link is watched; -1: for none any more.
+  [[nodiscard]] bool can_watch_links() const noexcept { return bell_->fd() >= 0; }
+  void watch(int links) noexcept;
   // Call it after a look at the watched link: a sleeper has a descriptor for the user some time after the request.
   void look_for_alerts() noexcept {
     if (user_fd_ && alert_ < 0) poll_alerts();
@@ -70,6 +73,7 @@ class wait_point {
   const std::chrono::microseconds spin_;
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
   subscriber_link* link_ = nullptr;             // the watched one
+  int links_ = -1;                              // a descriptor for several links, instead of link_
   unsigned waiting_ = 0;                        // threads
   bool leader_ = false;                         // one of them waits for the link
   std::shared_ptr<subscriber_link> forgotten_;  // the link that the leader waits for, once it is not watched any more

@@ -19,7 +19,13 @@ struct message_access {
   // Empties the message and sets its status.
   static void clear(message& m, errc why) noexcept {
     m.buffer_.reset();
-    m.status_ = why;
+    m.state_ = static_cast<std::uint32_t>(why);
+  }
+  // Of a sample of a shared topic. `number`: at most max_publisher.
+  static constexpr std::uint32_t max_publisher = 0xff'ffff;
+  static void set_publisher(message& m, std::uint32_t number, std::uint64_t missed) noexcept {
+    m.state_ = number << 8;
+    m.missed_ = missed;
   }
 };
 

@@ -25,6 +25,7 @@ inline constexpr std::size_t max_endpoints = 16;
 inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of one host
 inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; a participant with more sends several
 inline constexpr std::size_t max_patterns = 16;      // per Watch
+inline constexpr std::size_t max_publishers = 64;    // of a shared topic
 
 // Random 128-bit identity. All zero: none.
 struct id {
@@ -84,6 +85,7 @@ struct register_topic {
   std::vector<endpoint> endpoints;
   std::optional<type_reference> type;
   bool keep_last = true;
+  bool shared = false;
   bool operator==(const register_topic&) const = default;
 };
 struct unregister_topic {
@@ -96,6 +98,7 @@ struct request_topic {
   id subscription;
   std::uint32_t max_age_ms = 0;             // 0: any age
   std::optional<type_reference> type = {};  // that it expects; nothing: any
+  bool knows_shared = true;                 // false: an older participant
   bool operator==(const request_topic&) const = default;
 };
 struct release_topic {
@@ -183,6 +186,7 @@ struct type_mismatch {
   std::string text;  // the difference, as the subscriber sees it; at most max_error_text
   std::string participant_name;
   std::uint32_t pid = 0;
+  id publication = {};  // of a shared topic: whose type it is
   bool operator==(const type_mismatch&) const = default;
 };
 
@@ -235,6 +239,8 @@ struct topic_state {
   std::uint32_t subscription_count = 0;
   bool more = false;          // ask again with describe_topic::after
   bool lacks_schema = false;  // of the type that the question declared: send it
+  bool shared = false;
+  std::vector<publication_info> publications = {};  // of a shared topic, which has no `publication`
   bool operator==(const topic_state&) const = default;
 };
 struct topic_list {
@@ -285,7 +291,10 @@ struct envelope {
 // room_for_changes.
 [[nodiscard]] std::size_t largest_size(const topic_state& of) noexcept;
 [[nodiscard]] std::size_t largest_size(const participant_info& of) noexcept;
+[[nodiscard]] std::size_t largest_size(const publication_info& of) noexcept;
 inline constexpr std::size_t room_for_changes = max_control_bytes - 1024;
+// For the publications of one shared topic. The rest of a frame is for its subscriptions.
+inline constexpr std::size_t room_for_publications = 48 * 1024;
 
 // The problem of a frame, as a sentence for the peer or the log.
 struct malformed {

@@ -40,6 +40,7 @@ class reader {
     endpoints(from.endpoints(), to.endpoints);
     optional(from.type(), to.type);
     to.keep_last = from.keep_last();
+    to.shared = from.shared();
   }
 
   void read(const fb::UnregisterTopic& from, unregister_topic& to) {
@@ -52,6 +53,7 @@ class reader {
     read(from.subscription(), to.subscription, "subscription");
     to.max_age_ms = from.max_age_ms();
     optional(from.type(), to.type);
+    to.knows_shared = from.knows_shared();
   }
 
   void read(const fb::ReleaseTopic& from, release_topic& to) {
@@ -114,6 +116,8 @@ class reader {
     to.subscription_count = from.subscription_count();
     to.more = from.more();
     to.lacks_schema = from.lacks_schema();
+    to.shared = from.shared();
+    if (!too_many(from.publications(), max_publishers, "publications")) all(from.publications(), to.publications);
   }
 
   void read(const fb::SchemaPart& from, schema_part& to) {
@@ -134,6 +138,7 @@ class reader {
     read(from.text(), to.text, "text", max_error_text);
     read(from.participant_name(), to.participant_name, "name");
     to.pid = from.pid();
+    optional(from.publication(), to.publication);
   }
 
   void read(const fb::TopicList& from, topic_list& to) {

@@ -35,7 +35,9 @@ std::size_t bound(const subscription_info& of) {
 }
 
 std::size_t bound_without_subscriptions(const topic_state& of) {
-  return 48 + bound(of.topic) + (of.publication ? bound(*of.publication) : 0);
+  std::size_t bytes = 56 + bound(of.topic) + (of.publication ? bound(*of.publication) : 0);
+  for (const auto& one : of.publications) bytes += 4 + bound(one);
+  return bytes;
 }
 
 class writer {
@@ -110,7 +112,9 @@ class writer {
     const auto subscription = put(from.subscription);
     const auto difference = always(from.text, max_error_text);
     const auto name = text(from.participant_name);
-    return fb::CreateTypeMismatch(out_, topic, &subscription, difference, name, from.pid);
+    const auto publication = put(from.publication);
+    return fb::CreateTypeMismatch(out_, topic, &subscription, difference, name, from.pid,
+                                  from.publication ? &publication : nullptr);
   }
 
   Offset<fb::Hello> put(const hello& from) {
@@ -128,7 +132,7 @@ class writer {
     const auto topic = exact(from.topic);
     const auto endpoints = all(from.endpoints);
     const auto type = optional(from.type);
-    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, from.keep_last, type);
+    return fb::CreateRegisterTopic(out_, topic, &publication, endpoints, from.keep_last, type, from.shared);
   }
 
   Offset<fb::UnregisterTopic> put(const unregister_topic& from) {
@@ -140,7 +144,7 @@ class writer {
     const auto subscription = put(from.subscription);
     const auto topic = exact(from.topic);
     const auto type = optional(from.type);
-    return fb::CreateRequestTopic(out_, topic, &subscription, from.max_age_ms, type);
+    return fb::CreateRequestTopic(out_, topic, &subscription, from.max_age_ms, type, from.knows_shared);
   }
 
   Offset<fb::ReleaseTopic> put(const release_topic& from) {
@@ -250,10 +254,11 @@ class writer {
     }
     const auto topic = exact(from.topic);
     const auto publication = optional(from.publication);
+    const auto publications = all(from.publications);
     const auto subscriptions = all(from.subscriptions, fit);
     const bool more = from.more || fit < from.subscriptions.size();
     return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more,
-                                from.lacks_schema);
+                                from.lacks_schema, from.shared, publications);
   }
 
   // The first topic always goes in, the others only whole. The next page has the rest.
@@ -289,6 +294,8 @@ std::size_t largest_size(const topic_state& of) noexcept {
 std::size_t largest_size(const participant_info& of) noexcept {
   return in_vector + 64 + bound(of.name) + bound(of.host) + bound(of.library);
 }
+
+std::size_t largest_size(const publication_info& of) noexcept { return in_vector + bound(of); }
 
 std::string encode(const envelope& message) {
   // 256 subscriptions with a full reason each exceed a frame. Counters matter more than reasons.

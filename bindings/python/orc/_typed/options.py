@@ -16,6 +16,7 @@ class RegisterOptions(TypedDict, total=False):
     multicast: str
     keep_last: bool
     priority: str
+    shared: bool
 
 
 class RequestOptions(TypedDict, total=False):
@@ -27,3 +28,4 @@ class RequestOptions(TypedDict, total=False):
     spin_us: int
     max_age_ms: int
     type_check: str
+    newest_of: str

@@ -60,7 +60,7 @@ from orc._errors import (
 from orc._history import History, PastSample
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
-from orc._types import LinkInfo
+from orc._types import LinkInfo, PublisherInfo
 from orc._waiting import Callback
 from orc.pure.directory import Directory, Watch
 from orc.pure.handles import Publisher, Subscriber
@@ -99,6 +99,7 @@ __all__ = [
     "PublicationCounters",
     "PublicationState",
     "Publisher",
+    "PublisherInfo",
     "Refused",
     "Subscriber",
     "SubscriptionCounters",

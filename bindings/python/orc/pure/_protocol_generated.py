@@ -351,13 +351,21 @@ class RegisterTopic(object):
             return obj
         return None
 
-def RegisterTopicStart(builder): builder.StartObject(6)
+    # RegisterTopic
+    def Shared(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+def RegisterTopicStart(builder): builder.StartObject(7)
 def RegisterTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RegisterTopicAddPublication(builder, publication): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def RegisterTopicAddEndpoints(builder, endpoints): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(endpoints), 0)
 def RegisterTopicStartEndpointsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def RegisterTopicAddKeepLast(builder, keepLast): builder.PrependBoolSlot(4, keepLast, 1)
 def RegisterTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def RegisterTopicAddShared(builder, shared): builder.PrependBoolSlot(6, shared, 0)
 def RegisterTopicEnd(builder): return builder.EndObject()
 
 
@@ -462,11 +470,19 @@ class RequestTopic(object):
             return obj
         return None
 
-def RequestTopicStart(builder): builder.StartObject(4)
+    # RequestTopic
+    def KnowsShared(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+def RequestTopicStart(builder): builder.StartObject(5)
 def RequestTopicAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def RequestTopicAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def RequestTopicAddMaxAgeMs(builder, maxAgeMs): builder.PrependUint32Slot(2, maxAgeMs, 0)
 def RequestTopicAddType(builder, type): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def RequestTopicAddKnowsShared(builder, knowsShared): builder.PrependBoolSlot(4, knowsShared, 0)
 def RequestTopicEnd(builder): return builder.EndObject()
 
 
@@ -1020,12 +1036,23 @@ class TypeMismatch(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def TypeMismatchStart(builder): builder.StartObject(5)
+    # TypeMismatch
+    def Publication(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def TypeMismatchStart(builder): builder.StartObject(6)
 def TypeMismatchAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def TypeMismatchAddSubscription(builder, subscription): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def TypeMismatchAddText(builder, text): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(text), 0)
 def TypeMismatchAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
 def TypeMismatchAddPid(builder, pid): builder.PrependUint32Slot(4, pid, 0)
+def TypeMismatchAddPublication(builder, publication): builder.PrependStructSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def TypeMismatchEnd(builder): return builder.EndObject()
 
 
@@ -1668,7 +1695,38 @@ class TopicState(object):
             return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
         return False
 
-def TopicStateStart(builder): builder.StartObject(6)
+    # TopicState
+    def Shared(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # TopicState
+    def Publications(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Publication()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # TopicState
+    def PublicationsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # TopicState
+    def PublicationsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        return o == 0
+
+def TopicStateStart(builder): builder.StartObject(8)
 def TopicStateAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def TopicStateAddPublication(builder, publication): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def TopicStateAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
@@ -1676,6 +1734,9 @@ def TopicStateStartSubscriptionsVector(builder, numElems): return builder.StartV
 def TopicStateAddSubscriptionCount(builder, subscriptionCount): builder.PrependUint32Slot(3, subscriptionCount, 0)
 def TopicStateAddMore(builder, more): builder.PrependBoolSlot(4, more, 0)
 def TopicStateAddLacksSchema(builder, lacksSchema): builder.PrependBoolSlot(5, lacksSchema, 0)
+def TopicStateAddShared(builder, shared): builder.PrependBoolSlot(6, shared, 0)
+def TopicStateAddPublications(builder, publications): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(publications), 0)
+def TopicStateStartPublicationsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def TopicStateEnd(builder): return builder.EndObject()
 
 

@@ -68,6 +68,7 @@ class Core:
         codec: Optional[Typed[Any]],
         keep_last: bool,
         priority: str,
+        shared: bool,
     ) -> Publication:
         with self._setup:
             found = self.publications.get(topic) or self.publications.setdefault(
@@ -82,6 +83,7 @@ class Core:
                     codec,
                     keep_last,
                     priority,
+                    shared,
                     self._advertise,
                     self._ports,
                     self._log,
@@ -106,6 +108,7 @@ class Core:
         described: Optional[DescribedType],
         checks_type: bool,
         codec: Optional[Typed[Any]],
+        of_each: bool,
     ) -> Subscription:
         deadline = time.monotonic() + connected_within_ms / 1000
         with self._setup:
@@ -122,6 +125,7 @@ class Core:
                     checks_type,
                     codec,
                     self._log,
+                    of_each,
                 ),
             )
             self.usable()

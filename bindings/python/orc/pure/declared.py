@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Protocol
+from typing import Optional, Protocol, Sequence
 
 from .._type_description import TypeDescription
 from . import messages
@@ -21,7 +21,7 @@ class Declared(Protocol):
 
 
 class DeclaredPublication(Declared, Protocol):
-    """A publication."""
+    shared: bool
 
     def counters(self) -> messages.PublicationCounters: ...
 
@@ -29,6 +29,14 @@ class DeclaredPublication(Declared, Protocol):
 class DeclaredSubscription(Declared, Protocol):
     id: Id
     gate: TypeGate
+
+    @property
+    def parts(self) -> Sequence[DeclaredSubscription]:
+        """Of a shared topic: the subscriptions to its publications."""
+
+    @property
+    def of(self) -> Id:
+        """The publication that a part is for; else NOBODY."""
 
     def counters(self) -> messages.SubscriptionCounters: ...
 

@@ -317,7 +317,7 @@ class _Memory:
 
     def _take_topic(self, now: messages.TopicState) -> None:
         known = self._topics.get(now.topic)
-        if now.publication is None and now.subscription_count == 0:
+        if now.publication is None and not now.publications and now.subscription_count == 0:
             if known is not None:
                 del self._topics[now.topic]
                 self.changes.append(Change("topic_gone", topic=topic_state(now)))

@@ -19,11 +19,15 @@ def _holder_of(of: Union[messages.Publication, messages.Subscription]) -> states
 
 
 def topic_state(of: messages.TopicState) -> states.TopicState:
+    alone = [] if of.publication is None else [of.publication]
+    publications = [publication_state(each) for each in alone + of.publications]
     return states.TopicState(
         of.topic,
-        None if of.publication is None else publication_state(of.publication),
+        publications[0] if publications else None,
         of.subscription_count,
         [subscription_state(each) for each in of.subscriptions],
+        of.shared,
+        publications[1:],
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, List, Optional, Union, overload
 
 from .. import _errors as errors
 from .._typed import Typed
 from .._typed.loan import TypedLoan
 from .._typed.variables import T, T_co
-from .._types import LinkInfo, link_text
+from .._types import LinkInfo, PublisherInfo, link_text
 from .._waiting import Waiting
 from . import options
 from .core import Owner
@@ -149,6 +149,18 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
     def link(self) -> LinkInfo:
         """The link to the publication, as it is now."""
         return self._subscription.link
+
+    @property
+    def publishers(self) -> List[PublisherInfo]:
+        """The publishers of a shared topic, as the broker names them. Empty for other topics."""
+        return self._subscription.publishers
+
+    def publisher_of(self, message: Message[Any]) -> PublisherInfo:
+        """Returns the publisher of a message of this subscription. The last 64 that are gone are remembered.
+
+        All fields are empty for others, and for a message of a topic that is not shared.
+        """
+        return self._subscription.publisher(message.publisher)
 
     def wait_connected(self, timeout_ms: int) -> bool:
         """Waits until a link is up, at most `timeout_ms` (-1: for ever). Returns False when none came up.

@@ -33,7 +33,7 @@ _REFERENCES, _REFERENCES_WITH = (4, 5) if sys.version_info >= (3, 11) else (6, 6
 class _Sample(Generic[T_co]):
     """The common part of both kinds. After `release()` each attribute raises ValueError."""
 
-    _header: Optional[Tuple[int, int, int]]
+    _header: Optional[Tuple[int, int, int, int]]
     _codec: Optional[Typed[Any]]
 
     @property
@@ -52,11 +52,16 @@ class _Sample(Generic[T_co]):
         return self._known()[2]
 
     @property
+    def publisher(self) -> int:
+        """Of a shared topic: the publisher's number, from 1 (Subscriber.publisher_of). 0: the topic is not shared."""
+        return self._known()[3]
+
+    @property
     def age_ns(self) -> int:
         """Now minus stamp_ns, in ns. Between hosts it is as accurate as their clocks agree."""
         return time.time_ns() - self.stamp_ns
 
-    def _known(self) -> Tuple[int, int, int]:
+    def _known(self) -> Tuple[int, int, int, int]:
         if self._header is None:
             raise ValueError("the message was released")
         return self._header
@@ -85,7 +90,7 @@ class _Sample(Generic[T_co]):
     def __repr__(self) -> str:
         if self._header is None:
             return "<orc.Message released>"
-        sequence, _, missed = self._header
+        sequence, _, missed, _ = self._header
         return f"<orc.Message sequence={sequence}, {len(cast(Sized, self))} bytes, missed={missed}>"
 
     __str__ = __repr__
@@ -98,13 +103,19 @@ if sys.version_info >= (3, 12) and not TYPE_CHECKING:
 
         @classmethod
         def make(
-            cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]] = None
+            cls,
+            frame: zmq.Frame,
+            sequence: int,
+            stamp_ns: int,
+            missed: int,
+            codec: Optional[Typed[Any]] = None,
+            publisher: int = 0,
         ) -> Message:
             made = cls()
             made._codec = codec
             made._frame = frame
             made._view = memoryview(frame.buffer)[HEADER_BYTES:].toreadonly()
-            made._header = (sequence, stamp_ns, missed)
+            made._header = (sequence, stamp_ns, missed, publisher)
             return made
 
         def __buffer__(self, flags: int) -> memoryview:
@@ -140,11 +151,17 @@ else:
 
         @classmethod
         def make(
-            cls, frame: zmq.Frame, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]] = None
+            cls,
+            frame: zmq.Frame,
+            sequence: int,
+            stamp_ns: int,
+            missed: int,
+            codec: Optional[Typed[Any]] = None,
+            publisher: int = 0,
         ) -> Message[T_co]:
             made = cls(memoryview(frame.buffer)[HEADER_BYTES:])
             made._codec = codec
-            made._header = (sequence, stamp_ns, missed)
+            made._header = (sequence, stamp_ns, missed, publisher)
             return made
 
         def __len__(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import List, Optional, Union
 
 from .identity import NOBODY, Id
@@ -44,6 +44,7 @@ class RegisterTopic:
     endpoints: List[Endpoint]
     type: Optional[Type] = None
     keep_last: bool = True
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class RequestTopic:
     subscription: Id
     max_age_ms: int = 0
     type: Optional[Type] = None
+    knows_shared: bool = True
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,8 @@ class TopicState:
     subscription_count: int
     more: bool = False
     lacks_schema: bool = False
+    shared: bool = False
+    publications: List[Publication] = field(default_factory=list)  # of a shared topic, which has no `publication`
 
 
 @dataclass(frozen=True)
@@ -245,6 +249,7 @@ class TypeMismatch:
     text: str  # the difference, as the subscriber sees it
     participant_name: str = ""
     pid: int = 0
+    publication: Id = NOBODY  # of a shared topic: whose type it is
 
 
 Body = Union[

@@ -173,6 +173,15 @@ def type_check(named: str) -> bool:
     return named == "on"
 
 
+def newest_of(conflate: int, named: str) -> bool:
+    """Returns whether the newest sample of each publisher of a shared topic is wanted."""
+    if text("newest_of", named) not in ("all", "each"):
+        raise BadArgument(f"newest_of is all or each, not {named}")
+    if named == "each" and conflate == 0:
+        raise BadArgument("newest_of is for conflate = 1: with 0 every sample of each publisher comes anyway")
+    return named == "each"
+
+
 def payload(data: object) -> memoryview:
     """Returns a view of any C-contiguous buffer. Raises TypeError (no buffer), BufferError (not contiguous)."""
     if isinstance(data, str):

@@ -30,8 +30,16 @@ _REGISTER_DEFAULTS: Dict[str, object] = {
     "type": None,
     "keep_last": True,
     "priority": "normal",
+    "shared": False,
 }
-_REQUEST_DEFAULTS: Dict[str, object] = {"transports": (), "queue": 0, "max_age_ms": 0, "type": None, "checks": True}
+_REQUEST_DEFAULTS: Dict[str, object] = {
+    "transports": (),
+    "queue": 0,
+    "max_age_ms": 0,
+    "type": None,
+    "checks": True,
+    "of_each": False,
+}
 
 
 _warned = False
@@ -120,6 +128,7 @@ class Participant:
         type: Any = None,
         keep_last: bool = True,
         priority: str = "normal",
+        shared: bool = False,
     ) -> Publisher[Any]:
         """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
 
@@ -131,6 +140,7 @@ class Participant:
         keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
             the subscriptions that are connected when it is sent.
         priority: "bulk", "normal" or "control", over tcp. This backend sets the DSCP only.
+        shared: True: other participants may publish the topic too, if they also set it; at most 64 in all.
 
         Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, when a live publication of
         another participant holds the topic. Raises BadName, BadArgument, Refused, Closed, Forked.
@@ -147,9 +157,16 @@ class Participant:
         described = options.described(None if codec is None else codec.description)
         kept = options.flag("keep_last", keep_last)
         urgency = options.priority(chosen, priority)
-        asked: Dict[str, object] = {"transports": chosen, "type": described, "keep_last": kept, "priority": urgency}
+        sharing = options.flag("shared", shared)
+        asked: Dict[str, object] = {
+            "transports": chosen,
+            "type": described,
+            "keep_last": kept,
+            "priority": urgency,
+            "shared": sharing,
+        }
         self._same("unregister_topic", topic, topic in self._core.publications, asked, _REGISTER_DEFAULTS)
-        made = self._core.register(topic, chosen or self._transports, described, codec, kept, urgency)
+        made = self._core.register(topic, chosen or self._transports, described, codec, kept, urgency, sharing)
         return Publisher(self._owner, made, codec or made.codec)
 
     @overload
@@ -177,6 +194,7 @@ class Participant:
         max_age_ms: int = 0,
         type: Any = None,
         type_check: str = "on",
+        newest_of: str = "all",
     ) -> Subscriber[Any]:
         """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
@@ -190,6 +208,8 @@ class Participant:
         type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
             `wait_connected` raises TypeMismatch. None: any type.
         type_check: "off": a link is made whatever the types are.
+        newest_of: of a shared topic. "all": a receive returns the newest sample of all publishers. "each": the newest
+            of each publisher, in turn. With conflate=0 a receive returns every sample of each, in its order.
 
         Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
         BadArgument, Refused, Closed, Forked.
@@ -206,16 +226,18 @@ class Participant:
         codec = typed(type)
         described = options.described(None if codec is None else codec.description)
         checks = options.type_check(type_check)
+        of_each = options.newest_of(conflate, newest_of)
         asked: Dict[str, object] = {
             "transports": chosen,
             "queue": kept,
             "max_age_ms": oldest,
             "type": described,
             "checks": checks,
+            "of_each": of_each,
         }
         self._same("release_topic", topic, topic in self._core.subscriptions, asked, _REQUEST_DEFAULTS)
         used = chosen or self._transports
-        made = self._core.request(topic, used, kept, oldest, within, described, checks, codec)
+        made = self._core.request(topic, used, kept, oldest, within, described, checks, codec, of_each)
         return self._handle(made, codec or made.codec)
 
     def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:

@@ -67,6 +67,7 @@ class Publication:
         codec: Optional[Typed[Any]],
         keep_last: bool,
         priority: str,
+        shared: bool,
         advertise: str,
         ports: Optional[range],
         log: Log,
@@ -79,6 +80,7 @@ class Publication:
         self._reactor, self._admission, self._session, self._log = reactor, admission, session, log
         self._transports, self._advertise = transports, advertise
         self._keep_last = keep_last
+        self.shared = shared
         self._priority = priority
         self._ports = ports
         self._tray: Deque[_Sent] = collections.deque()
@@ -157,7 +159,7 @@ class Publication:
 
     def _compose(self) -> messages.RegisterTopic:
         type = None if self.described is None else self.described.reference
-        return messages.RegisterTopic(self.topic, self.id, self._offer(), type, self._keep_last)
+        return messages.RegisterTopic(self.topic, self.id, self._offer(), type, self._keep_last, self.shared)
 
     def _offer(self) -> List[messages.Endpoint]:
         """Listens where subscribers of the current broker look, and returns the endpoints."""

@@ -262,9 +262,18 @@ class Session:
             if isinstance(body, messages.Welcome):
                 self._welcomed(body)
                 self._hello_again_s = 0.0
+            elif self._is_too_old(asked, body):
+                asked.refused(Refused(f"the broker at {self._trying} is too old for shared topics: update it"))
+                return
             elif isinstance(body, messages.TopicState) and body.lacks_schema:
                 self._types.lacks_schema(next(each for each in self._topics() if each.announcement is asked))
             asked.confirmed(body)
+
+    def _is_too_old(self, asked: Announcement, body: messages.Body) -> bool:
+        """Whether the broker took a shared topic for an exclusive one."""
+        if not isinstance(body, messages.TopicState) or body.shared:
+            return False
+        return any(each.shared and each.announcement is asked for each in self._publications.values())
 
     def _refused(self, asked: Announcement, body: messages.Error) -> None:
         error: Error = NameTaken(body.text) if body.code == _NAME_TAKEN else Refused(body.text)
@@ -352,7 +361,8 @@ class Session:
                     return
                 self._open[request] = (time.monotonic() + _ANSWER_S, asked)
                 asked.sent()
-        has_more = self._types.step(self._topics(), list(self._subscriptions.values()), self._send, self._log)
+        parts = [part for each in self._subscriptions.values() for part in (each, *each.parts)]
+        has_more = self._types.step(self._topics(), parts, self._send, self._log)
         if has_more and not self._will_compare and (rest_s := self._types.rest_s) < _TICK_S:
             self._will_compare = True
             self._reactor.after(rest_s, self._go_on_comparing)

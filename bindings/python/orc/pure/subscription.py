@@ -16,20 +16,21 @@ import zmq
 from .. import _errors as errors
 from .._type_description import TypeDescription
 from .._typed import Typed
-from .._types import LinkInfo
+from .._types import LinkInfo, PublisherInfo
 from . import endpoints, messages
 from . import link as frames
 from .allowance import Allowance
 from .announcement import Announcement
 from .bell import Bell
 from .described_type import DescribedType
-from .identity import Id, draw_id, draw_secret
+from .identity import NOBODY, Id, draw_id, draw_secret
 from .link_notes import NAMES, LinkNotes
 from .message import Message
 from .patience import nap, wait_for
 from .publication import IPC, TCP
 from .reactor import Reactor
 from .session import Log, Session
+from .shared_parts import Part, SharedParts
 from .subscriber_link import SubscriberLink
 from .type_gate import Obstacle, TypeGate
 
@@ -59,27 +60,35 @@ class Subscription:
         checks_type: bool,
         codec: Optional[Typed[Any]],
         log: Log,
+        of_each: bool = False,
+        whole: Optional[Subscription] = None,
     ) -> None:
+        """`whole`: this is a part of that subscription, for one publication of a shared topic."""
         self.topic = topic
         self.described = described
         self.codec = codec  # of the first request that named one: for those that name none
         self.arrivals: Dict[Any, Any] = {}  # asyncio tasks of all handles share the descriptor
-        self.id = draw_id()
+        self.id: Id = draw_id() if whole is None else whole.id
         self.announcement = Announcement(self._compose, self._answered)
         self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
         self._reactor, self._session, self._log = reactor, session, log
         self._transports, self._depth, self._max_age_ms = transports, depth, max_age_ms
         # Shared with users' threads, under the lock of the condition.
-        self._changed = threading.Condition()
+        self._changed: threading.Condition = threading.Condition() if whole is None else whole._changed
         self._queue: Deque[_Arrived] = collections.deque()
         self._returned: Tuple[Optional[Id], int] = (None, 0)
         self._info = LinkInfo(False, None, "no publisher")
         self._told = self._info.reason  # the reason for the broker
         self._obstacle: Optional[Obstacle] = None
         self._closed = False
-        self._bell = Bell()
+        self._bell: Bell = Bell() if whole is None else whole._bell
         self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
+        self._shared: Optional[SharedParts] = None
+        self._make_part = lambda: Subscription(
+            reactor, session, topic, transports, depth, max_age_ms, described, checks_type, codec, log, of_each, self
+        )
+        self._newest_of_all = depth == 0 and not of_each
         # I/O thread only.
         self.gate = TypeGate(topic, described if checks_type else None)
         self._publication: Optional[messages.Publication] = None
@@ -101,29 +110,54 @@ class Subscription:
         """
         deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
         taken: Optional[_Arrived] = None
+        source = self
         before = (self._returned, self._missed)
         try:
             with self._changed:
-                while not self._drop_stale():
+                while (part := self._next_part()) is None and not self.drop_stale():
                     if self._closed:
                         raise errors.Closed()
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
-                        self._bell.quieten(lambda: bool(self._queue) or self._closed)
+                        self._bell.quieten(lambda: self._has_any() or self._closed)
                         return None
                     self._changed.wait(nap(left))
                 if self._closed:
                     raise errors.Closed()
-                before = (self._returned, self._missed)
-                taken = self._queue[0]
-                message = self._message(taken, codec)
-                self._queue.popleft()
+                source = self if part is None else part.subscription
+                before = (source._returned, source._missed)
+                taken = source._queue[0]
+                message = source._message(taken, codec, part)
+                source._queue.popleft()
+                if part is not None and self._shared is not None:
+                    self._shared.returned(part, taken.header.stamp_ns)
                 return message
         except BaseException:
-            self._give_back(taken, before)
+            source._give_back(taken, before)
             raise
 
-    def _drop_stale(self) -> bool:
+    def _next_part(self) -> Optional[Part]:
+        return None if self._shared is None or self._queue else self._shared.pick()
+
+    def _has_any(self) -> bool:
+        return bool(self._queue) or (self._shared is not None and self._shared.has_any())
+
+    def has_queued(self) -> bool:
+        """Under the lock, as the next three."""
+        return bool(self._queue)
+
+    def first_stamp_ns(self) -> int:
+        return self._queue[0].header.stamp_ns
+
+    def skip(self) -> int:
+        """Drops the next sample. Returns how many samples that and the gap before it are."""
+        skipped = self._queue.popleft()
+        missed = self._missed_before(skipped)
+        self._returned = (skipped.publication, skipped.header.sequence)
+        self._missed += missed + 1
+        return missed + 1
+
+    def drop_stale(self) -> bool:
         """Returns whether one is left. `missed` of the next one counts the others, because they were not returned."""
         oldest_ns = time.time_ns() - self._max_age_ms * 1_000_000
         while self._max_age_ms > 0 and self._queue and self._queue[0].header.stamp_ns < oldest_ns:
@@ -131,13 +165,17 @@ class Subscription:
             self._stale += 1
         return bool(self._queue)
 
-    def _message(self, taken: _Arrived, codec: Optional[Typed[Any]]) -> Message[Any]:
+    def _missed_before(self, taken: _Arrived) -> int:
         publication, last = self._returned
+        return max(0, taken.header.sequence - 1 - (last if publication == taken.publication else taken.joined))
+
+    def _message(self, taken: _Arrived, codec: Optional[Typed[Any]], part: Optional[Part]) -> Message[Any]:
         header = taken.header
-        missed = max(0, header.sequence - 1 - (last if publication == taken.publication else taken.joined))
+        missed = self._missed_before(taken)
         self._returned = (taken.publication, header.sequence)
         self._missed += missed
-        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed, codec)
+        number, skipped = (0, 0) if part is None else (part.number, part.skipped)
+        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed + skipped, codec, number)
 
     def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
         """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
@@ -153,41 +191,77 @@ class Subscription:
     def wait_connected(self, timeout_ms: int) -> bool:
         with self._changed:
             seconds = None if timeout_ms < 0 else timeout_ms / 1000
-            wait_for(self._changed, lambda: self._info.connected or self._closed or self._mismatches, seconds)
+            wait_for(self._changed, lambda: self.link.connected or self._closed or self._mismatches, seconds)
             if self._closed:
                 raise errors.Closed()
             self._raise_mismatch()
-            return self._info.connected
+            return self.link.connected
 
     def wait_checked(self, seconds: float) -> None:
         """Waits until it is known whether the types match, if there is a publication. Raises TypeMismatch."""
         with self._changed:
-            wait_for(self._changed, lambda: self._obstacle is None or self._closed or self._mismatches, seconds)
+            wait_for(self._changed, lambda: not self._compares or self._closed or self._mismatches, seconds)
             self._raise_mismatch()
 
     @property
     def _mismatches(self) -> bool:
-        return self._obstacle is not None and self._obstacle.is_mismatch
+        return self._mismatch() is not None
+
+    def _mismatch(self) -> Optional[Obstacle]:
+        """Of a shared topic: the first one, if no publication matches."""
+        if self._shared is None or not self._shared.parts:
+            return self._obstacle if self._obstacle is not None and self._obstacle.is_mismatch else None
+        found = [part.subscription._mismatch() for part in self._shared.parts if part.listed]
+        return found[0] if found and None not in found else None
+
+    @property
+    def _compares(self) -> bool:
+        """It is not known yet whether the types match."""
+        obstacles = [self._obstacle] + [part._obstacle for part in self.parts]
+        return any(each is not None and not each.is_mismatch for each in obstacles)
 
     def _raise_mismatch(self) -> None:
-        if self._obstacle is not None and self._obstacle.is_mismatch:
-            raise self._obstacle.error()
+        if (found := self._mismatch()) is not None:
+            raise found.error()
+
+    @property
+    def parts(self) -> List[Subscription]:
+        return [] if self._shared is None else [part.subscription for part in self._shared.parts]
+
+    @property
+    def of(self) -> Id:
+        return NOBODY if self._publication is None else self._publication.publication
+
+    @property
+    def publishers(self) -> List[PublisherInfo]:
+        with self._changed:
+            return [] if self._shared is None else self._shared.infos()
+
+    def publisher(self, number: int) -> PublisherInfo:
+        with self._changed:
+            return PublisherInfo() if self._shared is None else self._shared.info(number)
 
     @property
     def link(self) -> LinkInfo:
-        return dataclasses.replace(self._info, stale=self._stale)
+        with self._changed:
+            if self._shared is not None and self._shared.parts:
+                return self._shared.link(self._stale)
+            return dataclasses.replace(self._info, stale=self._stale)
 
     def fileno(self) -> int:
         """Returns a descriptor that is readable while a sample may be there, and at the end. Raises Closed."""
         with self._changed:
             if self._closed:
                 raise errors.Closed()
-            return self._bell.fileno(lambda: bool(self._queue))
+            return self._bell.fileno(self._has_any)
 
     def close(self) -> None:
         """Wakes every waiting thread: they raise Closed."""
         with self._changed:
             self._closed = True
+            for each in self.parts:
+                each._closed = True
+                each._queue.clear()
             self._info = LinkInfo(False, None, "released")
             self._queue.clear()
             self._bell.ring()
@@ -198,7 +272,7 @@ class Subscription:
     def counters(self) -> messages.SubscriptionCounters:
         with self._changed:
             used = next((number for number, name in NAMES.items() if name == self._info.transport), 0)
-            return messages.SubscriptionCounters(
+            own = messages.SubscriptionCounters(
                 self.id,
                 time.monotonic_ns(),
                 self._received,
@@ -210,8 +284,32 @@ class Subscription:
                 self._told,
                 self._stale,
             )
+            return own if self._shared is None else self._sum(own, self._shared)
+
+    def _sum(self, own: messages.SubscriptionCounters, shared: SharedParts) -> messages.SubscriptionCounters:
+        all = [own] + [part.counters() for part in self.parts]
+        received, size, missed, malformed, stale = shared.counted_of_gone
+        up = [each.transport for each in all if each.transport]
+        listed = sum(part.listed for part in shared.parts)
+        return dataclasses.replace(
+            own,
+            received=received + sum(each.received for each in all),
+            bytes=size + sum(each.bytes for each in all),
+            missed=missed + sum(each.missed for each in all),
+            malformed=malformed + sum(each.malformed for each in all),
+            stale=stale + sum(each.stale for each in all),
+            age_ns=max(each.age_ns for each in all),
+            transport=up[0] if up else 0,
+            reason=f"{len(up)} of {listed} publishers linked" if shared.parts else own.reason,
+        )
+
+    def is_over(self) -> bool:
+        """No link is left, and no sample."""
+        return self._link is None and self._former is None and not self._queue
 
     def part(self) -> None:
+        for each in self.parts:
+            each.part()
         for connection in (self._link, self._former):
             if connection is not None:
                 connection.close(goodbye=True)
@@ -219,6 +317,8 @@ class Subscription:
 
     def tick(self, now: float) -> None:
         """Runs about ten times a second."""
+        if self._shared is not None:
+            self._shared.tick(now)
         current = self._link
         if current is not None and not current.welcome and now - current.since > _ATTEMPT_S:
             self._try_next(current, "no answer")
@@ -233,8 +333,10 @@ class Subscription:
         An obstacle ends with any answer, because there is no link that would be more reliable.
         Changes that come too often are followed later, because each of them costs a connection to some address.
         """
+        if not self._closed and (state.shared or self.parts):
+            self._follow_parts(state, pushed)
         found = state.publication
-        if self._closed or (found is None and not pushed and self._obstacle is None):
+        if self._closed or state.shared or (found is None and not pushed and self._obstacle is None):
             return
         if found is None:
             self.gate.look_away()
@@ -259,6 +361,21 @@ class Subscription:
             self._connect()
         elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
             self._connect()
+
+    def _follow_parts(self, state: messages.TopicState, pushed: bool) -> None:
+        if self._shared is None:
+            self._shared = SharedParts(self._changed, self._make_part, self._newest_of_all)
+        if state.shared and self._publication is not None:
+            self.gate.look_away()
+            self._publication = None
+            self._set_obstacle(None)
+            self._leave("the topic is shared")
+        if state.publication is not None:
+            self._shared.clear()
+        else:
+            self._shared.follow(state, pushed)
+        with self._changed:
+            self._changed.notify_all()
 
     def check_type(self, published: TypeDescription) -> None:
         """Decides with the description of the type that the gate awaits."""

@@ -90,7 +90,7 @@ class TypeExchange:
         self._fetches.step(now, send)
         for each in subscriptions:
             report = each.gate.report(now)
-            if report and send(messages.TypeMismatch(each.topic, each.id, report)):
+            if report and send(messages.TypeMismatch(each.topic, each.id, report, publication=each.of)):
                 each.gate.reported(now)
         return has_more
 

@@ -24,6 +24,7 @@ MAX_SCHEMA_PART = 32_768
 MAX_ENDPOINTS = 16
 MAX_TOPICS = 512
 MAX_PATTERNS = 16
+MAX_PUBLISHERS = 64
 _IDENTIFIER = b"ORC1"
 
 
@@ -84,7 +85,7 @@ _TABLES: Dict[str, List[_Field]] = {
 }
 _REQUIRED = {"topic", "address", "host", "text"}
 _HOST_OPTIONAL = {"Publication", "Subscription", "Participant"}
-_ID_OPTIONAL = {"secret", "after"}
+_ID_OPTIONAL = {("Hello", "secret"), ("DescribeTopic", "after"), ("TypeMismatch", "publication")}
 
 
 def encode(envelope: messages.Envelope) -> bytes:
@@ -130,7 +131,7 @@ def _build(builder: Any, message: Any) -> int:
         add = _generated(table, "Add" + field.pascal)
         if field.kind == "id":
             value = getattr(message, field.name)
-            if value != NOBODY or field.name not in _ID_OPTIONAL:
+            if value != NOBODY or (table, field.name) not in _ID_OPTIONAL:
                 add(builder, generated.CreateId(builder, *value))
         elif field.kind == "number":
             add(builder, getattr(message, field.name))
@@ -191,7 +192,7 @@ class _Decoder:
     def _value(self, kind: str, field: _Field, table: Any) -> Any:
         read = getattr(table, field.pascal)
         if field.kind == "id":
-            return self._id(read(), field.name in _ID_OPTIONAL)
+            return self._id(read(), (kind, field.name) in _ID_OPTIONAL)
         if field.kind == "text":
             required = field.name in _REQUIRED and not (field.name == "host" and kind in _HOST_OPTIONAL)
             return self._text(read(), required, MAX_ERROR_LENGTH if field.name == "text" else MAX_TEXT_LENGTH)
@@ -207,7 +208,7 @@ class _Decoder:
             return None if inner is None else self._message(field.table, inner)
         if field.kind == "tables":
             count = getattr(table, field.pascal + "Length")()
-            limits = {"Endpoint": MAX_ENDPOINTS, "TopicState": MAX_TOPICS}
+            limits = {"Endpoint": MAX_ENDPOINTS, "TopicState": MAX_TOPICS, "Publication": MAX_PUBLISHERS}
             if count > min(self._tables_left, limits.get(field.table, self._tables_left)):
                 raise Malformed(f"{count} of {field.name}")
             return [self._message(field.table, read(index)) for index in range(count)]
