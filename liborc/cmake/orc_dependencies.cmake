@@ -5,6 +5,7 @@
 #   orc_isal             ISA-L: Reed-Solomon codes for multicast, checksums of recordings
 #   CLI11::CLI11         command lines
 #   nlohmann_json::nlohmann_json  JSON, in the decoder of types, the tools and the benchmarks only
+#   ORC_TOMLPLUSPLUS_INCLUDE_DIR  toml++ (header-only), in the component of parameters only
 #   protobuf::libprotobuf         Protobuf, in the decoder of types only
 #   PkgConfig::ZSTD, PkgConfig::LZ4  compression of recordings only
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
@@ -59,4 +60,5 @@ if(ORC_BUILD_TOOLS OR ORC_BUILD_TESTS OR ORC_BUILD_BENCHMARKS OR ORC_FUZZ)
   find_package(Protobuf 3.12 REQUIRED)
   pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd>=1.4)
   pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET GLOBAL liblz4>=1.9)
+  find_path(ORC_TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 endif()

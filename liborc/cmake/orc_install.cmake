@@ -1,6 +1,5 @@
-# The installed package: find_package(orc) gives orc::orc and orc::calls, pkg-config
-# gives orc and orc-calls. Headers, programs and the systemd
-# unit are installed by the directories that own them.
+# The installed package: find_package(orc) gives orc::orc, orc::calls and orc::parameters, pkg-config gives orc,
+# orc-calls and orc-parameters. Headers, programs and the systemd unit are installed by the directories that own them.
 include(CMakePackageConfigHelpers)
 set(orc_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/orc)
 
@@ -16,7 +15,9 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_FU
            OUTPUT_VARIABLE orc_pc_to_prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/orc.pc.in ${PROJECT_BINARY_DIR}/orc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/orc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-if(TARGET orc_calls)
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/orc-calls.pc.in ${PROJECT_BINARY_DIR}/orc-calls.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/orc-calls.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endif()
+foreach(component calls parameters)
+  if(TARGET orc_${component})
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/orc-${component}.pc.in ${PROJECT_BINARY_DIR}/orc-${component}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/orc-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
+endforeach()

@@ -18,6 +18,7 @@
 #include "liborc/examples/image.h"
 #include "liborc/examples/joint.h"
 #include "orc.h"
+#include "orc/parameters.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/child_process.h"
@@ -70,6 +71,24 @@ TEST_CASE("examples: the subscriber shows the newest state of the publisher") {
 
   CHECK(interrupted(subscriber) == 0);
   CHECK(interrupted(publisher) == 0);
+}
+
+TEST_CASE("examples: the gain of the tuned controller is set from outside") {
+  const broker_process broker;
+  child_process controller = example(broker, "tuned_controller");
+  REQUIRE(find_line(controller, "^force 0.1 N"));
+  orc::participant remote(broker.options("operator"));
+  orc::directory directory({.broker = broker.endpoint()});
+  orc::parameter_value value = 2.5;
+  CHECK(orc::set_parameter(remote, directory, "controller/gain", patience, value));
+  CHECK(find_line(controller, "^force 0.25 N"));
+  value = "follow";
+  CHECK(orc::set_parameter(remote, directory, "controller/mode", patience, value));
+  CHECK(find_line(controller, "^mode follow"));
+  child_process second = example(broker, "tuned_controller");
+  CHECK(second.wait_for_end() == EXIT_FAILURE);
+  CHECK_THAT(second.output(), contains("tuned_controller: "));
+  CHECK(interrupted(controller) == 0);
 }
 
 TEST_CASE("examples: publisher and subscriber may start before the broker") {

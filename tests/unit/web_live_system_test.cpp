@@ -7,7 +7,7 @@
 #include "support/wait_until.h"
 
 TEST_CASE("web live system: figures stay for a client that comes back at once", "[web]") {
-  orc::web::live_system system("ipc:///nonexistent/broker");
+  orc::web::live_system system("ipc:///nonexistent/broker", false);
   CHECK(system.refresh() == 0);
   CHECK_FALSE(system.text());
   system.open();

@@ -23,6 +23,7 @@ types = "liborc/ext/types/include"
 recording = "liborc/ext/recording/include"
 history = "liborc/ext/history/include"
 calls = "liborc/ext/calls/include"
+parameters = "liborc/ext/parameters/include"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -42,14 +43,17 @@ layers: Dict[str, Tuple[str, ...]] = {
     "liborc/ext/history": (public, history),
     calls: (public,),
     "liborc/ext/calls": (public, calls),
+    parameters: (public, calls),
+    "liborc/ext/parameters": (public, calls, parameters),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public,),
-    "liborc/examples": (public, calls, history),
+    "liborc/examples": (public, calls, parameters, history),
     "tools": (
         public,
         types,
         recording,
         calls,
+        parameters,
         base,
         wire,
         "broker",
@@ -89,7 +93,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, types, recording, calls, history, "")
+include_paths = ("liborc/src", public, types, recording, calls, parameters, history, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -3,7 +3,7 @@
 
 readonly packages_build="build-essential cmake ninja-build ccache pkg-config git libzmq3-dev cppzmq-dev
   libflatbuffers-dev flatbuffers-compiler catch2 libcli11-dev nlohmann-json3-dev libisal-dev libsystemd-dev python3-dev
-  libprotobuf-dev libprotoc-dev protobuf-compiler libzstd-dev liblz4-dev liblcm-dev liblcm-bin libboost-dev"
+  libprotobuf-dev libprotoc-dev protobuf-compiler libtomlplusplus-dev libzstd-dev liblz4-dev liblcm-dev liblcm-bin libboost-dev"
 # tests: network namespaces, python twins of the wire format, LCM programs, a terminal for orc top
 readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 python3-zmq python3-numpy python3-venv tmux"
 # tests/interop talks to the LCM of the distribution and to this one of PyPI

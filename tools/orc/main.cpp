@@ -9,6 +9,7 @@
 #include "exit_code.h"
 #include "log.h"
 #include "orc/version.h"
+#include "param.h"
 #include "play.h"
 #include "record.h"
 #include "replay.h"
@@ -25,17 +26,17 @@ namespace {
 
 // Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
 using add_command = void (*)(CLI::App&, int& exit_code);
-constexpr add_command commands[] = {orc::cli::add_top,     orc::cli::add_web,    orc::cli::add_topic,
-                                    orc::cli::add_service, orc::cli::add_type,   orc::cli::add_record,
-                                    orc::cli::add_play,    orc::cli::add_replay, orc::cli::add_log,
-                                    orc::cli::add_bench,   orc::cli::add_doctor};
+constexpr add_command commands[] = {orc::cli::add_top,     orc::cli::add_web,   orc::cli::add_topic,
+                                    orc::cli::add_service, orc::cli::add_param, orc::cli::add_type,
+                                    orc::cli::add_record,  orc::cli::add_play,  orc::cli::add_replay,
+                                    orc::cli::add_log,     orc::cli::add_bench, orc::cli::add_doctor};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "ORC command-line tool: topics and services of running programs, recordings, replays, benchmarks, and checks of "
-      "the machine",
+      "ORC command-line tool: topics, services and parameters of running programs, recordings, replays, benchmarks, "
+      "and checks of the machine",
       "orc");
   orc::cli::use_readable_help(app);
   app.set_version_flag("--version", std::string("orc ") + orc::version());

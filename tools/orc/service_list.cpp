@@ -19,6 +19,7 @@ struct list_options {
   common_options common;
   std::string interface;
   bool verbose = false;
+  bool all = false;
 };
 
 std::string verbose_table(const std::vector<service_description>& services) {
@@ -39,6 +40,7 @@ int run(const list_options& options) {
     out.note(text_of(asked));
     return exit_code_of(asked);
   }
+  if (!options.all) std::erase_if(services, [](const service_description& each) { return is_reserved(each.name); });
   if (options.common.json) {
     json_value listed = json_value::array();
     for (const service_description& each : services) listed.push_back(json_of(each));
@@ -65,6 +67,7 @@ void add_service_list(CLI::App& service, int& exit_code) {
   command->add_flag("-v,--verbose", options->verbose,
                     "Also each server (program and pid; @host when on another host), the types of requests and "
                     "replies, and the interfaces");
+  command->add_flag("-a,--all", options->all, "Also services of ORC itself, which set parameters");
   add_common_options(*command, options->common, "The same as one JSON document");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

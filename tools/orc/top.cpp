@@ -68,6 +68,8 @@ void add_top(CLI::App& app, int& exit_code) {
   one_of(command->add_option("--color", given->color,
                              "Whether the screen has colors (default: auto, which is yes unless NO_COLOR is set)"),
          {"auto", "always", "never"});
+  command->add_flag("-a,--all", options->all,
+                    "Also topics of ORC itself, which carry calls and set parameters (on the screen: press a)");
   add_common_options(*command, options->common, "One JSON document with everything, then end");
   command->callback([options, given, &exit_code] {
     settle(*options, *given);

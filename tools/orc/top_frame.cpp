@@ -23,7 +23,7 @@ constexpr style good = {.color = terminal::color::green};
 constexpr style bad = {.color = terminal::color::red, .bold = true};
 constexpr style typed = {.color = terminal::color::yellow, .bold = true};
 
-constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
+constexpr std::array<std::pair<const char*, const char*>, 17> help_of_keys{{
     {"Up Down PgUp PgDn Home End", "move (also k j g G Space)"},
     {"Enter", "open a topic; a program's topics; a host's programs"},
     {"Esc", "back; removes a filter"},
@@ -31,6 +31,7 @@ constexpr std::array<std::pair<const char*, const char*>, 16> help_of_keys{{
     {"/", "filter as you type; Enter keeps the words, Esc removes them"},
     {"< >, Left Right", "sort by another column"},
     {"r", "reverse the order"},
+    {"a", "also ORC's own topics, which carry calls, or without them"},
     {"q, Ctrl-C", "quit"},
     {"Ctrl-Z", "suspend; fg comes back"},
     {"Ctrl-L", "draw the screen anew"},

@@ -105,6 +105,9 @@ void top_screen::press_in_list(const terminal::key_press& key) {
     list().sort_by_neighbour(-1);
   } else if (is(key, "r")) {
     list().reverse();
+  } else if (is(key, "a")) {
+    all_topics_ = !all_topics_;
+    poller_.show_all(all_topics_);
   } else if (key.what == kind::tab) {
     show_all(next(1));
   } else if (key.what == kind::back_tab) {

@@ -13,6 +13,7 @@ enum class top_view : std::uint8_t { topics, participants, hosts };
 struct top_options {
   common_options common;
   bool once = false;
+  bool all = false;
   top_view view = top_view::topics;
   std::string filter;
   bool colored = true;

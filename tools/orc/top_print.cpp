@@ -53,7 +53,7 @@ std::string table_of(const view::system_figures& figures, const std::string& fil
 // Follows the broker's answers until there is something to print.
 class first_look {
  public:
-  explicit first_look(const std::string& broker) : poller_(broker) {}
+  first_look(const std::string& broker, bool all) : poller_(broker, all) {}
 
   // Null: Ctrl-C, or a problem.
   std::shared_ptr<const view::system_figures> wait(const detail::stop_signal& stop, std::string& problem) {
@@ -94,7 +94,7 @@ int print_top(const top_options& options) {
   console out;
   const detail::stop_signal stop;
   std::string problem;
-  const auto figures = first_look(options.common.broker).wait(stop, problem);
+  const auto figures = first_look(options.common.broker, options.all).wait(stop, problem);
   if (!figures) {
     if (problem.empty()) return exit_code::interrupted;
     out.note(escaped(problem));

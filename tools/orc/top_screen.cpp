@@ -26,9 +26,10 @@ top_screen::top_screen(const top_options& options)
     : options_(options),
       terminal_(terminal::picture::full_screen, STDOUT_FILENO),
       screen_(STDOUT_FILENO),
-      poller_(options.common.broker),
+      poller_(options.common.broker, options.all),
       subscription_(options.common.broker),
-      view_(options.view) {
+      view_(options.view),
+      all_topics_(options.all) {
   list().filter(options.filter);
 }
 

@@ -71,6 +71,7 @@ class top_screen {
   top_list_of<view::participant_figures> participants_;
   top_list_of<view::host_figures> hosts_;
   std::optional<top_opened> opened_;
+  bool all_topics_;  // also ORC's own
   bool folded_ = true;
   bool typing_ = false;  // into the filter
   bool help_ = false;

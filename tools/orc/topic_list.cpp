@@ -16,6 +16,7 @@ namespace {
 struct list_options {
   common_options common;
   bool verbose = false;
+  bool all = false;
 };
 
 std::string subscribers_text(const topic_state& state) {
@@ -69,6 +70,7 @@ int run(const list_options& options) {
     out.note(text_of(asked));
     return exit_code_of(asked);
   }
+  if (!options.all) std::erase_if(topics, [](const topic_state& each) { return is_reserved(each.name); });
   if (options.common.json) {
     out.write(json_document(broker, topics));
   } else if (topics.empty()) {
@@ -92,6 +94,7 @@ void add_topic_list(CLI::App& topic, int& exit_code) {
       "-v,--verbose", options->verbose,
       "Also each publisher (program and pid; @host when on another host), all of them for a shared topic, its "
       "transports, and each subscriber with the transport that it uses");
+  command->add_flag("-a,--all", options->all, "Also topics of ORC itself, which carry calls and set parameters");
   add_common_options(*command, options->common, "Everything the broker knows, as one JSON document");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <utility>
 
@@ -25,9 +26,8 @@ std::chrono::milliseconds pause_after(std::chrono::nanoseconds took) noexcept {
   return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(took) * 20, 500ms, 5'000ms);
 }
 
-broker_poller::broker_poller(const std::string& broker) {
-  (void)news_.fd();
-  (void)stop_.fd();
+broker_poller::broker_poller(const std::string& broker, bool all) : all_(all) {
+  for (detail::doorbell* const each : {&news_, &stop_, &again_}) (void)each->fd();
   // These are the main thread's.
   sigset_t others;
   sigset_t before;
@@ -48,6 +48,11 @@ broker_poller::~broker_poller() {
   thread_.join();
 }
 
+void broker_poller::show_all(bool all) {
+  all_ = all;
+  again_.ring();
+}
+
 observation broker_poller::newest() {
   const std::lock_guard lock(mutex_);
   news_.clear();
@@ -66,9 +71,10 @@ void broker_poller::run(const std::string& broker) {
   system_meter meter;
   for (;;) {
     const auto asked = clock::now();
+    again_.clear();
     snapshot found;
     observation made;
-    if (const result answered = take_snapshot(from, found)) {
+    if (const result answered = take_snapshot(from, all_, found)) {
       made.figures = std::make_shared<const system_figures>(meter.take(std::move(found)));
       made.rates_known = meter.knows_rates();
     } else if (answered.code() == errc::closed) {
@@ -77,8 +83,9 @@ void broker_poller::run(const std::string& broker) {
       made.problem = answered.error().message();
     }
     tell(std::move(made));
-    pollfd item = {stop_.fd(), POLLIN, 0};
-    if (poll(&item, 1, static_cast<int>(pause_after(clock::now() - asked).count())) > 0) return;
+    std::array<pollfd, 2> items{{{stop_.fd(), POLLIN, 0}, {again_.fd(), POLLIN, 0}}};
+    poll(items.data(), items.size(), static_cast<int>(pause_after(clock::now() - asked).count()));
+    if (items[0].revents != 0) return;
   }
 }
 

@@ -1,6 +1,7 @@
 // Asks the broker from a thread of its own, again and again, and gives the newest figures.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -26,11 +27,15 @@ struct observation {
 // Any thread may call. The destructor ends a question to a broker that does not answer.
 class broker_poller {
  public:
-  // `broker` as directory_options::broker. Throws std::system_error when the system has no thread left.
-  explicit broker_poller(const std::string& broker);
+  // `broker` as directory_options::broker. `all`: also ORC's own topics (is_reserved). Throws std::system_error when
+  // the system has no thread left.
+  broker_poller(const std::string& broker, bool all);
   ~broker_poller();
   broker_poller(const broker_poller&) = delete;
   broker_poller& operator=(const broker_poller&) = delete;
+
+  // Changes `all`, and asks the broker anew.
+  void show_all(bool all);
 
   // Readable when there is a new observation: call newest() then.
   [[nodiscard]] int fd() noexcept { return news_.fd(); }
@@ -42,6 +47,8 @@ class broker_poller {
 
   detail::doorbell news_;
   detail::doorbell stop_;
+  detail::doorbell again_;
+  std::atomic<bool> all_;
   std::mutex mutex_;
   observation newest_;
   std::thread thread_;

@@ -16,7 +16,8 @@ struct snapshot {
 };
 
 // Asks the broker for all of it. Waits as the directory's calls do, and fails as they do; `found` is then untouched.
-// Topics with more subscriptions than a list shows are asked for one by one, at most 32 of them.
-[[nodiscard]] result take_snapshot(directory& from, snapshot& found);
+// Topics with more subscriptions than a list shows are asked for one by one, at most 32 of them. Unless `all`, without
+// ORC's own topics (is_reserved).
+[[nodiscard]] result take_snapshot(directory& from, bool all, snapshot& found);
 
 }  // namespace orc::view

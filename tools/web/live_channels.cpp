@@ -26,8 +26,8 @@ constexpr auto longest_wait = 1s;
 
 }  // namespace
 
-live_channels::live_channels(std::string broker, std::function<void()> news)
-    : broker_(std::move(broker)), news_(std::move(news)) {
+live_channels::live_channels(std::string broker, bool all, std::function<void()> news)
+    : broker_(std::move(broker)), all_(all), news_(std::move(news)) {
   (void)stop_bell_.fd();
   thread_ = start_thread([this] { run(); });
 }
@@ -116,6 +116,7 @@ void live_channels::take_changes(directory_watch& watch) {
 }
 
 void live_channels::take(const topic_state& topic, clock::time_point now) {
+  if (!all_ && is_reserved(topic.name)) return;
   if (!topic.publication) return take_gone(topic.name, now);
   known_topic& known = topics_[topic.name];
   known.gone_at.reset();

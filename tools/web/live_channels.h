@@ -29,9 +29,9 @@ class live_channels final : public channel_source {
   static constexpr std::size_t max_schema_bytes = std::size_t{64} << 20;  // of all types together
   static constexpr std::size_t max_problems = 64;
 
-  // `news` is called from the thread when the list has changed. Throws std::system_error when the system has no thread
-  // left.
-  live_channels(std::string broker, std::function<void()> news);
+  // `all`: also ORC's own topics. `news` is called from the thread when the list has changed. Throws std::system_error
+  // when the system has no thread left.
+  live_channels(std::string broker, bool all, std::function<void()> news);
   ~live_channels() override;
 
   void open() override;
@@ -70,6 +70,7 @@ class live_channels final : public channel_source {
   [[nodiscard]] int wait_ms(bool watches, clock::time_point now) const;
 
   const std::string broker_;
+  const bool all_;
   const std::function<void()> news_;
   const std::shared_ptr<memory_budget> schemas_ = std::make_shared<memory_budget>(max_schema_bytes);
   detail::doorbell stop_bell_;

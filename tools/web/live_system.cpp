@@ -21,7 +21,7 @@ constexpr auto begin_again = 1s;  // when the system had no thread or descriptor
 
 }  // namespace
 
-live_system::live_system(std::string broker) : broker_(std::move(broker)) {
+live_system::live_system(std::string broker, bool all) : broker_(std::move(broker)), all_(all) {
   thread_ = start_thread([this] { run(); });
 }
 
@@ -95,7 +95,7 @@ void live_system::begin_poller(std::unique_lock<std::mutex>& lock) {
   std::unique_ptr<view::broker_poller> made;
   std::string problem;
   try {
-    made = std::make_unique<view::broker_poller>(broker_);
+    made = std::make_unique<view::broker_poller>(broker_, all_);
   } catch (const std::exception& error) {
     problem = "orc-web cannot ask the broker: " + std::string(error.what());
   }

@@ -18,8 +18,8 @@ namespace orc::web {
 // after its last client, because a page that is loaded again comes back.
 class live_system final : public system_source {
  public:
-  // Throws std::system_error when the system has no thread left.
-  explicit live_system(std::string broker);
+  // `all`: also ORC's own topics. Throws std::system_error when the system has no thread left.
+  live_system(std::string broker, bool all);
   ~live_system() override;
 
   void open() override;
@@ -34,6 +34,7 @@ class live_system final : public system_source {
   void end_poller(std::unique_lock<std::mutex>& lock);
 
   const std::string broker_;
+  const bool all_;
   view::observation seen_;
   std::int64_t seen_at_ns_ = 0;                      // 0: nothing was seen yet
   mutable std::shared_ptr<const std::string> text_;  // made when it is wanted

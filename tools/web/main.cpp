@@ -63,8 +63,8 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   const auto ring = [&news] { news.ring(); };
   (void)news.fd();
   web::live_source feeds(options.broker, ring);
-  web::live_system system(options.broker);
-  web::live_channels channels(options.broker, ring);
+  web::live_system system(options.broker, options.all_topics);
+  web::live_channels channels(options.broker, options.all_topics, ring);
   web::connection_graphs graphs(system);
   std::optional<web::publish_queue> queue;
   std::optional<web::publish_desk> desk;

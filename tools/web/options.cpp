@@ -97,6 +97,7 @@ std::variant<options, int> read_options(int argc, char** argv) {
       ->check([](const std::string& text) {
         return is_origin(text) ? std::string() : "'" + text + "' is no origin such as https://app.foxglove.dev";
       });
+  app.add_flag("--all", found.all_topics, "Also topics of ORC itself, which carry calls and set parameters");
   app.add_option("--broker", found.broker,
                  "Endpoints of the address broker (default: ORC_BROKER, else the usual places)")
       ->type_name("ENDPOINT");

@@ -13,6 +13,7 @@ struct options {
   std::vector<std::string> files = {};  // recordings; empty: the running system
   detail::ip_port listen = {};
   std::string broker = {};
+  bool all_topics = false;  // also ORC's own
   bool allow_publish = false;
   std::vector<std::string> origins = {};  // of viewers on other web pages
 };

@@ -21,6 +21,12 @@ class directory;
 class directory_watcher;
 }  // namespace detail
 
+// Whether a topic is ORC's own: a part of its name, between slashes, begins with a dot. Services and parameters have
+// such topics. Programs do not register them, and lists leave them out unless asked.
+[[nodiscard]] constexpr bool is_reserved(std::string_view topic) noexcept {
+  return topic.starts_with('.') || topic.find("/.") != std::string_view::npos;
+}
+
 // A program's session with ORC, as other programs see it.
 struct participant_state {
   std::string id = {};       // 32 hexadecimal digits; the broker makes it up, and another one after it restarts

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "orc/message.h"
@@ -36,6 +37,12 @@ class service;
 struct service_options;
 template <class Reply>
 class call_future;
+
+// Of parameters: orc/parameters.h.
+template <class T>
+class parameter;
+template <class T>
+struct parameter_options;
 
 // An object that a component of ORC, such as the one of services, keeps in a participant. The participant ends it.
 class ORC_API participant_component {
@@ -156,6 +163,12 @@ class ORC_API participant {
   [[nodiscard]] call_future<Reply> call(std::string_view name, const Request& request,
                                         std::chrono::nanoseconds deadline);                         // See orc/calls.h.
   [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);  // See orc/calls.h.
+
+  // Parameters: include orc/parameters.h, which has the contract, and link orc::parameters
+  // (liborc/doc/guide/parameters.md).
+  template <class T>
+  [[nodiscard]] orc::parameter<T> parameter(std::string_view name, std::type_identity_t<T> initial,
+                                            const parameter_options<std::type_identity_t<T>>& options = {});
 
   // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
   // valid until the component was ended, also when this one is moved. Null, without a call of `make`: see `usable`.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "orc/calls.h"
-#include "quiet_thread.h"
+#include "orc/calls/quiet_thread.h"
 
 namespace orc::detail {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "orc/calls.h"
-#include "quiet_thread.h"
+#include "orc/calls/quiet_thread.h"
 
 namespace orc::detail {
 

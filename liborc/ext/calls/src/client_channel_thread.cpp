@@ -6,7 +6,7 @@
 
 #include "client_channel.h"
 #include "orc/calls.h"
-#include "quiet_thread.h"
+#include "orc/calls/quiet_thread.h"
 
 namespace orc::detail {
 

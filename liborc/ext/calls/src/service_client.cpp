@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "orc/calls.h"
-#include "quiet_thread.h"
+#include "orc/calls/quiet_thread.h"
 #include "service_core.h"
 
 namespace orc::detail {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "orc/calls.h"
-#include "quiet_thread.h"
+#include "orc/calls/quiet_thread.h"
 #include "service_client.h"
 #include "service_core.h"
 

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "orc/calls/quiet_thread.h"
 #include "process_generation.h"
-#include "quiet_thread.h"
 #include "service_client.h"
 #include "service_json.h"
 

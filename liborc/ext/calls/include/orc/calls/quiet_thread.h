@@ -1,4 +1,4 @@
-// Starts threads that leave signals to the program's own.
+// Starts threads that leave signals to the program's own. For ORC itself.
 #pragma once
 
 #include <pthread.h>

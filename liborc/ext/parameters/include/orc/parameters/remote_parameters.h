@@ -1,0 +1,77 @@
+// Parameters of other programs.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orc/directory.h"
+#include "orc/parameters/parameter_description.h"
+#include "orc/parameters/parameter_value.h"
+#include "orc/result.h"
+#include "orc/version.h"
+
+namespace orc {
+
+class participant;
+
+// Returns the parameters whose names match `pattern` (watch_options::topics), in the order of their names. Waits and
+// fails as directory::topics does. Leaves out those whose description cannot be read.
+[[nodiscard]] ORC_API result list_parameters(directory& in, std::string_view pattern,
+                                             std::vector<parameter_description>& found);
+
+// Returns one parameter.
+// - unknown_topic: no program has it; the message says so when it is a topic of another kind.
+// - unknown_type: its description cannot be read.
+// - the failures of directory::describe and find_type.
+[[nodiscard]] ORC_API result describe_parameter(directory& in, std::string_view name, parameter_description& found);
+
+// Asks the parameter's program for the value in force. Waits at most `timeout` for its answer, and for the broker as
+// directory::describe does. Programs that follow a value request the topic `name` instead.
+// - unknown_topic: no program has this parameter, or its program has just ended.
+// - timed_out: the program did not answer.
+// - refused: it has no place for another client, or too many requests wait.
+// - closed, forked, no_memory, no_broker, and other failures of directory::describe.
+[[nodiscard]] ORC_API result get_parameter(orc::participant& by, directory& in, std::string_view name,
+                                           std::chrono::nanoseconds timeout, parameter_value& value);
+
+// What became of one parameter.
+struct parameter_outcome {
+  std::string name = {};       // of the parameter
+  orc::result outcome = {};    // as get_parameter or set_parameter returns it
+  parameter_value value = {};  // in force, when the outcome is ok
+};
+
+// The same for many, in their order: `outcomes` has one entry for each, and `timeout` holds for all together. Fails as
+// directory::topics does.
+[[nodiscard]] ORC_API result get_parameters(orc::participant& by, directory& in,
+                                            const std::vector<parameter_description>& parameters,
+                                            std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes);
+
+// Sets a parameter, and returns in `value` what is in force then: a float has fewer digits than a double. A whole
+// number is taken for a number, and a number like 3.0 for a whole one. Waits and fails as get_parameter does, and
+// `value` is then untouched.
+// - bad_argument: the program refused the value; the message says why and what is allowed.
+// - refused: also when the parameter is read-only.
+// - timed_out: the value may come into force later.
+[[nodiscard]] ORC_API result set_parameter(orc::participant& by, directory& in, std::string_view name,
+                                           std::chrono::nanoseconds timeout, parameter_value& value);
+
+// Returns the values of all parameters that match `pattern`, in the order of their names, as TOML: see
+// liborc/doc/guide/parameters.md. Leaves out parameters that are read-only. `outcomes` has one entry per parameter;
+// those that failed are not in `toml`. Waits at most `timeout` in all. Fails as list_parameters does.
+[[nodiscard]] ORC_API result save_parameters(orc::participant& by, directory& in, std::string_view pattern,
+                                             std::chrono::nanoseconds timeout, std::string& toml,
+                                             std::vector<parameter_outcome>& outcomes);
+
+// Sets parameters from TOML, in the order of their names. `outcomes` has one entry for each: ok, bad_argument or
+// refused, unknown_topic when no program has it. One that fails does not keep the others from being set. Waits at most
+// `timeout` in all. Returns ok when the text could be read, also when parameters failed.
+// - bad_argument: the text is no TOML, names a parameter twice, or is above 1 MiB. No parameter was set.
+// - the failures of directory::topics.
+[[nodiscard]] ORC_API result load_parameters(orc::participant& by, directory& in, std::string_view toml,
+                                             std::chrono::nanoseconds timeout,
+                                             std::vector<parameter_outcome>& outcomes);
+
+}  // namespace orc

@@ -1,0 +1,48 @@
+// Asks the programs that have parameters for their values, or to set them.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orc/calls.h"
+#include "orc/directory.h"
+#include "orc/parameters/remote_parameters.h"
+#include "parameter_messages.h"
+
+namespace orc::detail {
+
+// What to ask of one parameter.
+struct parameter_question {
+  std::string name;
+  std::string owner;                     // participant_state::id
+  std::optional<parameter_value> value;  // to set; nothing: only read
+};
+
+[[nodiscard]] bool is_parameter(const topic_state& topic) noexcept;
+[[nodiscard]] result no_parameter(std::string_view name);
+
+// One thread at a time.
+class parameter_client {
+ public:
+  explicit parameter_client(orc::participant& by) noexcept : participant_(by) {}
+
+  // Learns which service answers for the parameters of each program.
+  [[nodiscard]] result look_up(orc::directory& in);
+  // One outcome per question, in their order. Waits at most `timeout` in all.
+  [[nodiscard]] std::vector<parameter_outcome> ask(std::span<const parameter_question> questions,
+                                                   std::chrono::nanoseconds timeout);
+
+ private:
+  [[nodiscard]] call_future<parameter_reply> start(const parameter_question& question,
+                                                   std::chrono::nanoseconds timeout);
+
+  orc::participant& participant_;
+  std::map<std::string, std::string> services_;  // by the program's participant_state::id
+};
+
+}  // namespace orc::detail
