@@ -14,6 +14,7 @@ from orc._types import LinkInfo, PublisherInfo
 version: str
 
 def monotonic_ns() -> int: ...
+def check_types(published: TypeDescription, expected: TypeDescription, publisher: str) -> None: ...
 
 # Before Python 3.12, numpy's stubs do not say that an array is a buffer.
 _Sample = Union[Buffer, NDArray[Any]]

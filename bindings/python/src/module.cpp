@@ -9,6 +9,7 @@
 #include "publisher.h"
 #include "session_ref.h"
 #include "subscriber.h"
+#include "type_check.h"
 
 namespace nb = nanobind;
 
@@ -48,5 +49,6 @@ NB_MODULE(_native, m) {
   orc::python::bind_subscriber(m);
   orc::python::bind_participant(m);
   orc::python::bind_directory(m);
+  orc::python::bind_type_check(m);
   make_generic(m);
 }
