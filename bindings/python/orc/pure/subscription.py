@@ -14,6 +14,7 @@ from typing import Any, Deque, Dict, List, NamedTuple, Optional, Tuple
 import zmq
 
 from .. import _errors as errors
+from .._bell import Bell
 from .._type_description import TypeDescription
 from .._typed import Typed
 from .._types import LinkInfo, PublisherInfo
@@ -21,7 +22,6 @@ from . import endpoints, messages
 from . import link as frames
 from .allowance import Allowance
 from .announcement import Announcement
-from .bell import Bell
 from .described_type import DescribedType
 from .identity import NOBODY, Id, draw_id, draw_secret
 from .link_notes import NAMES, LinkNotes
