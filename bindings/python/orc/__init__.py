@@ -18,6 +18,17 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from orc._calls import (
+    CallClient,
+    CallContext,
+    CallErrc,
+    CallError,
+    CallFuture,
+    Service,
+    ServiceDescription,
+    ServiceFigures,
+    find_services,
+)
 from orc._directory_types import (
     BrokerState,
     Change,
@@ -85,6 +96,15 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [
+    "CallClient",
+    "CallContext",
+    "CallErrc",
+    "CallError",
+    "CallFuture",
+    "Service",
+    "ServiceDescription",
+    "ServiceFigures",
+    "find_services",
     "BadArgument",
     "BadName",
     "BadSample",

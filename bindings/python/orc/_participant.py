@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Type, Union, overload
 
 from orc import _native
+from orc._calls import Calling, Calls, Platform
+from orc._directory import Directory, Watch
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
 Log = Callable[[str, str], object]
+
+
+def _open_watch(broker: str, topics: List[str]) -> Watch:
+    return Directory(broker).watch(topics)
+
+
 Transports = Union[str, Iterable[str]]
 
 
@@ -96,6 +104,11 @@ class Participant(_native.Participant):
     its own participant: calls on this one raise Forked.
     """
 
+    # Calling is no base class, because a class over the extension's types has one base only.
+    serve = Calling.serve
+    call = Calling.call
+    wait_for_service = Calling.wait_for_service
+
     def __init__(
         self,
         broker: str = "",
@@ -123,6 +136,7 @@ class Participant(_native.Participant):
         self._subscribers: Dict[str, weakref.WeakSet[Subscriber[Any]]] = {}
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
+        self._calls = Calls(self, Platform(_open_watch, _native.check_types))
 
     @overload
     def register_topic(
@@ -277,6 +291,15 @@ class Participant(_native.Participant):
         with self._lock:
             self._subscribers.pop(topic, None)
         super().release_topic(topic)
+
+    def close(self) -> None:
+        """Ends calls, services, publications and subscriptions, and says goodbye to the broker, within two seconds.
+
+        Handlers that run still get half a second of them. Later calls raise Closed.
+        """
+        self._calls.end()
+        super().close()
+        self._calls.join()
 
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:

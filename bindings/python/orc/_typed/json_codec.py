@@ -30,3 +30,35 @@ class Json(Typed[Dict[str, Any]]):
         if not isinstance(found, dict):
             raise BadSample(f"the sample is JSON of the kind {shown(found)}, and no object")
         return found
+
+
+MAX_JSON_BYTES = 16 << 20  # parsed, it takes many times as much memory
+
+
+class JsonValue(Typed[Any]):
+    """Any JSON value, of requests and replies: dict, list, str, number, bool or None."""
+
+    def __init__(self) -> None:
+        super().__init__(TypeDescription("", "", "json", b""))
+
+    def encode(self, value: Any) -> Any:
+        try:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BadSample(f"the {shown(value)} is no JSON: {error}") from None
+        if len(text) > MAX_JSON_BYTES:
+            raise BadSample(f"{len(text)} bytes of JSON; at most {MAX_JSON_BYTES} are allowed: send bytes, or a type")
+        return text
+
+    def decode(self, message: Any) -> Any:
+        data = bytes(message)
+        if len(data) > MAX_JSON_BYTES:
+            raise BadSample(f"{len(data)} bytes of JSON; at most {MAX_JSON_BYTES} are allowed")
+        try:
+            return json.loads(data, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise BadSample(f"these {len(data)} bytes are no JSON: {error}") from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

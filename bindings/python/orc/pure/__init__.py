@@ -22,6 +22,17 @@ try:
 except ImportError as error:
     raise ImportError(f"orc.pure needs pyzmq and flatbuffers: pip install orc-middleware[pure] ({error})") from error
 
+from orc._calls import (
+    CallClient,
+    CallContext,
+    CallErrc,
+    CallError,
+    CallFuture,
+    Service,
+    ServiceDescription,
+    ServiceFigures,
+    find_services,
+)
 from orc._directory_types import (
     BrokerState,
     Change,
@@ -70,6 +81,15 @@ from orc.pure.participant import Participant
 backend = "pure"
 
 __all__ = [
+    "CallClient",
+    "CallContext",
+    "CallErrc",
+    "CallError",
+    "CallFuture",
+    "Service",
+    "ServiceDescription",
+    "ServiceFigures",
+    "find_services",
     "BadArgument",
     "BadName",
     "BadSample",

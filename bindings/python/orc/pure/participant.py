@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, overload
 
 from .. import _errors as errors
+from .._calls import Calling, Calls, Platform
 from .._log import log_to_logging
 from .._program import program_name
 from .._type_description import TypeDescription
@@ -14,9 +15,11 @@ from .._typed import Typed, makes_same, typed
 from .._typed.variables import V
 from . import endpoints, options
 from .core import Core, Owner
+from .directory import Directory, Watch
 from .handles import Publisher, Subscriber
 from .message import Loan, Message
 from .options import Transports
+from .schema import SchemaError, check_types
 from .subscription import Subscription
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def _warn_untraced(log: Callable[[str, str], object]) -> None:
         log("warning", "ORC_TRACE: this process is not traced: tracing needs the native backend")
 
 
-class Participant:
+class Participant(Calling):
     """A program's session with ORC (ORC paper, Listing 1), in Python alone: transports ipc and tcp.
 
     Any thread may make any call. A participant has one I/O thread. The constructor does not wait for a broker, and does
@@ -102,6 +105,7 @@ class Participant:
         self._asked: Dict[Tuple[str, str], Dict[str, object]] = {}
         self._handles: weakref.WeakKeyDictionary[Subscription, weakref.WeakSet[Subscriber[Any]]]
         self._handles = weakref.WeakKeyDictionary()
+        self._calls = Calls(self, Platform(_open_watch, _check_types))
 
     @overload
     def register_topic(
@@ -294,8 +298,11 @@ class Participant:
         return self._core.session.broker_endpoint
 
     def close(self) -> None:
-        """Ends publications and subscriptions, says goodbye to the broker, and returns within a second."""
+        """Ends calls, services, publications and subscriptions, says goodbye to the broker, and returns within two
+        seconds. Handlers that run still get half a second of them."""
+        self._calls.end()
         self._core.close()
+        self._calls.join()
 
     def __repr__(self) -> str:
         try:
@@ -326,6 +333,19 @@ class Participant:
         added: Subscriber[Any] = Subscriber(self._owner, subscription, codec)
         known.add(added)
         return added
+
+
+def _open_watch(broker: str, topics: List[str]) -> Watch:
+    return Directory(broker).watch(topics)
+
+
+def _check_types(published: TypeDescription, expected: TypeDescription, publisher: str) -> None:
+    try:
+        difference = check_types(published, expected, publisher)
+    except SchemaError as error:
+        raise errors.BadArgument(str(error)) from None
+    if difference:
+        raise errors.TypeMismatch(difference)
 
 
 def _str(topic: str) -> str:

@@ -1,0 +1,91 @@
+"""The part of a participant that serves and calls, for both backends."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Type, TypeVar, Union, overload
+
+from .._typed import Typed
+from .component import Calls, options_of
+from .future import CallFuture
+from .service import Service
+
+V = TypeVar("V")
+
+
+class Calling:
+    """Mix-in of a participant. A class over the extension's types takes the functions instead."""
+
+    _calls: Calls
+
+    def serve(
+        self: Any,
+        name: str,
+        handler: Callable[..., Any],
+        *,
+        request: Any = None,
+        reply: Any = None,
+        threads: int = 0,
+        queue: int = 64,
+        replace_waiting: bool = False,
+        max_clients: int = 128,
+        interfaces: Iterable[str] = (),
+        transports: Union[str, Iterable[str], None] = None,
+    ) -> Service:
+        """Offers a service: others call `handler` under `name` (liborc/ext/calls/include/orc/calls.h).
+
+        name: a topic name of at most 231 bytes. One program at a time has it.
+        handler: takes the request and returns the reply. With a second parameter it also takes the orc.CallContext.
+            It runs at most once per call, on a thread of ORC, and never for a call that was cancelled, or whose
+            deadline passed, before it starts. What it raises ends the call as CallErrc.exception, and goes to the
+            logger "orc" at the level of debug. It may call services, but not its own one without threads.
+        request, reply: their types. None: JSON values (dict, list, str, number, bool, None), at most 16 MiB of text.
+            bytes: bytes. Else what register_topic takes as `type`.
+        threads: that run the handler, at most 256. 0: the thread that received the request runs it, which is fastest;
+            calls of all clients then run one after the other.
+        queue: how many requests may wait, of all clients together, 1 to 65536. A further one ends as CallErrc.busy.
+        replace_waiting: a client's newer call replaces its waiting one, which ends as CallErrc.replaced.
+        max_clients: at a time, 1 to 1024; each takes a thread and two topics. Further ones get CallErrc.refused.
+        interfaces: names of the interfaces that it implements, for orc.find_services: at most 32.
+        transports: of the replies, and those over which requests may come; None: the participant's. Not multicast.
+
+        The service ends with Service.close() or with the participant. Waits for the broker as register_topic does;
+        without a broker it returns a service that is offered when one answers. Raises NameTaken, BadName, BadArgument,
+        TypeError and the other errors of register_topic.
+        """
+        given = () if transports is None else transports
+        options = options_of(threads, queue, replace_waiting, max_clients, interfaces, given)
+        calls: Calls = self._calls
+        return calls.serve(name, handler, request, reply, options, self.broker_endpoint)
+
+    @overload
+    def call(
+        self, name: str, request: Any, *, deadline: float, reply: Union[Type[V], Typed[V]], type: Any = None
+    ) -> CallFuture[V]: ...
+    @overload
+    def call(
+        self, name: str, request: Any, *, deadline: float, reply: Any = None, type: Any = None
+    ) -> CallFuture[Any]: ...
+    def call(
+        self: Any, name: str, request: Any, *, deadline: float, reply: Any = None, type: Any = None
+    ) -> CallFuture[Any]:
+        """Starts a call of a service and returns at once.
+
+        request: a JSON value, bytes, or a value of a typed topic's type.
+        deadline: when the call ends at the latest, in seconds from now; above 0 and at most a day.
+        reply: its type, as in `serve`. None: JSON for a request in JSON, else bytes.
+        type: of the request, when its value does not show that itself: orc.flatbuffer(…), orc.struct(…).
+
+        The first call of a service makes the connection. Nothing is sent twice. At most 1,024 calls of a service may be
+        open; a participant calls at most 256 services, and closes a connection that is not used for 30 s. Failures come
+        with CallFuture.result. Raises TypeError.
+        """
+        calls: Calls = self._calls
+        return calls.call(self, name, request, deadline, reply, type)
+
+    def wait_for_service(self: Any, name: str, timeout: float) -> None:
+        """Waits until the service has answered through its own links, at most `timeout` seconds.
+
+        Raises TimedOut, whose text says why, Refused (by the service, or there are 256 connections), BadName,
+        BadArgument, Closed, Forked.
+        """
+        self._calls.wait_for_service(name, timeout)

@@ -1,0 +1,116 @@
+"""What the directory says of a service: the type of its own topic (schemas/PROTOCOL.md, "Calls")."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any, Iterable, List, Optional, Protocol
+
+from .._directory_types import ParticipantState, TopicState, TopicType
+from .._errors import UnknownType
+from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
+from .message import CallTypes
+
+_TYPE_NAME = "orc.Service"
+_MEMBER = "x-orc-service"
+_FIGURES = ("clients", "waiting", "calls", "failed", "refused", "dropped")
+
+
+@dataclass(frozen=True)
+class ServiceDescription:
+    """A service, as its program describes it."""
+
+    name: str
+    """Of the service, for Participant.call."""
+    server: ParticipantState
+    """The program that serves it."""
+    request: Optional[TopicType]
+    """Type of the requests; None: bytes. The message encoding "json" without a name: any JSON value."""
+    reply: Optional[TopicType]
+    """Type of the replies; the same."""
+    interfaces: List[str]
+    """As given to Participant.serve."""
+
+
+class Directory(Protocol):
+    """The parts of a directory that find_services needs."""
+
+    def topics(self, pattern: str = "**") -> List[TopicState]: ...
+    def find_type(self, which: TopicType) -> TypeDescription: ...
+
+
+def find_services(directory: Directory, interface: Optional[str] = None) -> List[ServiceDescription]:
+    """Returns the services that implement `interface`, or all, in the order of their names.
+
+    Waits and raises as Directory.topics does. Leaves out services whose description cannot be read.
+    """
+    found = []
+    for topic in directory.topics("**"):
+        publication = topic.publication
+        if publication is None or publication.type is None or publication.type.name != _TYPE_NAME:
+            continue
+        try:
+            service = json.loads(directory.find_type(publication.type).schema)[_MEMBER]
+            request, reply = _read_type(service["request"]), _read_type(service["reply"])
+            interfaces = [_text(each) for each in service["interfaces"]]
+        except (UnknownType, ValueError, LookupError, TypeError, RecursionError):
+            continue
+        if interface is None or interface in interfaces:
+            found.append(ServiceDescription(topic.name, publication.participant, request, reply, interfaces))
+    return found
+
+
+def service_type(types: CallTypes, interfaces: Iterable[str]) -> TypeDescription:
+    """Returns the type of a service's own topic: the bytes that C++ writes for the same service."""
+    listed = list(interfaces)
+    schema = _schema(types, listed, True)
+    if len(schema) > MAX_SCHEMA_BYTES:
+        schema = _schema(types, listed, False)
+    return TypeDescription(_TYPE_NAME, "jsonschema", "json", schema)
+
+
+def _schema(types: CallTypes, interfaces: List[str], with_schemas: bool) -> bytes:
+    service = {
+        "request": _describe(types.request, with_schemas),
+        "reply": _describe(types.reply, with_schemas),
+        "interfaces": interfaces,
+    }
+    figures = {each: {"type": "integer"} for each in _FIGURES}
+    whole = {"title": _TYPE_NAME, "type": "object", "properties": figures, _MEMBER: service}
+    return json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _describe(type: TypeDescription, with_schema: bool) -> Any:
+    if not type:
+        return None
+    described = {
+        "name": type.name,
+        "schemaEncoding": type.schema_encoding,
+        "messageEncoding": type.message_encoding,
+        "hash": f"{type.hash:016x}",
+        "schemaSize": len(type.schema),
+    }
+    return {**described, "schema": base64.b64encode(type.schema).decode()} if with_schema else described
+
+
+def _read_type(described: Any) -> Optional[TopicType]:
+    """Raises ValueError, LookupError, TypeError."""
+    if described is None:
+        return None
+    size = described["schemaSize"]
+    if not isinstance(size, int):
+        raise TypeError("the size of a schema is a number")
+    return TopicType(
+        _text(described["name"]),
+        _text(described["schemaEncoding"]),
+        _text(described["messageEncoding"]),
+        int(_text(described["hash"]), 16),
+        size,
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("this is no text")
+    return value

@@ -1,0 +1,36 @@
+"""A call that a service has received, from its arrival to its reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional
+
+from .errors import CallError
+
+if TYPE_CHECKING:
+    from .service_client import ServiceClient
+
+
+class ServiceCall:
+    __slots__ = (
+        "cancelled",
+        "client",
+        "deadline",
+        "error",
+        "feedback_is_on_its_way",
+        "id",
+        "is_open",
+        "next_feedback",
+        "payload",
+    )
+
+    def __init__(self, client: ServiceClient, id: int, deadline: float, payload: bytes) -> None:
+        self.client = client
+        self.id = id
+        self.deadline = deadline  # time.monotonic()
+        self.payload = payload
+        self.cancelled = False
+        self.error: Optional[CallError] = None  # the handler's thread
+        # Guarded by the lock of the client.
+        self.is_open = True
+        self.feedback_is_on_its_way = False
+        self.next_feedback: Optional[bytes] = None

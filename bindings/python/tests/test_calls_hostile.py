@@ -1,0 +1,247 @@
+"""Services whose other end lies, or sends too much."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Iterator, Optional
+
+import pytest
+
+from calls_fixtures import SERVICE, Sides
+from orc._calls import message
+from orc._calls.message import CallMessage, CallTypes, Kind
+from orc._calls.values import JSON
+from orc._type_description import TypeDescription
+from support import wait_until
+
+LIAR = 0x1234
+TYPES = CallTypes(JSON.description, JSON.description)
+MINUTE_NS = 60 * 10**9
+LAST_ID = 2**64 - 1
+
+
+class Liar:
+    """The topics of one end, spoken by hand."""
+
+    def __init__(self, participant: Any, sends: str, receives: str) -> None:
+        self._from = participant.request_topic(receives, conflate=0, depth=65_536)
+        self._to = participant.register_topic(sends, keep_last=False)
+        assert self._to.wait_readers(1, 20_000)
+
+    def send(self, kind: Kind, id: int, payload: bytes = b"", **header: int) -> None:
+        self._to.send_msg(message.encode(kind, id, payload, **header))
+
+    def send_bytes(self, data: bytes) -> None:
+        self._to.send_msg(data)
+
+    def request(self, id: int, payload: bytes = b"{}") -> None:
+        self.send(Kind.REQUEST, id, payload, time_ns=MINUTE_NS, type=JSON.description.hash)
+
+    def next(self, kind: Kind) -> CallMessage:
+        while True:
+            sample = self._from.recv_msg(20_000)
+            assert sample is not None
+            read = message.decode(memoryview(sample))
+            assert read is not None
+            if read.kind is kind:
+                return read
+
+    def greet(self) -> None:
+        self.next(Kind.WELCOME)
+        self.send(Kind.HELLO, 1, message.encode_types(TYPES))
+        self.next(Kind.ACCEPTED)
+
+
+@pytest.fixture
+def lying_client(some_sides: Sides) -> Iterator[Liar]:
+    some_sides.serve(threads=1, queue=8)
+    participant = some_sides.participant("liar")
+    yield Liar(participant, message.call_topic(SERVICE, LIAR), message.reply_topic(SERVICE, LIAR))
+
+
+def test_a_request_that_comes_twice_runs_once_and_missing_ones_are_reported(
+    some_sides: Sides, lying_client: Liar
+) -> None:
+    client = lying_client
+    client.next(Kind.WELCOME)  # the answers reach it now
+    client.request(1)  # before hello: its type is not accepted
+    assert client.next(Kind.ERROR).id == 1
+    client.greet()
+    client.request(2)
+    assert client.next(Kind.RESULT).id == 2
+    for id in (2, 1, 0, 5):
+        client.request(id)
+    lost = client.next(Kind.ERROR)
+    error = message.decode_error(lost.payload)
+    assert lost.id == 3 and error is not None and error.code is some_sides.orc.CallErrc.lost
+    assert client.next(Kind.ERROR).id == 4
+    assert client.next(Kind.RESULT).id == 5
+    assert len(some_sides.orders.started) == 2
+    assert some_sides.service.figures.dropped == 3
+
+
+def test_a_jump_of_the_ids_costs_the_server_a_bounded_number_of_answers(lying_client: Liar) -> None:
+    lying_client.greet()
+    lying_client.request(LAST_ID)
+    assert lying_client.next(Kind.ERROR).id == LAST_ID - 1024
+    assert lying_client.next(Kind.RESULT).id == LAST_ID
+    lying_client.send(Kind.OPEN_CALLS, LAST_ID)
+    assert lying_client.next(Kind.RUNNING).id == LAST_ID
+
+
+def test_bytes_that_are_no_message_are_counted_and_dropped(some_sides: Sides, lying_client: Liar) -> None:
+    client = lying_client
+    client.greet()
+    draw = random.Random(17)
+    for _ in range(500):
+        client.send_bytes(bytes([0x7F]) + draw.randbytes(draw.randrange(63)))  # no kind
+    for size in (0, 1, 31):
+        client.send_bytes(message.encode(Kind.REQUEST, 7)[:size])
+    for kind in (Kind.CANCEL, Kind.FEEDBACK_TAKEN, Kind.OPEN_CALLS):
+        client.send(kind, 99)
+    client.send(Kind.WELCOME, 1)  # not for servers
+    client.send(Kind.HELLO, 2, b"unreadable types")
+    assert client.next(Kind.REFUSED).id == 2
+    client.request(100)
+    assert client.next(Kind.RESULT).id == 100
+    assert some_sides.service.figures.dropped == 505
+
+
+def test_payloads_that_are_no_json_are_refused(some_sides: Sides, lying_client: Liar) -> None:
+    client = lying_client
+    client.greet()
+    some_sides.orders.started.clear()
+    for id, payload in enumerate((b"", b"{", b"\xff\xfe", b"[" * 100_000, b"NaN", b"9" * 100_000 + b"x"), 1):
+        client.request(id, payload)
+        read = client.next(Kind.ERROR)
+        error = message.decode_error(read.payload)
+        assert read.id == id and error is not None and error.code is some_sides.orc.CallErrc.bad_request
+    assert not some_sides.orders.started
+
+
+def test_a_flood_of_calls_is_busy_and_other_clients_are_served(some_sides: Sides, lying_client: Liar) -> None:
+    client = lying_client
+    client.greet()
+    calls = 5000
+    for id in range(1, calls + 1):
+        client.request(id)
+
+    def served() -> bool:
+        try:
+            return bool(some_sides.call(deadline=1).result())
+        except some_sides.orc.CallError:
+            return False
+
+    wait_until(served)
+
+    def is_through() -> bool:
+        client.request(calls)  # the last one comes twice: the server drops the second one when it is through
+        figures = some_sides.service.figures
+        return figures.dropped > 0 and figures.waiting == 0
+
+    wait_until(is_through)
+    figures = some_sides.service.figures
+    assert figures.calls + figures.refused >= calls
+    assert figures.calls <= calls + 100
+
+
+def test_too_many_types_of_one_client_are_refused(some_sides: Sides, lying_client: Liar) -> None:
+    client = lying_client
+    client.next(Kind.WELCOME)
+    for number in range(1, 67):
+        named = TypeDescription(f"type{number}", "", "json")
+        client.send(Kind.HELLO, number, message.encode_types(CallTypes(named, JSON.description)))
+        client.next(Kind.ACCEPTED if number <= 64 else Kind.REFUSED)
+
+
+def test_replies_that_were_not_asked_for_change_nothing(some_sides: Sides) -> None:
+    future = some_sides.call()
+    assert future.fileno() >= 0  # so that a thread of ORC receives
+    directory = some_sides.orc.Directory()
+
+    def client_id() -> Optional[Any]:
+        topics = directory.topics(f"{SERVICE}/.call/*")
+        return message.parse_call_topic(topics[0].name) if topics else None
+
+    _, id = wait_until(client_id)
+    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server.send(Kind.RESULT, 1, b"666")  # before any welcome
+    server.send(Kind.ACCEPTED, 1)
+    server.send(Kind.WELCOME, 5)
+    hello = server.next(Kind.HELLO)
+    assert message.decode_types(hello.payload) == TYPES
+    server.send(Kind.ACCEPTED, hello.id)
+    server.send(Kind.ACCEPTED, hello.id)
+    assert server.next(Kind.REQUEST).id == 1
+    for wrong in (0, 2, LAST_ID):
+        server.send(Kind.RESULT, wrong, b"666")
+        server.send(Kind.FEEDBACK, wrong, b"666")
+    server.send_bytes(b"\1")
+    server.send(Kind.RUNNING, 0, b"666")
+    server.send(Kind.REQUEST, 1)
+    assert not future.wait(0.05)
+    server.send(Kind.FEEDBACK, 1, b"no json")
+    server.next(Kind.FEEDBACK_TAKEN)
+    server.send(Kind.RESULT, 1, b"42")
+    server.send(Kind.RESULT, 1, b"666")
+    assert future.feedback() is None
+    assert future.result() == 42
+
+
+def test_a_reply_that_is_no_json_and_an_unreadable_error_are_errors(some_sides: Sides) -> None:
+    code = some_sides.orc.CallErrc
+    some_sides.server.serve(SERVICE, lambda request: b"{", request=bytes, reply=bytes)
+    assert some_sides.code_of(some_sides.call()) is code.bad_reply
+
+
+def test_another_server_ends_the_calls_of_the_one_before(some_sides: Sides) -> None:
+    future = some_sides.call()
+    assert future.fileno() >= 0  # so that a thread of ORC receives
+    directory = some_sides.orc.Directory()
+    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
+    _, id = message.parse_call_topic(topic) or ("", 0)
+    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server.send(Kind.WELCOME, 5)
+    server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
+    server.next(Kind.REQUEST)
+    server.send(Kind.WELCOME, 6)
+    with pytest.raises(some_sides.orc.CallError, match="took its place") as caught:
+        future.result()
+    assert caught.value.code is some_sides.orc.CallErrc.server_died
+    server.next(Kind.HELLO)
+
+
+def test_a_server_that_says_bye_ends_its_calls(some_sides: Sides) -> None:
+    future = some_sides.call()
+    assert future.fileno() >= 0  # so that a thread of ORC receives
+    directory = some_sides.orc.Directory()
+    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
+    _, id = message.parse_call_topic(topic) or ("", 0)
+    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server.send(Kind.BYE, 0)  # before any welcome
+    server.send(Kind.WELCOME, 5)
+    server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
+    server.next(Kind.REQUEST)
+    server.send(Kind.BYE, 0)
+    with pytest.raises(some_sides.orc.CallError, match="was withdrawn") as caught:
+        future.result()
+    assert caught.value.code is some_sides.orc.CallErrc.server_died
+
+
+def test_lost_replies_end_their_calls(some_sides: Sides) -> None:
+    lost, running = some_sides.call(), some_sides.call()
+    assert lost.fileno() >= 0  # so that a thread of ORC receives
+    directory = some_sides.orc.Directory()
+    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
+    _, id = message.parse_call_topic(topic) or ("", 0)
+    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server.send(Kind.WELCOME, 5)
+    server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
+    assert server.next(Kind.REQUEST).id == 1 and server.next(Kind.REQUEST).id == 2
+    server.send(Kind.WELCOME, 5)  # again: the way to the server was interrupted
+    assert server.next(Kind.OPEN_CALLS).id == 2
+    server.send(Kind.RUNNING, 2, message.encode_ids([2]))
+    assert some_sides.code_of(lost) is some_sides.orc.CallErrc.lost
+    assert not running.ready()
+    server.send(Kind.RESULT, 2, b"true")
+    assert running.result() is True
