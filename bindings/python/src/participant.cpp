@@ -186,10 +186,7 @@ void bind_participant(nb::module_& m) {
           "Withdraws a topic. Gives slow readers up to 300 ms for the last sample, then waits for the broker's answer, "
           "at most a second. Raises NotRegistered, Closed, Forked.")
       .def(
-          "release_topic",
-          [](participant& self, const std::string& topic) {
-            check(self.owner->call([topic](orc::participant& broker) { return broker.release_topic(topic); }));
-          },
+          "release_topic", [](participant& self, const std::string& topic) { check(self.owner->release(topic)); },
           nb::arg("topic"),
           "Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked.")
       .def_prop_ro(

@@ -111,6 +111,15 @@ std::shared_ptr<subscription> session::find(std::string_view topic) {
   return same;
 }
 
+result session::release(const std::string& topic) {
+  const auto known = subscriptions_.find(topic);
+  const auto same = known != subscriptions_.end() ? known->second : nullptr;
+  result outcome = call([topic](orc::participant& broker) { return broker.release_topic(topic); });
+  if (const auto still = subscriptions_.find(topic); same && still != subscriptions_.end() && still->second == same)
+    subscriptions_.erase(still);
+  return outcome;
+}
+
 result session::call(const set_up& wanted) const {
   // Only a call that is longer than one of liborc's reads the clock, by which a replay repeats it.
   const bool is_long = broker_timeout_ms_ > max_call_ms;

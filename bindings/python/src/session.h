@@ -44,6 +44,9 @@ class session {
   // Returns the one object of a topic's current subscription. Raises NotRequested, Closed, Forked.
   [[nodiscard]] std::shared_ptr<subscription> find(std::string_view topic);
 
+  // Withdraws a request, and lets go of its object: a program may request any number of topics, one after the other.
+  [[nodiscard]] result release(const std::string& topic);
+
   // Runs a set-up call, which waits for the address broker, on a thread of its own, so that Ctrl-C ends the wait. The
   // call then goes on, and its declaration stays.
   using set_up = std::function<result(orc::participant&)>;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from types import ModuleType
@@ -274,3 +275,19 @@ def test_request_times_out_and_stays(backend: ModuleType, broker: BrokerProcess)
         subscriber = participant.subscriber("t")
         participant.register_topic("t").send_msg(b"there")
         assert bytes(subscriber.recv_msg(20_000)) == b"there"
+
+
+def test_topics_that_come_and_go_leave_nothing(backend: ModuleType, broker: BrokerProcess) -> None:
+    with backend.Participant(transports="ipc") as participant:
+
+        def use(topic: str) -> int:
+            participant.register_topic(topic).send_msg(b"1")
+            participant.request_topic(topic, connected_within_ms=20000).recv_msg(20000)
+            participant.release_topic(topic)
+            participant.unregister_topic(topic)
+            return len(os.listdir("/proc/self/fd"))
+
+        before = use("t/0")
+        for number in range(1, 30):
+            use(f"t/{number}")
+        wait_until(lambda: use("t/last") <= before + 5)

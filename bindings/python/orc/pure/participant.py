@@ -286,10 +286,12 @@ class Participant(Calling):
     def unregister_topic(self, topic: str) -> None:
         """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
         self._core.unregister(_str(topic))
+        self._asked.pop(("unregister_topic", topic), None)
 
     def release_topic(self, topic: str) -> None:
         """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
         self._core.release(_str(topic))
+        self._asked.pop(("release_topic", topic), None)
 
     @property
     def broker_endpoint(self) -> str:
