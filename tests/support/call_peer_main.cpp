@@ -3,15 +3,37 @@
 //   serve BROKER NAME TRANSPORT [LOG]  prints "ready"; each call appends its number to LOG before anything else
 //   call BROKER NAME TRANSPORT         calls until it is killed; prints "called" at the first reply
 //   hold BROKER NAME TRANSPORT         makes one call that the server holds; prints "called"
+//   norm BROKER NAME TRANSPORT         serves call_peer.position -> call_peer.distance; prints "ready"
+//   ask BROKER NAME TRANSPORT          prints "ready"; calls with each line of its input, which is the request in
+//                                      hexadecimal digits, and prints how it ended: code, number, type of the
+//                                      exception, text or reply in hexadecimal digits; "-" for what is empty
+//   measure BROKER NAME TRANSPORT      prints "ready"; calls the service of `norm` with each line, which is a number,
+//                                      and prints the reply, or the text of the error
 //
 // Ends with its standard input.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <iostream>
 #include <string>
+#include <string_view>
 
 #include "support/call_peers.h"
+
+namespace call_peer {
+
+struct position {
+  double x, y;
+};
+ORC_DESCRIBE(position, x, y)
+
+struct distance {
+  double meters;
+};
+ORC_DESCRIBE(distance, meters)
+
+}  // namespace call_peer
 
 namespace {
 
@@ -66,6 +88,55 @@ int hold(orc::participant& participant, const std::string& name) {
   return 0;
 }
 
+int serve_norm(orc::participant& participant, const std::string& name) {
+  const auto service = participant.serve<call_peer::position, call_peer::distance>(
+      name, [](const call_peer::position& from, orc::call_context&) { return call_peer::distance{from.x + from.y}; });
+  if (!service.result()) return 1;
+  say("ready");
+  wait_for_end_of_input();
+  return 0;
+}
+
+std::string to_hex(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string hex;
+  for (const std::byte each : bytes) {
+    hex += digits[std::to_integer<unsigned>(each) >> 4U];
+    hex += digits[std::to_integer<unsigned>(each) & 15U];
+  }
+  return hex.empty() ? "-" : hex;
+}
+
+std::vector<std::byte> from_hex(const std::string& hex) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at + 1 < hex.size(); at += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoul(hex.substr(at, 2), nullptr, 16)));
+  return bytes;
+}
+
+int ask(orc::participant& participant, const std::string& name) {
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto got = participant.call(name, from_hex(line), ample).get();
+    const orc::call_error& error = got.error();
+    const std::string said = to_hex(got ? *got : std::as_bytes(std::span(error.text)));
+    std::printf("%d %d %s %s\n", static_cast<int>(error.code), error.number,
+                error.exception_type.empty() ? "-" : error.exception_type.c_str(), said.c_str());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+int measure(orc::participant& participant, const std::string& name) {
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    const call_peer::position request{std::stod(line), 1};
+    const auto got = participant.call<call_peer::distance>(name, request, ample).get();
+    say(got ? std::to_string(got->meters).c_str() : got.error().message().c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -75,5 +146,8 @@ int main(int argc, char** argv) {
   if (role == "serve") return serve(participant, argv[3], argc > 5 ? argv[5] : nullptr);
   if (role == "call") return call(participant, argv[3]);
   if (role == "hold") return hold(participant, argv[3]);
+  if (role == "norm") return serve_norm(participant, argv[3]);
+  if (role == "ask") return ask(participant, argv[3]);
+  if (role == "measure") return measure(participant, argv[3]);
   return 2;
 }

@@ -79,23 +79,30 @@ class Sides:
 
 
 _TRANSPORTS = {"native": ("inproc", "shm", "ipc", "tcp"), "pure": ("ipc", "tcp")}
+_ALL = [f"{backend}-{each}" for backend, all in _TRANSPORTS.items() for each in all]
 
 
-@pytest.fixture(params=[f"{backend}-{each}" for backend, all in _TRANSPORTS.items() for each in all])
-def sides(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Sides]:
+def _sides(which: str) -> Iterator[Sides]:
     from conftest import _module
 
-    backend, transport = request.param.split("-")
+    backend, transport = which.split("-")
     made = Sides(_module(backend), transport)
     yield made
     made.close()
 
 
+@pytest.fixture(params=_ALL)
+def sides(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Sides]:
+    yield from _sides(request.param)
+
+
+@pytest.fixture(params=[each for each in _ALL if "inproc" not in each])
+def far_sides(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Sides]:
+    """Over the transports between processes."""
+    yield from _sides(request.param)
+
+
 @pytest.fixture(params=_TRANSPORTS)
 def some_sides(request: pytest.FixtureRequest, broker: BrokerProcess) -> Iterator[Sides]:
     """Over ipc only, for what does not depend on the transport."""
-    from conftest import _module
-
-    made = Sides(_module(request.param), "ipc")
-    yield made
-    made.close()
+    yield from _sides(f"{request.param}-ipc")

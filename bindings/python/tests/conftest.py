@@ -13,12 +13,22 @@ from typing import Iterator
 
 import pytest
 
-from calls_fixtures import sides, some_sides
+from calls_fixtures import far_sides, sides, some_sides
 from native_fixtures import backend_of, link, native
 from peers import Pair
 from support import REPOSITORY, BrokerProcess, run_python, start_python, wait_until
 
-__all__ = ["backend_of", "link", "native", "run_python", "sides", "some_sides", "start_python", "wait_until"]
+__all__ = [
+    "backend_of",
+    "far_sides",
+    "link",
+    "native",
+    "run_python",
+    "sides",
+    "some_sides",
+    "start_python",
+    "wait_until",
+]
 
 
 def _native() -> ModuleType:

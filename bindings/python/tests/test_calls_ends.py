@@ -65,13 +65,8 @@ def peer() -> Any:
             pipe.close()
 
 
-def needs_processes(sides: Sides) -> None:
-    if sides.transport == "inproc":
-        pytest.skip("inproc is for one process")
-
-
-def test_a_killed_server_ends_its_calls_at_once_and_its_successor_serves(sides: Sides, peer: Any) -> None:
-    needs_processes(sides)
+def test_a_killed_server_ends_its_calls_at_once_and_its_successor_serves(far_sides: Sides, peer: Any) -> None:
+    sides = far_sides
     server = peer(SERVE, sides)
     assert sides.call().result()
     first, second, called = sides.call("hold"), sides.call("hold"), []
@@ -107,8 +102,8 @@ def test_a_handler_that_forks_serves_on_and_its_child_sends_nothing(some_sides: 
 
 
 @pytest.mark.parametrize("threads", [0, 1])
-def test_the_handler_hears_that_its_client_was_killed(sides: Sides, peer: Any, threads: int) -> None:
-    needs_processes(sides)
+def test_the_handler_hears_that_its_client_was_killed(far_sides: Sides, peer: Any, threads: int) -> None:
+    sides = far_sides
     sides.serve(threads=threads)
     client = peer(HOLD, sides)
     sides.orders.has_started(1)
