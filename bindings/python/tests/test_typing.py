@@ -133,7 +133,49 @@ except orc.TypeMismatch as error:
     print(error)
 """
 
+CALLS = f"""
+from typing import Any, List, Optional
+
+import orc
+{STATE}
+
+def move(state: State, call: orc.CallContext) -> State:
+    if not call.cancelled() and call.feedback({{"client": call.client.name, "left": call.deadline}}):
+        call.fail(5, "stuck")
+    return state
+
+
+async def calls(participant: orc.Participant) -> None:
+    with participant.serve("arm/move", move, request=State, reply=State, interfaces=["arm"]) as service:
+        print(service.figures.calls, service.error, service.name)
+    future = participant.call("arm/move", State(np.zeros(7), np.zeros(7), np.float32(0)), deadline=1, reply=State)
+    typed: orc.CallFuture[State] = future
+    state: State = future.result()
+    same: State = await typed
+    data: bytes = participant.call("arm/raw", b"", deadline=0.1, reply=bytes).result()
+    any: Any = participant.call("arm/json", {{"a": [1, None]}}, deadline=1).result()
+    typed.add_done_callback(lambda ended: print(ended.result().tau))
+    if not typed.ready() and not typed.wait(0.1):
+        typed.cancel()
+    print(state, same, data, any["a"], typed.feedback(), typed.fileno())
+    participant.wait_for_service("arm/move", 1)
+    with orc.Directory() as directory:
+        found: List[orc.ServiceDescription] = orc.find_services(directory, "arm")
+        request: Optional[orc.TopicType] = found[0].request
+        print(request, found[0].server.pid)
+
+
+try:
+    orc.Participant().call("a", None, deadline=1).result()
+except orc.CallError as error:
+    code: orc.CallErrc = error.code
+    print(code is orc.CallErrc.server_died, error.number, error.text, error.exception_type)
+"""
+
 WRONG = {
+    "broker.call('s', 1)": "call-overload",
+    "broker.call('s', 1, deadline=1, reply=State).result().p": "attr-defined",
+    "broker.serve('s')": "call-arg",
     "broker.send_msg(5, b'')": "arg-type",
     "broker.request_topic('t').recv_msg('5')": "arg-type",
     "broker.request_topic('t').recv_msg(5).sequence": "union-attr",
@@ -149,7 +191,7 @@ WRONG = {
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
-    "monotonic_ns",
+    *("check_types", "monotonic_ns"),
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",
@@ -180,7 +222,7 @@ def test_the_stubs_agree_with_the_extension(native: Any, tmp_path: pathlib.Path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("program", [USER, TYPED], ids=["bytes", "typed"])
+@pytest.mark.parametrize("program", [USER, TYPED, CALLS], ids=["bytes", "typed", "calls"])
 def test_a_program_passes(native: Any, tmp_path: pathlib.Path, program: str) -> None:
     done = _mypy(tmp_path, program)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -59,11 +59,11 @@ class Calling:
 
     @overload
     def call(
-        self, name: str, request: Any, *, deadline: float, reply: Union[Type[V], Typed[V]], type: Any = None
+        self: Any, name: str, request: Any, *, deadline: float, reply: Union[Type[V], Typed[V]], type: Any = None
     ) -> CallFuture[V]: ...
     @overload
     def call(
-        self, name: str, request: Any, *, deadline: float, reply: Any = None, type: Any = None
+        self: Any, name: str, request: Any, *, deadline: float, reply: Any = None, type: Any = None
     ) -> CallFuture[Any]: ...
     def call(
         self: Any, name: str, request: Any, *, deadline: float, reply: Any = None, type: Any = None
