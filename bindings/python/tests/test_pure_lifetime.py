@@ -17,7 +17,7 @@ import zmq
 
 import orc.pure as orc
 from orc.pure.link import HEADER_BYTES
-from support import BrokerProcess, wait_until
+from support import BrokerProcess, run_python, wait_until
 
 
 class Node:
@@ -83,3 +83,18 @@ def test_releasing_a_message_does_not_search_all_objects(monkeypatch: pytest.Mon
     with pytest.raises(ValueError):
         len(message)
     assert set(seen) <= {0, 1} and (sys.version_info >= (3, 12) or seen)
+
+
+def test_a_directory_that_is_dropped_in_a_cycle_is_collected(broker: BrokerProcess) -> None:
+    code = """
+    import gc
+    import orc.pure as orc
+    for _ in range(5):
+        loop = [orc.Directory()]
+        loop.append(loop)
+        loop[0].topics()
+        del loop
+        gc.collect()
+    print("collected")
+    """
+    assert run_python(code).stdout == "collected\n"

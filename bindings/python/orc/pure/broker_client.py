@@ -9,6 +9,7 @@ import contextlib
 import os
 import select
 import time
+import weakref
 from typing import List, Optional
 
 import zmq
@@ -38,6 +39,9 @@ class BrokerClient:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context(1)
         self._epoll = select.epoll()
         self._socket: Optional[zmq.Socket[bytes]] = None
+        # The collector forgets a context's sockets before it ends the context, which then waits for them for ever.
+        self._held: List[zmq.Socket[bytes]] = []  # the socket, if there is one
+        weakref.finalize(self, _end, self._pid, self._context, self._held).atexit = False
         self._ways: List[str] = []  # to try in this round
         self._alone = False
         self._patience_s = _PATIENCE_S
@@ -101,7 +105,7 @@ class BrokerClient:
     def close(self) -> None:
         if os.getpid() == self._pid and not self._context.closed:
             self._epoll.close()
-            self._context.destroy(0)
+            _end(self._pid, self._context, self._held)
             self.up = False
 
     def _connected(self) -> bool:
@@ -118,6 +122,7 @@ class BrokerClient:
             self._epoll.unregister(int(self._socket.getsockopt(zmq.FD)))
             self._socket.close(0)
             self._socket = None
+            self._held.clear()
 
     def _connect(self, now: float) -> None:
         """Connects to the next candidate. Stays at the only one, where libzmq goes on trying."""
@@ -155,6 +160,7 @@ class BrokerClient:
             raise BadArgument(f"{way} is no endpoint of a broker: {error}") from None
         self._epoll.register(int(made.getsockopt(zmq.FD)), select.EPOLLIN)
         self._socket, self._trying = made, way
+        self._held.append(made)
 
     def _receive(self, now: float) -> Optional[messages.Body]:
         answer: Optional[messages.Body] = None
@@ -188,3 +194,10 @@ class BrokerClient:
             return False
         self._send_at = now + self._again_s
         return True
+
+
+def _end(process: int, context: zmq.Context[zmq.Socket[bytes]], sockets: List[zmq.Socket[bytes]]) -> None:
+    if os.getpid() == process and not context.closed:
+        for socket in sockets:
+            socket.close(0)
+        context.destroy(0)
