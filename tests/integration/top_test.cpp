@@ -186,6 +186,14 @@ TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between v
   shown.press({"Escape"});
   CHECK(shown.shows("1 Topics 3"));
 
+  // Topics of ORC itself.
+  on.node().must("register own/.topic ipc");
+  shown.press({"a"});
+  CHECK(shown.shows("own/.topic"));
+  shown.press({"a"});
+  CHECK(shown.waits_for([](const std::string& seen) { return seen.find("own/.topic") == std::string::npos; }));
+  CHECK(shown.shows("1 Topics 3"));
+
   shown.press({"Tab"});
   CHECK(shown.waits_for([&](const std::string& seen) {
     return number_in(seen, "test_node_[0-9]+ +[0-9]+ +([0-9]+) ") == 3 && seen.find("PROGRAM") != std::string::npos;

@@ -241,6 +241,15 @@ def case_topics_come_and_go() -> None:
                 assert client.channel("pose")["id"] > second["id"]
 
 
+def case_topics_of_orc_itself() -> None:
+    for arguments, names in ([], {"pose"}), (["--all"], {"own/.topic", "pose"}):
+        with serving(*arguments) as system, native(system) as participant, Client(system, path="any/path") as client:
+            for topic in ("own/.topic", "pose"):
+                participant.register_topic(topic, type=types.POSE_TYPE).send_msg(types.pose_bytes(1))
+            client.channel("pose")
+            assert client.channels.keys() == names, client.channels
+
+
 def case_slow_client_beside_a_fast_one() -> None:
     with serving() as system:
         system.publish("many", "30", "50")

@@ -209,6 +209,17 @@ def case_many_topics() -> None:
             assert field(client.sample(1), "number") == 42
 
 
+def case_topics_of_orc_itself() -> None:
+    for arguments, names in ([], ["rare"]), (["--all"], ["own/.topic", "rare"]):
+        with serving(*arguments) as system:
+            system.publish("once", "own/.topic")
+            system.publish("once", "rare")
+            with Client(system) as client:
+                client.send("system", on=True)
+                known = client.until("system", lambda message: bool(message["topics"]))
+                assert [each["name"] for each in known["topics"]] == names, known
+
+
 def case_restarts_heal() -> None:
     with serving() as system:
         publisher = system.publish("once", "rare")
