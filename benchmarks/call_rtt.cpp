@@ -267,6 +267,9 @@ std::string rows_to_json(const std::vector<row>& rows) {
                        {"call_p50_us", middle(r, &repetition::call, &summary::p50)},
                        {"topics_p50_us", middle(r, &repetition::topics, &summary::p50)},
                        {"zmq_p50_us", middle(r, &repetition::zmq, &summary::p50)},
+                       {"call_p99_us", middle(r, &repetition::call, &summary::p99)},
+                       {"topics_p99_us", middle(r, &repetition::topics, &summary::p99)},
+                       {"zmq_p99_us", middle(r, &repetition::zmq, &summary::p99)},
                        {"p50_ratio_to_topics", ratio(r, &repetition::call, &repetition::topics, &summary::p50)},
                        {"p50_ratio_to_zmq", ratio(r, &repetition::call, &repetition::zmq, &summary::p50)}});
   }
