@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-STOP = b""  # ends the echo
-LARGE = 65_536  # pyzmq: from here on without its copy
+from support.round_trips import LARGE
 
 
 class End(Protocol):

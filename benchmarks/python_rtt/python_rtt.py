@@ -20,60 +20,25 @@ from typing import Any
 
 import gil
 from echo import Trial, run
+from support.command_line import parser_of, size_label
+from support.processes import cores_of, private_broker, programs
+from support.round_trips import summary
 
-ROOT = Path(__file__).resolve().parents[2]
-UNITS = {"k": 1000, "M": 1_000_000}
 Row = dict[str, Any]
 Key = tuple[str, int, bool]  # transport, size, in place
 FIGURES = ("p50_us", "p99_us", "p999_us", "max_us")
 TITLES = {"C++": "ORC, C++", "orc": "ORC, Python", "pyzmq": "pyzmq", "orc.pure": "orc.pure"}
 
 
-def size_of(text: str) -> int:
-    return int(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else int(text)
-
-
-def size_label(size: int) -> str:
-    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1000} kB" if size >= 1000 else f"{size} B"
-
-
-def one_way_us(times_ns: list[int]) -> Row:
-    times = sorted(times_ns)
-    at = [times[min(len(times) - 1, int(len(times) * share))] / 2000 for share in (0.5, 0.99, 0.999)]
-    return {"p50_us": at[0], "p99_us": at[1], "p999_us": at[2], "max_us": times[-1] / 2000, "messages": len(times)}
-
-
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="benchmarks/python_rtt/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--transport", default="ipc,tcp,shm", help="default: %(default)s")
-    parser.add_argument(
-        "--size", default="10,1k,100k,1M,10M", help="bytes; k and M are 1000 and 1000000; default: %(default)s"
-    )
-    parser.add_argument("--repetitions", type=int, default=3, help="of each, alternating; default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=0.5, help="per repetition; default: %(default)s")
-    parser.add_argument(
-        "--cpu", default="", metavar="A,B|none", help="cores of the two ends; default: the first two allowed ones"
-    )
+    parser = parser_of("benchmarks/python_rtt/run", __doc__, sizes="10,1k,100k,1M,10M", repetitions=3)
     parser.add_argument("--pure", action="store_true", help="measure the backend in pure Python too (ipc, tcp)")
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE")
     return parser.parse_args()
 
 
-def cores_of(text: str) -> tuple[int | None, int | None]:
-    if text == "none":
-        return None, None
-    if text:
-        first, second = text.split(",")
-        return int(first), int(second)
-    allowed = sorted(os.sched_getaffinity(0))
-    return allowed[0], allowed[-1 if len(allowed) < 2 else 1]
-
-
-def cpp(programs: Path, transport: str, size: int, in_place: bool, seconds: float, cpu: str) -> Row:
+def cpp(transport: str, size: int, in_place: bool, seconds: float, cpu: str) -> Row:
     command = [
-        programs / "orc",
+        programs() / "orc",
         "bench",
         "rtt",
         "--transport",
@@ -89,9 +54,9 @@ def cpp(programs: Path, transport: str, size: int, in_place: bool, seconds: floa
     return row
 
 
-def measure(options: argparse.Namespace, programs: Path, scratch: Path) -> dict[str, dict[Key, Row]]:
+def measure(options: argparse.Namespace, scratch: Path) -> dict[str, dict[Key, Row]]:
     cores = cores_of(options.cpu)
-    cases: list[Key] = [(t, size_of(s), False) for t in options.transport.split(",") for s in options.size.split(",")]
+    cases: list[Key] = [(t, size, False) for t in options.transport for size in options.size]
     cases += [("shm", size, True) for transport, size, _ in cases if transport == "shm"]
     found: dict[str, dict[Key, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for repetition in range(options.repetitions):
@@ -101,7 +66,7 @@ def measure(options: argparse.Namespace, programs: Path, scratch: Path) -> dict[
                 f"repetition {repetition + 1}: {transport} {size_label(size)}" + (" in place" if in_place else ""),
                 file=sys.stderr,
             )
-            found["C++"][case].append(cpp(programs, *case, options.seconds, options.cpu))
+            found["C++"][case].append(cpp(*case, options.seconds, options.cpu))
             kinds = ["orc"]
             if transport != "shm":
                 kinds += ["pyzmq"] + (["orc.pure"] if options.pure else [])
@@ -111,13 +76,11 @@ def measure(options: argparse.Namespace, programs: Path, scratch: Path) -> dict[
                 trial = Trial(
                     kind, transport, size, in_place, options.seconds, endpoint, f"{kind}/{size}/{repetition}/{in_place}"
                 )
-                found[kind][case].append(one_way_us(run(trial, cores)))
+                found[kind][case].append(summary(run(trial, cores), ways=2))
     medians: dict[str, dict[Key, Row]] = {}
     for kind, per_case in found.items():
         medians[kind] = {
-            case: {
-                name: statistics.median(row[name] for row in rows) for name in ("p50_us", "p99_us", "p999_us", "max_us")
-            }
+            case: {name: statistics.median(row[name] for row in rows) for name in FIGURES}
             for case, rows in per_case.items()
         }
     return medians
@@ -142,11 +105,11 @@ def show(medians: dict[str, dict[Key, Row]]) -> None:
         print(line + (f"{row['p50_us'] / other['p50_us']:9.2f}" if other else ""))
 
 
-def stalls(programs: Path, options: argparse.Namespace) -> dict[str, Any]:
+def stalls(options: argparse.Namespace) -> dict[str, Any]:
     import orc
 
     publisher = subprocess.Popen(
-        [programs / "orc", "topic", "pub", "python_rtt/steady", "--rate", "1000", "--hex", "00" * 100],
+        [programs() / "orc", "topic", "pub", "python_rtt/steady", "--rate", "1000", "--hex", "00" * 100],
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -159,20 +122,12 @@ def stalls(programs: Path, options: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> int:
     options = arguments()
-    programs = Path(os.environ.get("ORC_BIN_DIR", ROOT / "build/release/bin"))
     with tempfile.TemporaryDirectory(prefix="orc-python-rtt-") as directory:
         scratch = Path(directory)
-        os.environ["ORC_BROKER"] = f"ipc://{scratch}/broker"
-        broker = subprocess.Popen(
-            [programs / "orc-broker", "--listen", os.environ["ORC_BROKER"], "--log-level", "warning"]
-        )
-        try:
-            medians = measure(options, programs, scratch)
+        with private_broker(scratch):
+            medians = measure(options, scratch)
             show(medians)
-            threads = stalls(programs, options)
-        finally:
-            broker.terminate()
-            broker.wait()
+            threads = stalls(options)
     print("\na thread of pure Python, its speed beside a receiving thread (alone: 1)")
     print(f"  that waits in vain           {threads['waiting']:.2f}")
     for name, interval in gil.INTERVALS.items():
