@@ -40,7 +40,7 @@ class Implementation:
     transports: tuple[str, ...]
 
 
-ORC = Implementation("ORC", "orc", "orc_ends", TRANSPORTS)
+ORC = Implementation("ORC, Python", "orc", "orc_ends", TRANSPORTS)
 IMPLEMENTATIONS = (
     Implementation("ORC, C++", "", "", TRANSPORTS),
     ORC,
