@@ -48,10 +48,12 @@ class judge {
         std::count_if(known.begin(), known.end(), [](const auto& each) { return each.connected; }));
   }
   [[nodiscard]] std::size_t listed() const { return subscriber_.publishers().size(); }
-  // Streams heard since the last call.
+  // Publishers that are listed now and were heard since begin_anew(). Samples of others may still be in a queue.
   [[nodiscard]] std::size_t heard() {
+    const auto known = subscriber_.publishers();
     const std::lock_guard lock(mutex_);
-    return fresh_.size();
+    return static_cast<std::size_t>(
+        std::count_if(known.begin(), known.end(), [&](const auto& each) { return fresh_.contains(each.number); }));
   }
   void begin_anew() {
     const std::lock_guard lock(mutex_);
@@ -74,7 +76,7 @@ class judge {
       auto& last = last_[stream];
       if (value <= last) ++backwards_;
       last = value;
-      fresh_.insert(stream);
+      fresh_.insert(sample.publisher());
       // One number is one publisher, and none sends two streams here.
       const auto owner = owners_.emplace(sample.publisher(), stream).first;
       if (sample.publisher() == 0 || owner->second != stream || value != sample.sequence()) ++mixed_;
@@ -86,7 +88,7 @@ class judge {
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> last_;
   std::map<std::uint32_t, std::uint64_t> owners_;
-  std::set<std::uint64_t> fresh_;
+  std::set<std::uint32_t> fresh_;
   std::atomic<std::uint64_t> backwards_{0};
   std::atomic<std::uint64_t> mixed_{0};
   std::atomic<bool> stop_{false};
