@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from pathlib import Path
 
 from sphinx.pycode import ModuleAnalyzer
@@ -112,11 +113,13 @@ def adopt_stub():
 
 def adopt_errors():
     """Errors name orc as their module, for tracebacks. Their docstrings are in the module that defines them."""
-    from orc import _errors
+    import orc
 
-    for each in filter(inspect.isclass, vars(_errors).values()):
-        if each.__module__ == "orc":
-            each.__module__ = _errors.__name__
+    for module in [each for name, each in sys.modules.items() if name.startswith(f"{orc.__name__}._")]:
+        if module.__name__.endswith("errors"):
+            for each in filter(inspect.isclass, vars(module).values()):
+                if each.__module__ == orc.__name__:
+                    each.__module__ = module.__name__
 
 
 def find_missing(app, env):
