@@ -41,7 +41,7 @@ std::string error_text(const call_error& error) {
   return error.message();
 }
 
-json_value json_of(const call_error& error) {
+json_value error_json(const call_error& error) {
   return {{"code", static_cast<int>(error.code)},
           {"number", error.number},
           {"text", error.message()},
@@ -140,7 +140,7 @@ class call_command {
     std::string text;
     if (error.code != call_errc::ok) {
       if (options_.common.json)
-        out_.line(to_text({{"service", options_.service}, {"error", json_of(error)}}));
+        out_.line(to_text({{"service", options_.service}, {"error", error_json(error)}}));
       else
         out_.note(escaped(options_.service + ": " + error_text(error)));
       const bool late = error.code == call_errc::deadline_exceeded || error.code == call_errc::no_service;
