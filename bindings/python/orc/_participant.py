@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Type, Union, overload
@@ -12,6 +13,7 @@ from orc._directory import Directory, Watch
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
+from orc._parameters import Parameters, Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
 from orc._typed import Typed, makes_same, typed
@@ -104,10 +106,16 @@ class Participant(_native.Participant):
     its own participant: calls on this one raise Forked.
     """
 
-    # Calling is no base class, because a class over the extension's types has one base only.
+    # Calling and Tuning are no base classes, because a class over the extension's types has one base only.
     serve = Calling.serve
     call = Calling.call
     wait_for_service = Calling.wait_for_service
+    parameter = Tuning.parameter
+    get_parameter = Tuning.get_parameter
+    set_parameter = Tuning.set_parameter
+    get_parameters = Tuning.get_parameters
+    save_parameters = Tuning.save_parameters
+    load_parameters = Tuning.load_parameters
 
     def __init__(
         self,
@@ -137,6 +145,7 @@ class Participant(_native.Participant):
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
         self._calls = Calls(self, Platform(_open_watch, _native.check_types))
+        self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
     @overload
     def register_topic(
@@ -295,11 +304,13 @@ class Participant(_native.Participant):
     def close(self) -> None:
         """Ends calls, services, publications and subscriptions, and says goodbye to the broker, within two seconds.
 
-        Handlers that run still get half a second of them. Later calls raise Closed.
+        Handlers and callbacks that run still get half a second of them. Later calls raise Closed.
         """
+        self._parameters.end()
         self._calls.end()
         super().close()
         self._calls.join()
+        self._parameters.join()
 
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:

@@ -69,6 +69,7 @@ from orc._errors import (
     UnknownType,
 )
 from orc._history import History, PastSample
+from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
 from orc._types import LinkInfo, PublisherInfo
@@ -90,6 +91,10 @@ __all__ = [
     "ServiceDescription",
     "ServiceFigures",
     "find_services",
+    "Parameter",
+    "ParameterDescription",
+    "ParameterOutcome",
+    "list_parameters",
     "BadArgument",
     "BadName",
     "BadSample",

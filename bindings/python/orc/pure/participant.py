@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, overload
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Ty
 from .. import _errors as errors
 from .._calls import Calling, Calls, Platform
 from .._log import log_to_logging
+from .._parameters import Parameters, Tuning
 from .._program import program_name
 from .._type_description import TypeDescription
 from .._typed import Typed, makes_same, typed
@@ -55,7 +57,7 @@ def _warn_untraced(log: Callable[[str, str], object]) -> None:
         log("warning", "ORC_TRACE: this process is not traced: tracing needs the native backend")
 
 
-class Participant(Calling):
+class Participant(Calling, Tuning):
     """A program's session with ORC (ORC paper, Listing 1), in Python alone: transports ipc and tcp.
 
     Any thread may make any call. A participant has one I/O thread. The constructor does not wait for a broker, and does
@@ -106,6 +108,7 @@ class Participant(Calling):
         self._handles: weakref.WeakKeyDictionary[Subscription, weakref.WeakSet[Subscriber[Any]]]
         self._handles = weakref.WeakKeyDictionary()
         self._calls = Calls(self, Platform(_open_watch, _check_types))
+        self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
     @overload
     def register_topic(
@@ -301,10 +304,12 @@ class Participant(Calling):
 
     def close(self) -> None:
         """Ends calls, services, publications and subscriptions, says goodbye to the broker, and returns within two
-        seconds. Handlers that run still get half a second of them."""
+        seconds. Handlers and callbacks that run still get half a second of them."""
+        self._parameters.end()
         self._calls.end()
         self._core.close()
         self._calls.join()
+        self._parameters.join()
 
     def __repr__(self) -> str:
         try:
