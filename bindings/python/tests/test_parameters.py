@@ -304,14 +304,10 @@ def test_the_parameters_of_a_killed_program_are_gone_and_return_with_their_defau
     with pytest.raises((sides.orc.UnknownTopic, sides.orc.TimedOut)):
         sides.client.set_parameter("gain", 6.0, 1.0)
 
-    def start() -> Any:  # when the broker has noticed the death
-        again = start_python(OWNER, backend)
-        if again.stdout.readline() == "ready\n":
-            return again
-        again.communicate()
-        return None
-
-    again = wait_until(start, 60)
+    directory = sides.orc.Directory()
+    wait_until(lambda: not [each for each in directory.topics("gain") if each.publication])
+    again = start_python(OWNER, backend)
+    assert again.stdout.readline() == "ready\n"
 
     def value() -> Any:
         try:

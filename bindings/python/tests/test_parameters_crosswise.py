@@ -21,18 +21,20 @@ def sides(far_sides: Sides) -> Sides:
 
 
 @pytest.fixture
-def tool(bin_dir: pathlib.Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    """tool("get", "pid/gain") runs orc param."""
+def tool(bin_dir: pathlib.Path, sides: Sides) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """tool("get", "pid/gain") runs orc param. It needs a transport that the other programs have, too."""
 
     def run(*arguments: str, text: Optional[str] = None) -> "subprocess.CompletedProcess[str]":
-        command = [str(bin_dir / "orc"), "param", *arguments]
-        return subprocess.run(command, env=environment(), input=text, capture_output=True, text=True, timeout=60)
+        verb, *more = arguments
+        command = [str(bin_dir / "orc"), "param", verb, "--timeout", str(AMPLE_S), *more]
+        variables = environment(ORC_TRANSPORTS=sides.transport)
+        return subprocess.run(command, env=variables, input=text, capture_output=True, text=True, timeout=60)
 
     return run
 
 
 @pytest.fixture
-def start(bin_dir: pathlib.Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+def start(sides: Sides) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     """start(program, *arguments): a C++ program."""
     made: List["subprocess.Popen[str]"] = []
 
@@ -40,7 +42,11 @@ def start(bin_dir: pathlib.Path) -> Iterator[Callable[..., "subprocess.Popen[str
         if not program.exists():
             pytest.skip(f"{program} is not there: tools/dev build")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        made.append(subprocess.Popen([str(program), *arguments], env=environment(), text=True, **pipes))
+        made.append(
+            subprocess.Popen(
+                [str(program), *arguments], env=environment(ORC_TRANSPORTS=sides.transport), text=True, **pipes
+            )
+        )
         return made[-1]
 
     yield run

@@ -172,7 +172,43 @@ except orc.CallError as error:
     print(code is orc.CallErrc.server_died, error.number, error.text, error.exception_type)
 """
 
+PARAMETERS = """
+from typing import List, Optional
+
+import numpy as np
+import orc
+from numpy.typing import NDArray
+
+
+def check(steps: int) -> Optional[str]:
+    return None if steps % 2 == 0 else "it is odd"
+
+
+with orc.Participant() as participant:
+    gain: orc.Parameter[float] = participant.parameter("gain", 1.0, min=0, max=10, unit="N")
+    gain.value = 3
+    gain.value += 1.5
+    gain.on_change(lambda now: print(now * 2))
+    steps: orc.Parameter[int] = participant.parameter("steps", 2, validate=check)
+    mode = participant.parameter("mode", "auto", choices=["auto", "off"])
+    text: str = mode.value.upper()
+    gains = participant.parameter("gains", [1.0, 2.0])
+    first: float = gains.value[0]
+    pose: NDArray[np.float64] = participant.parameter("pose", np.zeros(3)).value
+    value = participant.set_parameter("gain", 2.5, timeout=1)
+    if isinstance(value, float):
+        print(value + first, text, pose.shape)
+    toml, outcomes = participant.save_parameters("pid/*")
+    failed: List[Optional[orc.Error]] = [each.error for each in outcomes + participant.load_parameters(toml)]
+    with orc.Directory() as directory:
+        print([each.allowed for each in orc.list_parameters(directory)], failed)
+    if gain.changed():
+        gain.close()
+"""
+
 WRONG = {
+    "broker.parameter('p', 1.0).set('a')": "arg-type",
+    "broker.parameter('p', 'a').value + 1": "operator",
     "broker.call('s', 1)": "call-overload",
     "broker.call('s', 1, deadline=1, reply=State).result().p": "attr-defined",
     "broker.serve('s')": "call-arg",
@@ -222,7 +258,7 @@ def test_the_stubs_agree_with_the_extension(native: Any, tmp_path: pathlib.Path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("program", [USER, TYPED, CALLS], ids=["bytes", "typed", "calls"])
+@pytest.mark.parametrize("program", [USER, TYPED, CALLS, PARAMETERS], ids=["bytes", "typed", "calls", "parameters"])
 def test_a_program_passes(native: Any, tmp_path: pathlib.Path, program: str) -> None:
     done = _mypy(tmp_path, program)
     assert done.returncode == 0, done.stdout + done.stderr
