@@ -51,6 +51,7 @@ def test_a_value_has_exactly_one_of_five_classes() -> None:
     given = [True, 3, 2.5, "a", (1, 2.5), numpy.float32(0.5), numpy.int16(7), numpy.array([1, 2]), numpy.bool_(True)]
     made = [canonical(each) for each in given]
     assert made == [True, 3, 2.5, "a", [1.0, 2.5], 0.5, 7, [1.0, 2.0], True]
+    assert type(canonical(numpy.longdouble(0.5))) is float
     assert [type(each) for each in made] == [bool, int, float, str, list, float, int, list, bool]
     for wrong in (None, {}, b"a", [True], ["a"], [[1.0]], numpy.zeros((2, 2)), 1j, object()):
         with pytest.raises(TypeError):
@@ -247,6 +248,12 @@ def test_any_toml_is_read() -> None:
 def test_toml_that_is_wrong_is_refused_as_a_whole(text: str, why: str) -> None:
     with pytest.raises(BadArgument, match=why):
         toml.from_toml(text)
+
+
+def test_toml_is_a_text() -> None:
+    wrong: Any = b"a = 1"
+    with pytest.raises(TypeError, match="not bytes"):
+        toml.from_toml(wrong)
 
 
 def test_dots_in_strings_and_comments_are_no_parts_of_a_key() -> None:

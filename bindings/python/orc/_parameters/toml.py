@@ -33,6 +33,8 @@ def from_toml(text: str) -> Dict[str, Optional[Value]]:
 
     Raises BadArgument: it is no TOML, names a parameter twice, or is above 1 MiB.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"TOML is a str, not {type(text).__name__}")
     size = len(text.encode(errors="surrogatepass"))
     if size > _MAX_TEXT:
         raise BadArgument(f"the text has {size} bytes; {_MAX_TEXT} are allowed")

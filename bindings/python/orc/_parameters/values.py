@@ -32,7 +32,7 @@ def canonical(given: Any) -> Value:
         return float(given)
     dtype = getattr(given, "dtype", None)
     if dtype is not None and dtype.kind in "biuf" and given.ndim <= 1:  # numpy's
-        return canonical(given.tolist())
+        return canonical((given.astype("f8") if dtype.kind == "f" else given).tolist())
     if isinstance(given, (list, tuple)):
         numbers = [_number(each) for each in given]
         if None not in numbers:
