@@ -94,11 +94,12 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
       }
     }
     for (auto& thread : threads) thread.join();
+    // A busy machine may have let none of them succeed. When the kills are over, a call does.
+    CHECK(client.call(service_name, bytes_of({.order = call_order::echo}), ample).get());
   }
   CHECK(endings.times.size() == callers * each);
   for (const auto& [number, times] : endings.times) CHECK(times == 1);
   for (const auto& [code, times] : endings.codes) UNSCOPED_INFO(orc::describe(code) << ": " << times);
-  CHECK(endings.codes[orc::call_errc::ok] > 0);
   // The promise is 100 ms. A machine that runs other tests beside this one may not wake a thread in time.
   if (long_run() && !under_sanitizer) CHECK(endings.latest <= std::chrono::milliseconds(100));
   std::printf("%s: %zu calls, latest end %.1f ms after its deadline;", transport.c_str(), endings.times.size(),
