@@ -89,7 +89,7 @@ class parameter_cell : public parameter_store {
   [[nodiscard]] parameter_value rounded(const parameter_value& value) const override {
     if constexpr (std::same_as<T, float>) {
       const auto* const number = std::get_if<double>(&value);
-      if (number != nullptr && std::abs(*number) <= double{std::numeric_limits<float>::max()})
+      if (number != nullptr && std::abs(*number) <= static_cast<double>(std::numeric_limits<float>::max()))
         return static_cast<double>(static_cast<float>(*number));
     }
     return value;
