@@ -1,5 +1,6 @@
 // What parameters do over every transport.
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "conformance/link.h"
@@ -144,7 +145,7 @@ TEMPLATE_TEST_CASE("parameters: a refused value changes nothing and says why", "
   CHECK(refused("pid/gain", "x") == range + ", not \"x\"");
   CHECK(refused("pid/gain", true) == range + ", not true");
   CHECK(refused("pid/gain", std::vector<double>{1}) == range + ", not [1.0]");
-  CHECK(refused("pid/gain", NAN) == range);
+  CHECK(refused("pid/gain", std::nan("")) == range);
   CHECK(refused("pid/gain", 5.0) == "pid/gain cannot be 5.0: no fives");
   CHECK(refused("pid/gain", 3.0) == "pid/gain cannot be 3.0: three is too much");
   CHECK(refused("steps", 3.5) == "steps is a whole number from -32768 to 32767, not 3.5");
@@ -156,7 +157,7 @@ TEMPLATE_TEST_CASE("parameters: a refused value changes nothing and says why", "
   CHECK(*fixed == 4);
   // The same checks hold for the program itself.
   CHECK(gain.set(11).error().message() == range + ", not 11.0");
-  CHECK(gain.set(NAN).code() == errc::bad_argument);
+  CHECK(gain.set(std::nan("")).code() == errc::bad_argument);
   CHECK(gain.set(5).error().message() == "pid/gain cannot be 5.0: no fives");
   CHECK(*gain == 1.0);
   CHECK_FALSE(gain.changed());

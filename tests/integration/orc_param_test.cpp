@@ -19,14 +19,14 @@ struct running {
   [[nodiscard]] std::string out_of(const std::string& command) const {
     const auto done = orc.run(command);
     INFO(command);
-    CHECK(done.err == "");
+    CHECK(done.err.empty());
     CHECK(done.exit_code == 0);
     return done.out;
   }
   void fails(const std::string& command, int code, const std::string& text) const {
     const auto done = orc.run(command);
     INFO(command);
-    CHECK(done.out == "");
+    CHECK(done.out.empty());
     CHECK(done.exit_code == code);
     CHECK_THAT(done.err, contains(text));
     CHECK(done.err.starts_with("orc: "));
@@ -40,7 +40,7 @@ TEST_CASE("orc param: lists", "[integration]") {
   CHECK(system.out_of("$orc param list") ==
         "pid/even\npid/gain\npid/gains\npid/mode\npid/on\npid/steps\npid/version\n");
   CHECK(system.out_of("$orc param list 'pid/g*'") == "pid/gain\npid/gains\n");
-  CHECK(system.out_of("$orc param list none") == "");
+  CHECK(system.out_of("$orc param list none").empty());
   const std::string table = system.out_of("$orc param list -v");
   CHECK_THAT(table, contains("PARAMETER"));
   CHECK_THAT(table, contains("pid/gain     1.0"));
@@ -72,7 +72,7 @@ TEST_CASE("orc param: gets and sets", "[integration]") {
   CHECK(system.out_of("$orc param set pid/gains '[1, 2]'") == "[1.0,2.0]\n");
   CHECK(system.out_of("$orc param set pid/gains [3, 4]") == "[3.0,4.0]\n");
   CHECK(system.out_of("$orc param set pid/gains []") == "[]\n");
-  CHECK(system.out_of("$orc topic echo pid/mode --once --raw 2>&1 || $orc topic echo pid/mode --once") != "");
+  CHECK_FALSE(system.out_of("$orc topic echo pid/mode --once --raw 2>&1 || $orc topic echo pid/mode --once").empty());
 }
 
 TEST_CASE("orc param: says why it cannot", "[integration]") {
@@ -101,7 +101,7 @@ TEST_CASE("orc param: saves and loads", "[integration]") {
   CHECK(system.out_of("$orc param save - 'pid/gain*'") == "[pid]\ngain = 1.0\ngains = [1.0,2.0]\n");
   const orc::detail::temporary_directory scratch;
   const std::string file = scratch.file("robot.toml");
-  CHECK(system.out_of("$orc param save " + file) == "");
+  CHECK(system.out_of("$orc param save " + file).empty());
   std::ostringstream written;
   written << std::ifstream(file).rdbuf();
   CHECK(written.str() == all);
@@ -137,7 +137,7 @@ TEST_CASE("orc param: a stopped or killed owner is waited for until the timeout,
   CHECK_THAT(list.out, contains("pid/gain     ?"));
   const auto saved = system.orc.run("$orc param save - --timeout 0.2s");
   CHECK(saved.exit_code == 1);
-  CHECK(saved.out == "");
+  CHECK(saved.out.empty());
   auto waiting = system.orc.start({"param", "get", "pid/gain", "--timeout", "1000s"});
   orc::directory directory({.broker = system.broker.endpoint()});
   REQUIRE(wait_until([&] {

@@ -1,5 +1,6 @@
 // Parameters: what can go wrong around them, in one process and several.
 #include <atomic>
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -52,7 +53,7 @@ TEST_CASE("parameters: wrong options are refused, and the value is there all the
   };
   auto& node = system.owner;
   CHECK(code(node.parameter<double>("g", 1, {.min = 2})) == errc::bad_argument);
-  CHECK(code(node.parameter<double>("g", NAN)) == errc::bad_argument);
+  CHECK(code(node.parameter<double>("g", std::nan(""))) == errc::bad_argument);
   CHECK(code(node.parameter<double>("g", 1, {.min = 2, .max = 1})) == errc::bad_argument);
   CHECK(code(node.parameter<double>("g", 1, {.max = INFINITY})) == errc::bad_argument);
   CHECK(code(node.parameter<bool>("g", true, {.min = 0})) == errc::bad_argument);

@@ -62,7 +62,7 @@ class [[nodiscard]] parameter {
       : cell_(std::move(cell)), raw_(std::move(raw)), made_(std::move(made)) {}
   // Moves it. The old one still reads the value, and cannot be set.
   parameter(parameter&& other) noexcept
-      : cell_(other.cell_),
+      : cell_(other.cell_),  // NOLINT(performance-move-constructor-init): the old one still reads
         raw_(std::move(other.raw_)),
         made_(std::exchange(other.made_, errc::not_registered)),
         seen_(other.seen_) {}
