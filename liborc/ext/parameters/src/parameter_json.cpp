@@ -40,10 +40,11 @@ constexpr double whole_limit = 9007199254740992.0;  // 2^53: above it a double s
 
 // Throws when there is a value of another type.
 [[nodiscard]] parameter_value typed_value(const json& from, const parameter_value& like) {
-  auto value = value_of(from);
-  if (value) *value = converted(*std::move(value), like);
-  if (!value || value->index() != like.index()) throw std::invalid_argument("a value of another type");
-  return *std::move(value);
+  auto read = value_of(from);
+  if (!read) throw std::invalid_argument("a value of another type");
+  parameter_value value = converted(*std::move(read), like);
+  if (value.index() != like.index()) throw std::invalid_argument("a value of another type");
+  return value;
 }
 
 // A number of this parameter, or of its list.
