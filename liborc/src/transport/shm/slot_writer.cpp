@@ -64,7 +64,7 @@ void slot_writer::stock(std::span<const pin_table> readers) noexcept {
 }
 
 // [A1] Takes used slots first, because the memory of others does not exist yet. A reader that moves from one slot to
-// another may show in both, once. So it needs as many rounds as there are readers, and one more.
+// another may show in both, once. So it needs a round for each reader, one more, and one after give_up_taken().
 std::optional<std::uint32_t> slot_writer::find(std::span<const pin_table> readers) noexcept {
   bool gave_up = false;
   for (std::size_t round = 0; round <= readers.size() + 1; ++round) {
