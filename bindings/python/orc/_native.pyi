@@ -98,10 +98,12 @@ class Participant:
         ports: str = "",
         transports: Union[str, Iterable[str]] = (),
         multicast: str = "",
+        namespace: str = "",
         log: Callable[[str, str], object],
     ) -> None: ...
     @property
     def broker_endpoint(self) -> str: ...
+    def resolve(self, name: str) -> str: ...
     def register_topic(
         self,
         topic: str,

@@ -37,7 +37,7 @@ class Calls:
         self.process = Process()
         self._lock = threading.RLock()  # guards the rest
         self._ended = False
-        self._channels: Dict[str, Channel] = {}
+        self._channels: Dict[str, Channel] = {}  # by the names that the program uses
         self._services: Dict[str, ServiceCore] = {}
         self._watch = ClientWatch(self)
         weakref.finalize(participant, self.abandon).atexit = False
@@ -59,7 +59,7 @@ class Calls:
 
     def serve(self, name: str, handler: Any, request: Any, reply: Any, options: ServiceOptions, broker: str) -> Service:
         """Raises the errors of Participant.serve."""
-        _check_name(name)
+        name = self._full_name(name)
         _check_options(options)
         request_codec, made_reply = codec_of(request), codec_of(reply)
         types = CallTypes(request_codec.description, made_reply.description)
@@ -142,10 +142,10 @@ class Calls:
             self._usable()
             if name in self._channels:
                 return self._channels[name]
-            _check_name(name)
+            full_name = self._full_name(name)
             if len(self._channels) >= _MAX_CALLED_SERVICES:
                 self._forget_idle()
-            return self._channels.setdefault(name, Channel(self.participant, name))
+            return self._channels.setdefault(name, Channel(self.participant, full_name))
 
     def _forget_idle(self) -> None:
         """Raises CallError: all are in use."""
@@ -186,6 +186,18 @@ class Calls:
         for channel in list(self._channels.values()):
             channel.abandon()
 
+    def _full_name(self, name: str) -> str:
+        """Raises BadName, Closed."""
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a service is a str, not {type(name).__name__}")
+        participant = self.participant()
+        if participant is None:
+            raise Closed()
+        name = participant.resolve(name)
+        if len(name.encode()) > MAX_NAME_BYTES:
+            raise BadName(f"the name of a service has at most {MAX_NAME_BYTES} bytes, not {len(name.encode())}")
+        return name
+
     def _usable(self) -> None:
         if self.process.is_gone:
             raise Forked()
@@ -214,13 +226,6 @@ def options_of(
     names = transports.split(",") if isinstance(transports, str) else transports
     chosen = tuple(each.strip() for each in names if each.strip())
     return ServiceOptions(threads, queue, bool(replace_waiting), max_clients, tuple(interfaces), chosen)
-
-
-def _check_name(name: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a service is a str, not {type(name).__name__}")
-    if len(name.encode()) > MAX_NAME_BYTES:
-        raise BadName(f"the name of a service has at most {MAX_NAME_BYTES} bytes, not {len(name.encode())}")
 
 
 def _check_options(options: ServiceOptions) -> None:

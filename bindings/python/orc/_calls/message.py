@@ -159,12 +159,17 @@ def decode_ids(payload: bytes) -> Optional[List[int]]:
 # Names of topics.
 
 
+def absolute(name: str) -> str:
+    """A full name as a participant takes it, whatever its namespace is."""
+    return f"/{name}"
+
+
 def call_topic(service: str, client: int) -> str:
-    return f"{service}{_CALL}{client:016x}"
+    return absolute(f"{service}{_CALL}{client:016x}")
 
 
 def reply_topic(service: str, client: int) -> str:
-    return f"{service}/.reply/{client:016x}"
+    return absolute(f"{service}/.reply/{client:016x}")
 
 
 def call_topics(service: str) -> str:
