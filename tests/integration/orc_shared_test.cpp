@@ -1,5 +1,6 @@
 // Shared topics in `orc topic hz` and `orc topic echo`: figures and samples of each publisher.
 #include <regex>
+#include <set>
 #include <string>
 
 #include "support/orc_tool.h"
@@ -63,4 +64,17 @@ TEST_CASE("orc topic echo names the publisher of each sample of a shared topic")
     CHECK(std::regex_search(text.out, std::regex("publisher=[^\n]*\\(" + pid + "\\) seq=[0-9]+")));
   const auto json = orc.run("$orc topic echo stop --queue 100 -n 40 --json");
   for (const std::string& pid : {on.slow(), on.fast()}) CHECK_THAT(json.out, contains("\"pid\":" + pid));
+}
+
+TEST_CASE("orc top shows the figures of each publisher of a shared topic, and their sum") {
+  const two_publishers on;
+  const tool orc(on.broker());
+  const auto json = orc.run("$orc top --json --filter stop");
+  CHECK(is_json(orc, json.out));
+  std::smatch found;
+  const std::regex shared("\"shared_by\":\\[\\{.*\"pid\":([0-9]+).*\"pid\":([0-9]+).*\\],\"subscriber_count\"");
+  INFO(json.out);
+  REQUIRE(std::regex_search(json.out, found, shared));
+  CHECK(std::set<std::string>{found[1], found[2]} == std::set<std::string>{on.slow(), on.fast()});
+  CHECK_THAT(orc.run("$orc top --once").out, contains("2 publishers"));
 }
