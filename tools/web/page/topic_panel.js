@@ -10,7 +10,6 @@ import {TreeView} from './tree_view.js';
 const PUBLISHERS_HEAD = [
   ['Publisher'],
   ['Rate'],
-  ['Bandwidth'],
   ['Dropped', 'Samples that a newer one replaced before a subscriber took them, since it began to publish'],
   ['Age', 'Time since it sent its newest sample'],
 ];
@@ -211,16 +210,16 @@ export class TopicPanel {
   }
 
   #showPublishers(all) {
-    setRows(this.publishers, all.length, ['', 'number', 'number', 'number', 'number']);
+    setRows(this.publishers, all.length, ['', 'number', 'number', 'number']);
     all.forEach((each, index) => {
       const cells = this.publishers.rows[index].cells;
       setText(cells[0], visible(each.name, 60));
       setTitle(cells[0], `${visible(each.name, 500)}, process ${each.pid} on ${visible(each.host)}: ${visible(each.type ?? 'untyped', 500)}`);
       setText(cells[1], rate(each.rate));
-      setText(cells[2], bandwidth(each.bandwidth));
-      setText(cells[3], shortCount(each.dropped));
-      setTitle(cells[3], `${count(each.dropped)} dropped of ${count(each.sent)} sent`);
-      setText(cells[4], duration(each.age));
+      setTitle(cells[1], bandwidth(each.bandwidth));
+      setText(cells[2], shortCount(each.dropped));
+      setTitle(cells[2], `${count(each.dropped)} dropped of ${count(each.sent)} sent`);
+      setText(cells[3], duration(each.age));
     });
     this.publisherPart.hidden = all.length === 0;
   }
