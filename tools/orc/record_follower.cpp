@@ -215,7 +215,8 @@ std::size_t record_follower::depth_for(const std::string& topic) {
 
 bool record_follower::describe(followed& topic, const std::string& name) {
   record_subscription& from = *topic.subscription;
-  const bool former_is_known = describe_former(topic, name) & describe_publishers(topic, name);
+  const bool publishers_are_known = describe_publishers(topic, name);
+  const bool former_is_known = describe_former(topic, name) && publishers_are_known;
   std::shared_ptr<record_source> source;
   std::string before;
   std::string id;
