@@ -193,8 +193,11 @@ call_error client_channel::why_unreached() const {
     why += set_up_.error().message();
   else if (linked_)
     why += "its server has not answered yet";
+  else if (const auto link = replies_.link(); replies_.connected())
+    why += "its server is reached over " + std::string(to_string(link.transport)) +
+           ", but has not answered: it may have no transport that this participant offers its topics on";
   else
-    why += replies_.link().reason;
+    why += link.reason;
   return {.code = call_errc::no_service, .text = std::move(why)};
 }
 
