@@ -35,7 +35,7 @@ def test_many_calls_are_awaited_and_others_run(sides: Sides) -> None:
         held = asyncio.ensure_future(_awaited(sides.call("hold anyway")))
         others = [asyncio.ensure_future(_awaited(sides.call(number=number))) for number in range(100)]
         await _until(lambda: len(sides.orders.started) == 2)
-        assert not held.done() and threading.active_count() == threads
+        assert not held.done() and threading.active_count() <= threads + 1, "one thread runs all callbacks"
         sides.orders.released.set()
         await _soon(held)
         got = await _soon(asyncio.gather(*others))

@@ -139,15 +139,15 @@ class Attendant:
     def _run_callbacks(self) -> None:
         due = self._channel.calls.due
         while due:
-            run(due.popleft(), self._channel.service)
+            run(due.popleft())
 
 
-def run(callback: Callable[[], object], service: str) -> None:
+def run(callback: Callable[[], object]) -> None:
     """An exception of a callback goes to the log."""
     try:
         callback()
     except Exception:
-        logger.exception("callback of a call of %s", service)
+        logger.exception("callback of a call")
 
 
 def _start(work: Callable[[], None], name: str) -> threading.Thread:

@@ -106,7 +106,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
   write_header({.kind = call_kind::request,
                 .id = last_id_ + 1,
                 .remaining_ns = nanoseconds_until(call->deadline, now),
-                .type = types.request->hash},
+                .type = types.request.hash},
                message.data());
   const result sent = is_small ? requests_.send(small.data(), message.size()) : requests_.send(std::move(large));
   if (!sent) {
@@ -151,13 +151,13 @@ bool client_channel::wait(call_state& call, steady::time_point until) {
       continue;
     }
     const std::uint32_t ticket = call.ended.ticket();
-    call.waited = true;
+    ++call.waiting;
     const auto at = waiters_.insert(waiters_.end(), &call);
     lock.unlock();
     call.ended.wait(ticket, std::min({until, call.deadline, steady::now() + std::chrono::milliseconds(slice_ms)}));
     lock.lock();
     waiters_.erase(at);
-    call.waited = false;
+    --call.waiting;
   }
   hand_over();
   return call.done;
@@ -206,10 +206,10 @@ void client_channel::then(const std::shared_ptr<call_state>& call, call_state::c
   lock_type lock(mutex_);
   if (call->done) {
     lock.unlock();
-    ended(std::move(call->error), std::move(call->reply));
+    ended(*call);
     return;
   }
-  call->on_end = std::move(ended);
+  call->on_end.push_back(std::move(ended));
   if (call->attended) return;
   call->attended = true;
   ++attended_;
@@ -233,10 +233,10 @@ void client_channel::end(const std::shared_ptr<call_state>& call, call_error why
   if (call->id != 0) open_.erase(call->id);
   call->unsent = {};
   call->alert();
-  if (call->waited) call->ended.ring();
+  if (call->waiting != 0) call->ended.ring();
   if (!call->attended) return;
   --attended_;
-  if (!call->on_end) return;
+  if (call->on_end.empty()) return;
   callbacks_.push_back(call);
   wakeup_.ring();
 }

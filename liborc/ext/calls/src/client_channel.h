@@ -24,8 +24,8 @@ namespace orc::detail {
 // The types of requests and replies that one place of the program uses, and what the server says of them.
 struct negotiated_types {
   enum class answer : std::uint8_t { none, accepted, refused };
-  const hashed_type* request = nullptr;
-  const hashed_type* reply = nullptr;
+  hashed_type request;
+  hashed_type reply;
   std::uint64_t number = 0;  // in hello, accepted and refused
   answer state = answer::none;
   call_error refusal;

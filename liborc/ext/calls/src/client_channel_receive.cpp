@@ -156,7 +156,7 @@ void client_channel::end_link(const call_error& why) {
 
 negotiated_types& client_channel::types_of(const hashed_type& request, const hashed_type& reply) {
   for (negotiated_types& types : types_) {
-    if (types.request->hash == request.hash && types.reply->hash == reply.hash) return types;
+    if (types.request.hash == request.hash && types.reply.hash == reply.hash) return types;
   }
   if (types_.size() >= max_types) {
     excess_types_.state = negotiated_types::answer::refused;
@@ -165,15 +165,15 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
     return excess_types_;
   }
   negotiated_types& added = types_.emplace_back();
-  added.request = &request;
-  added.reply = &reply;
+  added.request = request;
+  added.reply = reply;
   added.number = types_.size();
   if (linked_) say_hello(added);
   return added;
 }
 
 void client_channel::say_hello(const negotiated_types& types) {
-  send(call_kind::hello, types.number, encode(call_types{types.request->type, types.reply->type}), last_id_);
+  send(call_kind::hello, types.number, encode(call_types{types.request.type, types.reply.type}), last_id_);
 }
 
 void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload,

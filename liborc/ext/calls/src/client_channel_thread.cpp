@@ -159,9 +159,9 @@ void client_channel::run_callbacks(lock_type& lock) {
   while (!callbacks_.empty()) {
     const auto call = std::move(callbacks_.front());
     callbacks_.pop_front();
-    const auto run = std::move(call->on_end);
+    const auto callbacks = std::move(call->on_end);
     lock.unlock();
-    run(std::move(call->error), std::move(call->reply));
+    for (const auto& ended : callbacks) ended(*call);
     lock.lock();
   }
 }
