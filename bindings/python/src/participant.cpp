@@ -4,6 +4,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "buffers.h"
+#include "call.h"
 #include "errors.h"
 #include "gil.h"
 #include "options.h"
@@ -198,6 +199,19 @@ void bind_participant(nb::module_& m) {
           "Returns the full name of a topic, service or parameter; also of a pattern. Does not check it.\n\n"
           "In the namespace \"robot7\" the full name of \"pose\" is \"robot7/pose\". A slash at the beginning leaves "
           "the namespace out: that of \"/estop\" is \"estop\". orc.Directory has full names only. Raises Closed.")
+      .def(
+          "_start_call",
+          [](participant& self, std::string_view service, const detail::hashed_type& request,
+             const detail::hashed_type& reply, nb::handle payload,
+             double ends) { return start_call(*self.owner, service, request, reply, payload, ends); },
+          nb::arg("service"), nb::arg("request"), nb::arg("reply"), nb::arg("payload"), nb::arg("ends"),
+          "Starts a call that ends at `ends`, a time of time.monotonic().")
+      .def(
+          "_wait_for_service",
+          [](participant& self, std::string_view service, double ends) {
+            wait_for_service(*self.owner, service, ends);
+          },
+          nb::arg("service"), nb::arg("ends"), "`ends`: as in _start_call.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {

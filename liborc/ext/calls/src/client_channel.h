@@ -24,8 +24,8 @@ namespace orc::detail {
 // The types of requests and replies that one place of the program uses, and what the server says of them.
 struct negotiated_types {
   enum class answer : std::uint8_t { none, accepted, refused };
-  const hashed_type* request = nullptr;
-  const hashed_type* reply = nullptr;
+  hashed_type request;
+  hashed_type reply;
   std::uint64_t number = 0;  // in hello, accepted and refused
   answer state = answer::none;
   call_error refusal;
@@ -122,19 +122,19 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::uint64_t client_ = 0;  // the id in the topics' names
   orc::publisher requests_;
   orc::subscriber replies_;
-  result set_up_ = errc::no_broker;
-  bool linked_ = false;       // a welcome came over the link that is up
-  std::uint64_t server_ = 0;  // instance
+  std::optional<result> set_up_;  // of the topics; nothing: they are not set up yet
+  bool linked_ = false;           // a welcome came over the link that is up
+  std::uint64_t server_ = 0;      // instance
   std::uint64_t last_id_ = 0;
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many
 
-  bool reading_ = false;                                       // a thread is in receive()
-  std::list<call_state*> waiters_;                             // threads that wait for the reader
-  std::size_t attended_ = 0;                                   // calls whose replies the thread receives
-  unsigned wait_for_service_ = 0;                              // threads in wait_accepted
-  wakeup progress_;                                            // of these
-  open_calls<call_state> open_;                                // sent
+  bool reading_ = false;            // a thread is in receive()
+  std::list<call_state*> waiters_;  // threads that wait for the reader
+  std::size_t attended_ = 0;        // calls whose replies the thread receives
+  unsigned wait_for_service_ = 0;   // threads in wait_accepted
+  wakeup progress_;                 // of these
+  open_calls<call_state> open_;     // sent
   std::list<std::shared_ptr<call_state>> unsent_;
   std::deque<std::shared_ptr<call_state>> callbacks_;  // ended, to be called
   std::shared_ptr<int> held_ = std::make_shared<int>(0);
