@@ -25,8 +25,8 @@ struct variable {
 class environment {
  public:
   environment(std::initializer_list<variable> values) {
-    for (const char* name :
-         {"ORC_TRANSPORTS", "ORC_NAMESPACE", "ORC_PORTS", "ORC_BROKER", "ORC_MULTICAST", "LCM_DEFAULT_URL", "ORC_ADVERTISE"}) {
+    for (const char* name : {"ORC_TRANSPORTS", "ORC_NAMESPACE", "ORC_PORTS", "ORC_BROKER", "ORC_MULTICAST",
+                             "LCM_DEFAULT_URL", "ORC_ADVERTISE"}) {
       const char* const value = std::getenv(name);
       before_.emplace_back(name, value != nullptr ? std::optional<std::string>(value) : std::nullopt);
       ::unsetenv(name);

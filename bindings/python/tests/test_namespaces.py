@@ -55,13 +55,20 @@ def test_resolve(backend: ModuleType, broker: BrokerProcess) -> None:
 
 def test_the_environment(backend: ModuleType, broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORC_NAMESPACE", "robot7")
-    for namespace, expected in (("", "robot7/pose"), ("robot8", "robot8/pose"), ("/robot8", "robot8/pose"), ("/", "pose")):
+    for namespace, expected in (
+        ("", "robot7/pose"),
+        ("robot8", "robot8/pose"),
+        ("/robot8", "robot8/pose"),
+        ("/", "pose"),
+    ):
         with backend.Participant(namespace=namespace) as participant:
             assert participant.resolve("pose") == expected
             assert participant.register_topic("pose").topic == expected
 
 
-@pytest.mark.parametrize("namespace", ["lab//robot7", "robot7/", "//robot7", "robot 7", ".orc", "lab/.x", "x" * 254, "a*"])
+@pytest.mark.parametrize(
+    "namespace", ["lab//robot7", "robot7/", "//robot7", "robot 7", ".orc", "lab/.x", "x" * 254, "a*"]
+)
 def test_a_bad_namespace(backend: ModuleType, broker: BrokerProcess, namespace: str) -> None:
     with pytest.raises(orc.BadArgument, match="ORC_NAMESPACE"):
         with backend.Participant(namespace=namespace) as participant:

@@ -183,7 +183,8 @@ class ORC_API participant {
                                             const parameter_options<std::type_identity_t<T>>& options = {});
 
   // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
-  // valid until the component was ended, also when this one is moved, and has no namespace: it takes full names. Null, without a call of `make`: see `usable`.
+  // valid until the component was ended, also when this one is moved, and has no namespace: it takes full names. Null,
+  // without a call of `make`: see `usable`.
   [[nodiscard]] std::shared_ptr<participant_component> component(
       const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make);
   // Returns forked or closed as above, else ok. Never waits.

@@ -116,7 +116,10 @@ void directory_memory::report_missing_as_gone(std::deque<change>& to) {
 // ---- the broker ----
 
 directory_watcher::directory_watcher(const directory_options& options, watch_options wanted)
-    : wanted_(with_full_names(std::move(wanted))), stop_fd_(options.stop_fd), generation_(fork_generation()), memory_(wanted_) {
+    : wanted_(with_full_names(std::move(wanted))),
+      stop_fd_(options.stop_fd),
+      generation_(fork_generation()),
+      memory_(wanted_) {
   ready_ = check(wanted_);
   if (!ready_) return;
   auto made = client_for(options);

@@ -19,8 +19,8 @@ detail::expected<name_space> name_space::parse(std::string_view text) {
   // A name needs at least one byte, after the slash.
   constexpr std::size_t most = max_topic_name - 2;
   if (parts.size() > most)
-    return orc::error(errc::bad_argument, "the namespace has " + std::to_string(parts.size()) + " bytes, the limit is " +
-                                         std::to_string(most));
+    return orc::error(errc::bad_argument, "the namespace has " + std::to_string(parts.size()) +
+                                              " bytes, the limit is " + std::to_string(most));
   if (const auto checked = check_topic_name(parts); !checked)
     return orc::error(errc::bad_argument, "the namespace: " + checked.error().message());
   made.prefix_.assign(parts).push_back('/');

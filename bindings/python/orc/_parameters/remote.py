@@ -165,7 +165,9 @@ class ParameterClient:
         if service is None:
             return None
         left = max(1e-9, end - time.monotonic())
-        return self._calls.call(self._participant, absolute(service), request_of(of.name, of.value), left, REPLY, REQUEST)
+        return self._calls.call(
+            self._participant, absolute(service), request_of(of.name, of.value), left, REPLY, REQUEST
+        )
 
 
 def _owner(topic: TopicState) -> str:

@@ -58,7 +58,9 @@ class Tuning:
         """
         if not isinstance(name, str):
             raise TypeError(f"the name of a parameter is a str, not {type(name).__name__}")
-        core = _core_of(self.resolve(name), initial, min, max, choices, max_length, unit, description, read_only, validate)
+        core = _core_of(
+            self.resolve(name), initial, min, max, choices, max_length, unit, description, read_only, validate
+        )
         parameters: Parameters = self._parameters
         return Parameter(self, core, parameters.add(core))
 

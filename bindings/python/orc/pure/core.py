@@ -107,7 +107,9 @@ class Core:
         if error is not None:
             if found.announcement.settled_badly:
                 self._forget_publication(found)
-            raise errors.kept(error, f"the topic stays registered: Participant.publisher({self._spelled(topic)}) is its handle")
+            raise errors.kept(
+                error, f"the topic stays registered: Participant.publisher({self._spelled(topic)}) is its handle"
+            )
         return found
 
     def request(

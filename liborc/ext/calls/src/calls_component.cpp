@@ -81,7 +81,7 @@ void calls_component::end() noexcept {
 // ---- calls ----
 
 std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
-                                                        call_error& why_not) {
+                                                         call_error& why_not) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
