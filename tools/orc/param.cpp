@@ -24,7 +24,8 @@ void add_param(CLI::App& app, int& exit_code) {
 }
 
 param_access::param_access(const std::string& broker)
-    : directory({.broker = broker}), participant({.broker = broker, .name = "orc param", .name_space = wire::no_name_space}) {}
+    : directory({.broker = broker}),
+      participant({.broker = broker, .name = "orc param", .name_space = wire::no_name_space}) {}
 
 void add_param_argument(CLI::App& command, std::string& name) {
   command.add_option("param", name, "Name of the parameter")
