@@ -10,7 +10,9 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List
 
-from orc import CallErrc, CallError, TopicState, find_services
+from orc import CallErrc, CallError, TopicState, UnknownType
+from orc._calls.description import types_in
+from orc._calls.message import CallTypes
 
 from .call_bytes import decode_asked, encode_error
 from .counters import Counters, logger
@@ -65,20 +67,11 @@ class OfferedServices:
             self._counters.drop("service not offered", f"{name}: {error}")
 
     def _declare(self, name: str) -> None:
-        ends = time.monotonic() + _DESCRIBED_S
-        found = None
-        while found is None:  # its description may come a moment after the service
-            found = next((each for each in find_services(self._directory) if each.name == name), None)
-            if found is None and time.monotonic() > ends:
-                raise LookupError("no service of this name describes itself")
-            if found is None:
-                time.sleep(_LOOK_S)
         described = {}
-        for part, type in (("request", found.request), ("reply", found.reply)):
-            if type is not None:
-                known = self._directory.find_type(type)
-                self._schemas.add(known)
-                described[part] = f"{known.hash:016x}"
+        for part, type in self._types_of(name)._asdict().items():
+            if type:
+                self._schemas.add(type)
+                described[part] = f"{type.hash:016x}"
         self._descriptions[name] = json.dumps(described).encode()
         key = f"{self._settings.prefix}/{self._settings.robot}"
 
@@ -97,6 +90,20 @@ class OfferedServices:
         for each in self._present.pop(name, []):
             each.undeclare()
         self._present[name] = made
+
+    def _types_of(self, name: str) -> CallTypes:
+        """Waits until the service describes itself. Raises Error, ValueError."""
+        ends = time.monotonic() + _DESCRIBED_S
+        while True:
+            publication = self._directory.describe(name).publication
+            if publication is None or publication.type is None:
+                raise ValueError("this is no service")
+            try:
+                return types_in(self._directory.find_type(publication.type))
+            except UnknownType:
+                if time.monotonic() > ends:
+                    raise
+            time.sleep(_LOOK_S)
 
     def _serve(self, name: str, query: Any) -> None:
         """Zenoh's thread: must not wait."""
