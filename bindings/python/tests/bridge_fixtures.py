@@ -201,3 +201,15 @@ def receive(subscriber: Any, wanted: bytes, seconds: float = 20) -> Any:
 
     wait_until(is_there, seconds)
     return got
+
+
+def put(session: Any, key: str, payload: bytes, attachment: Optional[bytes] = None) -> None:
+    """Sends a sample as a client of Zenoh that knows nothing of ORC, and drops nothing."""
+    session.put(key, payload, attachment=attachment, congestion_control=zenoh.CongestionControl.BLOCK)
+
+
+def wait_for_subscriber(session: Any, key: str) -> None:
+    """Waits until samples on this key reach a subscriber."""
+    publisher = session.declare_publisher(key)
+    wait_until(lambda: publisher.matching_status)
+    publisher.undeclare()

@@ -17,7 +17,7 @@ pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install
 np = pytest.importorskip("numpy")
 
 import orc  # noqa: E402
-from bridge_fixtures import Fleet, Heard, fleet, one_fleet, receive  # noqa: E402
+from bridge_fixtures import Fleet, Heard, fleet, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
 from orc.bridge._zenoh.settings import SettingsError  # noqa: E402
 from orc.bridge.zenoh import settings_of  # noqa: E402
 
@@ -96,7 +96,8 @@ def test_stock_programs_of_zenoh_exchange_samples_with_orc(fleet: Fleet) -> None
     assert sample.attachment.to_bytes().endswith(b"robot.State")
 
     command = local.request_topic("desk/arm/command")
-    session.put("fleet/eu/desk/arm/command", b"by hand")
+    wait_for_subscriber(session, "fleet/eu/desk/arm/command")
+    put(session, "fleet/eu/desk/arm/command", b"by hand")
     receive(command, b"by hand")
 
 
@@ -119,9 +120,10 @@ def test_only_allowed_topics_cross_in_their_direction(one_fleet: Fleet) -> None:
     local.register_topic("secret").send_msg(b"secret")
     local.register_topic("arm/command").send_msg(b"own")
     command, state = local.request_topic("remote/arm/command"), local.request_topic("desk/arm/state")
-    session.put("orc/desk/arm/state", b"not allowed")
-    session.put("orc/other/arm/command", b"not from there")
-    session.put("orc/desk/arm/command", b"go")
+    wait_for_subscriber(session, "orc/desk/arm/command")
+    put(session, "orc/desk/arm/state", b"not allowed")
+    put(session, "orc/other/arm/command", b"not from there")
+    put(session, "orc/desk/arm/command", b"go")
     assert receive(command, b"go") == [b"go"]
     local.register_topic("arm/state").send_msg(b"here")
     heard.wait_for(b"here")

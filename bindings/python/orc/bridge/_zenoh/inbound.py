@@ -75,9 +75,9 @@ class Inbound:
     def start(self) -> None:
         """Begins."""
         self._thread.start()
-        for selector in dict.fromkeys(
-            self._format.selector(each) for each in self._settings.topics if each.is_for("in")
-        ):
+        rules = [each for each in self._settings.topics if each.is_for("in")]
+        selectors = {str(zenoh.KeyExpr.autocanonize(self._format.selector(each))) for each in rules}
+        for selector in sorted(selectors):
             self._subscribers.append(
                 ext.declare_advanced_subscriber(
                     self._session,

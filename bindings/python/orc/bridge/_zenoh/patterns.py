@@ -44,4 +44,4 @@ def key_expression(pattern: str) -> str:
                 return "/".join(chunks)
         else:
             chunks.append(chunk if chunk == "*" else chunk.replace("*", "$*"))
-    return re.sub(r"\*\*(/\*\*)+", "**", "/".join(chunks))
+    return "/".join(chunks)
