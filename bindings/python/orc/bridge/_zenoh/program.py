@@ -11,6 +11,7 @@ from .counters import Counters
 from .formats import format_of
 from .inbound import Inbound
 from .lanes import Lanes
+from .large_pace import LargePace
 from .offered_services import OfferedServices
 from .outbound import BRIDGE_NAME, Outbound
 from .reached_services import ReachedServices
@@ -39,6 +40,9 @@ class Bridge:
         large = None if small is None else self._session(large=True)
         if large is None:
             return False
+        pace = LargePace(self._settings.large_buffer)
+        pace.start()
+        self._ends.append(pace.close)
         settings, counters = self._settings, self._counters
         participant = Participant(settings.broker, name=f"{BRIDGE_NAME} {settings.robot}")
         self._ends.append(participant.close)

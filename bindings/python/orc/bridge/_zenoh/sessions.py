@@ -13,8 +13,9 @@ from .counters import logger
 from .settings import Settings, SettingsError
 
 _OPEN_TRY_S = 2.0
-# A blocked put must not end the session: the lease (10 s) does when the peer is gone.
-_WAIT_BEFORE_CLOSE_US = 60_000_000
+# A blocked put ends the session after 5 s without a free batch, and keepalives wait behind a batch: on a slow link
+# batches must be small.
+_LARGE_BATCH_BYTES = 8192
 _SNDBUF = "transport/link/tcp/so_sndbuf"
 
 
@@ -37,7 +38,7 @@ def _config(settings: Settings, large: bool) -> Any:
         # Both sessions cannot listen at one address. The large one connects to where others do.
         set["listen/endpoints"] = settings.listen if not large else []
         if large:
-            set["transport/link/tx/queue/congestion_control/block/wait_before_close"] = _WAIT_BEFORE_CLOSE_US
+            set["transport/link/tx/batch_size"] = _LARGE_BATCH_BYTES
         if given is None:
             # What the kernel has taken cannot be replaced by a newer sample, and fills the queue of a slow link.
             set[_SNDBUF] = settings.large_buffer if large else settings.small_buffer
