@@ -126,10 +126,10 @@ class Fleet:
         self._closing.append(made)
         return made
 
-    def bridge(self, network: str, *arguments: str, ready: bool = True) -> Bridge:
+    def bridge(self, network: str, *arguments: str, ready: bool = True, router: bool = True) -> Bridge:
         """A bridge of a network, whose robot has the network's name."""
-        common = ["--robot", network, "--broker", self.broker(network), "--connect", self.router.endpoint]
-        made = Bridge(*common, *arguments)
+        common = ["--robot", network, "--broker", self.broker(network)]
+        made = Bridge(*common, *(["--connect", self.router.endpoint] if router else []), *arguments)
         self._bridges.append(made)
         if ready:
             made.wait_ready()

@@ -17,7 +17,7 @@ pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install
 np = pytest.importorskip("numpy")
 
 import orc  # noqa: E402
-from bridge_fixtures import Fleet, Heard, fleet, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
+from bridge_fixtures import Fleet, Heard, fleet, free_port, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
 from orc.bridge._zenoh.settings import SettingsError  # noqa: E402
 from orc.bridge.zenoh import settings_of  # noqa: E402
 
@@ -53,6 +53,18 @@ def test_typed_samples_of_all_sizes_cross_two_bridges(fleet: Fleet) -> None:
         data = bytes([size % 251]) * size
         image.send_msg(data)
         receive(images, data)
+
+
+def test_two_bridges_need_no_router_when_one_listens(one_fleet: Fleet) -> None:
+    where = f"tcp/127.0.0.1:{free_port()}"
+    one_fleet.bridge("r1", "--topic", "**", "--listen", where, router=False)
+    one_fleet.bridge("r2", "--topic", "**", "--connect", where, router=False)
+    there, here = one_fleet.participant("r1"), one_fleet.participant("r2")
+    for sender, receiver, robot in ((there, here, "r1"), (here, there, "r2")):
+        topic, got = sender.register_topic(f"of/{robot}"), receiver.request_topic(f"{robot}/of/{robot}")
+        for size in (10, 1_000_000):
+            topic.send_msg(bytes(size))
+            receive(got, bytes(size))
 
 
 def test_a_subscriber_of_another_type_gets_nothing_and_an_error(fleet: Fleet) -> None:

@@ -13,7 +13,7 @@ import sys
 from typing import List, Optional
 
 from orc import Error
-from orc.bridge._zenoh.settings import DIRECTIONS, FORMATS, Settings, SettingsError, TopicRule, read_file
+from orc.bridge._zenoh.settings import DIRECTIONS, FORMATS, MODES, Settings, SettingsError, TopicRule, read_file
 
 MISSING = "this needs eclipse-zenoh: pip install 'orc-middleware[zenoh]', or pip install eclipse-zenoh"
 
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         help="of a router: tcp/HOST:7447; repeatable",
     )
     add("--listen", action="append", default=[], metavar="ENDPOINT", help="where others may connect; repeatable")
-    add("--mode", choices=("client", "peer"), help="of Zenoh (default: client with --connect, else Zenoh's)")
+    add("--mode", choices=MODES, help="of Zenoh (default: client with --connect, router with --listen)")
     add("--format", choices=FORMATS, help="of keys and attachments (default: orc)")
     add("--domain", type=int, metavar="N", help="rmw_zenoh: ROS_DOMAIN_ID (default: 0)")
     add("--broker", help="endpoint of the address broker (default: as for all programs)")

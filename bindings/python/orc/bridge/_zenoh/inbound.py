@@ -28,6 +28,7 @@ from .sessions import direct
 from .settings import Settings, TopicRule, local_name, rule_for
 
 _TRY_AGAIN_S = 0.5
+_LOOK_AGAIN_S = 0.05
 _IDLE_S = 10.0
 _REGISTERING_THREADS = 4
 
@@ -195,7 +196,7 @@ class Inbound:
                 with self._news:
                     self._fresh = {**waiting, **self._fresh}
                     if all(key in waiting for key in self._fresh):
-                        self._news.wait(_TRY_AGAIN_S / 10)
+                        self._news.wait(_LOOK_AGAIN_S)
 
     def _forward(self, topic: _InTopic) -> bool:
         """Returns False when the sample must wait for the topic."""
@@ -217,7 +218,7 @@ class Inbound:
         try:
             topic.publisher.send_msg(arrival.payload.to_bytes())
             self._counters.count("received")
-        except Error as error:
+        except (Error, MemoryError) as error:
             self._counters.drop("not forwarded", f"{topic.name}: {error}")
         return True
 

@@ -103,15 +103,22 @@ class Lane:
 
     def _run(self) -> None:
         while not self._is_closing:
-            while self._orders:
-                order, topic = self._orders.popleft()
-                order(topic)
-            for key, _ in self._selector.select(self._advance()):
-                if key.data is None:
-                    with contextlib.suppress(OSError):
-                        self._bell.recv(4096)
-                elif not self._is_closing:
-                    self._guarded(self._take, key.data)
+            try:
+                self._step()
+            except Exception:
+                logger.exception("sending")
+                time.sleep(_AFTER_ERROR_S)
+
+    def _step(self) -> None:
+        while self._orders:
+            order, topic = self._orders.popleft()
+            self._guarded(order, topic)
+        for key, _ in self._selector.select(self._advance()):
+            if key.data is None:
+                with contextlib.suppress(OSError):
+                    self._bell.recv(4096)
+            elif not self._is_closing:
+                self._guarded(self._take, key.data)
 
     def _advance(self) -> float:
         """Does what is due. Returns in how many seconds the next thing is."""

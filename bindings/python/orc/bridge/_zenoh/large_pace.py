@@ -21,7 +21,7 @@ _MAX_PACING_RATE = 47  # SO_MAX_PACING_RATE
 _TCP_INFO_BYTES = 168
 _LEAST_RATE = 6_000.0  # bytes/s
 _MOST_RATE = 4e9
-_LEAST_BUFFER, _MOST_BUFFER = 4_096, 8 << 20
+_LEAST_BUFFER, _MOST_BUFFER = 2_304, 8 << 20  # Linux has no smaller one
 _QUEUE_S = 0.04  # this much delay of our own is allowed
 _BUFFERED_S = 0.06  # of what the link carries
 

@@ -89,17 +89,16 @@ class Outbound:
         while not self._is_closing:
             try:
                 change = self._watch.next_change(int((_SOON_S if self._waiting else _TRY_AGAIN_S) * 1000))
-            except Error as error:
+                if change is not None and change.topic is not None:
+                    self._changed(change.topic, change.kind == "topic")
+                if time.monotonic() >= again_at:
+                    self._look_after()
+                    again_at = time.monotonic() + _SOON_S
+            except Exception as error:
                 if self._is_closing:
                     return
                 self._counters.drop("no directory", str(error))
                 time.sleep(_TRY_AGAIN_S)
-                continue
-            if change is not None and change.topic is not None:
-                self._changed(change.topic, change.kind == "topic")
-            if time.monotonic() >= again_at:
-                self._look_after()
-                again_at = time.monotonic() + _SOON_S
 
     def _changed(self, topic: TopicState, exists: bool) -> None:
         publications = [each for each in [topic.publication, *topic.others] if each is not None] if exists else []

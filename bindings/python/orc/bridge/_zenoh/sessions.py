@@ -33,6 +33,8 @@ def _config(settings: Settings, large: bool) -> Any:
             set["mode"] = settings.mode
         if settings.connect:
             set["connect/endpoints"] = settings.connect
+        elif large and settings.listen:  # the small session routes for it, as for the others
+            set.update({"mode": "client", "connect/endpoints": [_loopback(settings.listen[0])]})
         if not settings.zenoh_config and (settings.connect or settings.listen):
             set["scouting/multicast/enabled"] = False  # the addresses are known
         # Both sessions cannot listen at one address. The large one connects to where others do.
@@ -70,6 +72,11 @@ def open_session(settings: Settings, large: bool, stopping: threading.Event) -> 
             waits = True
         stopping.wait(max(0.1, _OPEN_TRY_S / 4 - (time.monotonic() - started)))
     return None
+
+
+def _loopback(endpoint: str) -> str:
+    """Returns where this host reaches what listens at an endpoint."""
+    return endpoint.replace("/0.0.0.0:", "/127.0.0.1:").replace("/[::]:", "/[::1]:")
 
 
 def direct(callback: Callable[[Any], object]) -> Any:

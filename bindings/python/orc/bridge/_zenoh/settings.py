@@ -12,6 +12,7 @@ from .patterns import is_chunk, matches
 
 DIRECTIONS = ("out", "in", "both")
 CLASSES = ("auto", "small", "large")
+MODES = ("client", "peer", "router")
 FORMATS = ("orc", "rmw_zenoh", "ros2dds")
 PRIORITIES = ("real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background")
 _MAX_RULES = 256
@@ -93,8 +94,8 @@ class Settings:
         if not all(is_chunk(each) for each in self.prefix.split("/")):
             raise SettingsError(f"prefix is one or several names with / between them, not {self.prefix!r}")
         _one_of("format", self.format, FORMATS)
-        _one_of("mode", self.mode or "client", ("client", "peer"))
-        self.mode = self.mode or ("client" if self.connect else "")
+        _one_of("mode", self.mode or "client", MODES)
+        self.mode = self.mode or ("client" if self.connect else "router" if self.listen else "")
         _within("domain", self.domain, 0, 232)
         _within("large_bytes", self.large_bytes, 1, 1 << 30)
         _within("small_buffer", self.small_buffer, 4096, 1 << 24)
