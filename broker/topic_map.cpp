@@ -303,19 +303,27 @@ topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, 
   if (same != of.publishers.end() && same->second.holder != &self && is_live(same->second))
     return refused(wire::error_code::bad_request, "the publication id " + what.publication.hex() + " is another's");
   if (!what.shared) return wire::ack{};
-  std::size_t count = 1;
   const auto& who = self.hello;
+  std::size_t count = 1;
   std::size_t bytes = wire::largest_size(wire::publication_info{
       what.publication, {}, who.name, who.host, who.pid, what.endpoints, what.type, {}, 0, what.keep_last});
+  std::size_t others = 0;
+  std::size_t bytes_of_others = 0;
   for (const auto& [id, each] : of.publishers) {
     if (each.holder == &self || !is_live(each)) continue;
-    ++count;
-    bytes += wire::largest_size(info_of(each));
+    const bool is_other = each.holder->by != self.by;
+    const std::size_t size = wire::largest_size(info_of(each));
+    ++(is_other ? others : count);
+    (is_other ? bytes_of_others : bytes) += size;
   }
-  if (count <= wire::max_publishers && bytes <= wire::room_for_publications) return wire::ack{};
-  return refused(wire::error_code::limit, "the shared topic \"" + at->first + "\" has " + std::to_string(count - 1) +
-                                              " publishers: it has room for " + std::to_string(wire::max_publishers) +
-                                              ", in " + std::to_string(wire::room_for_publications) + " bytes");
+  const std::size_t places = client_table::most(wire::max_publishers, others);
+  const std::size_t room = client_table::most(wire::room_for_publications, bytes_of_others);
+  if (count <= places && bytes <= room) return wire::ack{};
+  return refused(wire::error_code::limit,
+                 "the shared topic \"" + at->first + "\" has " + std::to_string(count - 1 + others) +
+                     " publishers: it has room for " + std::to_string(wire::max_publishers) + ", in " +
+                     std::to_string(wire::room_for_publications) + " bytes, and now for " + std::to_string(places) +
+                     " of " + self.by->name + ", in " + std::to_string(room) + " bytes");
 }
 
 void topic_map::release(const publication& gone) noexcept {

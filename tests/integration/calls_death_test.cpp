@@ -211,6 +211,22 @@ TEST_CASE("calls: a call ends at its deadline also while its participant waits f
         orc::call_errc::bad_argument);
 }
 
+TEST_CASE("calls: the error says when a server can be reached and cannot reach back", "[integration]") {
+  const broker_process address_broker;
+  auto over_tcp = address_broker.options("server");
+  over_tcp.transports = {orc::transport::tcp};
+  orc::participant server(over_tcp);
+  const auto service = server.serve(
+      service_name, [](std::span<const std::byte>, orc::call_context&) { return std::vector<std::byte>(); });
+  orc::participant client(address_broker.options("client"));  // its topics are not offered over tcp
+  std::string text;
+  CHECK(wait_until([&] {
+    text = client.wait_for_service(service_name, 200ms).error().message();
+    return text.find("reached over tcp") != std::string::npos;
+  }));
+  CHECK_THAT(text, contains("no transport that this participant offers"));
+}
+
 TEST_CASE("calls: services are found by their interfaces", "[integration]") {
   broker_process address_broker;
   orc::participant server(address_broker.options("server"));

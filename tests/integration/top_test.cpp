@@ -1,84 +1,15 @@
 // `orc top` as a person sees it, in a real terminal, and as scripts read it.
-#include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <regex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "support/orc_tool.h"
-#include "support/test_node.h"
-#include "support/tmux.h"
-#include "tools/terminal/display_width.h"
+#include "support/top_robot.h"
 
 using namespace orc::test;
 
 namespace {
-
-// A broker, publishers in another process, and a terminal.
-class robot {
- public:
-  explicit robot(int columns = 80, int rows = 24)
-      : terminal_({"ORC_BROKER=" + broker_.endpoint(), "orc=" + program("orc")}, columns, rows) {
-    node_.must("open " + broker_.endpoint());
-  }
-
-  broker_process& broker() { return broker_; }
-  test_node& node() { return node_; }
-  tmux& terminal() { return terminal_; }
-
-  void stream(const std::string& topic, int bytes, int hz, const std::string& transport = "ipc") {
-    node_.must("register " + topic + " " + transport);
-    node_.must("stream " + topic + " " + std::to_string(bytes) + " " + std::to_string(hz) + " 0");
-  }
-
-  // Starts the tool; its process id is then pid().
-  void start(const std::string& options = "") {
-    terminal_.type_line("clear; stty -g > " + modes_file("before") + "; sh -c 'echo $$ > " + modes_file("pid") +
-                        "; exec $orc top " + options + "'");
-    const bool started = terminal_.shows("q quit");
-    INFO(terminal_.seen());
-    REQUIRE(started);
-  }
-  [[nodiscard]] pid_t pid() const {
-    pid_t found = 0;
-    std::ifstream(modes_file("pid")) >> found;
-    REQUIRE(found > 0);
-    return found;
-  }
-  // Whether the shell shows its own screen again.
-  void check_left() {
-    const bool left = wait_until([&] {
-      return terminal_.state("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_current_command}") == "0 1 1 bash\n";
-    });
-    INFO(terminal_.state("#{alternate_on} #{cursor_flag} #{wrap_flag} #{pane_current_command}") << terminal_.screen());
-    CHECK(left);
-  }
-  // Whether the shell has its terminal back as it was.
-  void check_restored() {
-    check_left();
-    terminal_.type_line("stty -g | diff - " + modes_file("before") + " && echo modes: $((40 + 2))");
-    const bool same = terminal_.shows("modes: 42");
-    INFO(terminal_.seen());
-    CHECK(same);
-  }
-
- private:
-  [[nodiscard]] std::string modes_file(const std::string& name) const { return directory_.file(name); }
-
-  orc::detail::temporary_directory directory_;
-  broker_process broker_;
-  test_node node_;
-  tmux terminal_;
-};
 
 // The cell that the regular expression's first group finds, as a number; -1: it does not match.
 double number_in(const std::string& screen, const std::string& pattern) {
@@ -97,19 +28,6 @@ std::vector<std::string> first_words(const std::string& screen, const std::strin
 }
 
 using words = std::vector<std::string>;
-
-// A thread of the process in which a fault runs no handler; 0: it has none.
-[[maybe_unused]] pid_t thread_that_blocks_faults(pid_t process) {
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
-    std::ifstream status(task.path() / "status");
-    for (std::string line; std::getline(status, line);) {
-      if (!line.starts_with("SigBlk:")) continue;
-      const auto blocked = std::stoull(line.substr(7), nullptr, 16);
-      if ((blocked >> (SIGSEGV - 1) & 1) != 0) return std::stoi(task.path().filename());
-    }
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -150,7 +68,7 @@ TEST_CASE("orc top: without a broker it says so, and fails when it prints") {
 
 TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between views") {
   if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
+  top_robot on;
   on.stream("arm/fast", 1000, 200);
   on.stream("arm/slow", 50'000, 10, "tcp");
   on.stream("leg/mid", 100, 50);
@@ -208,7 +126,7 @@ TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between v
 
 TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc returns, and / begins empty") {
   if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
+  top_robot on;
   on.stream("arm/state", 100, 100);
   on.stream("leg/state", 100, 100);
   orc::participant reader(on.broker().options("a_reader"));
@@ -242,7 +160,7 @@ TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc ret
 
 TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") {
   if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
+  top_robot on;
   on.node().must(
       "type robot.State struct struct {\"byte_order\":\"little\",\"size\":32,\"fields\":[{\"name\":\"count\",\"type\":"
       "\"uint64\",\"offset\":0},{\"name\":\"rest\",\"type\":\"uint8\",\"offset\":8,\"shape\":[24]}]}");
@@ -290,7 +208,7 @@ TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") 
 
 TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends, and its type stays") {
   if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
+  top_robot on;
   auto publisher = std::make_unique<orc::participant>(on.broker().options("short_lived"));
   orc::topic_options typed;
   typed.type = {.name = "arm.Mode", .schema_encoding = "jsonschema", .message_encoding = "json", .schema = "{}"};
@@ -312,154 +230,9 @@ TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends
   on.check_restored();
 }
 
-TEST_CASE("orc top: the terminal is as before, whatever ends or stops the program") {
-  if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
-  on.stream("arm/state", 100, 100);
-  tmux& shown = on.terminal();
-  for (const int number : {SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGKILL}) {
-    INFO("signal " << number);
-    on.start();
-    REQUIRE(::kill(on.pid(), number) == 0);
-    on.check_restored();
-  }
-  on.start();
-  shown.press({"C-c"});
-  on.check_restored();
-}
-
-#if defined(__x86_64__)
-TEST_CASE("orc top: a crash in a thread that blocks all signals restores the terminal") {
-  if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
-  on.stream("arm/state", 100, 100);
-  on.start();
-  REQUIRE(on.terminal().shows("arm/state"));
-  on.terminal().press({"Enter"});  // makes a participant, whose thread blocks all signals
-  CHECK(on.terminal().shows("\nsample "));
-  const pid_t thread = thread_that_blocks_faults(on.pid());
-  REQUIRE(thread > 0);
-  if (::ptrace(PTRACE_ATTACH, thread, nullptr, nullptr) != 0) {
-    on.terminal().press({"q"});
-    return skip("no permission to trace another process");
-  }
-  REQUIRE(::waitpid(thread, nullptr, __WALL) == thread);
-  user_regs_struct registers{};
-  REQUIRE(::ptrace(PTRACE_GETREGS, thread, nullptr, &registers) == 0);
-  registers.rip = 8;           // no code is there
-  registers.orig_rax = ~0ULL;  // no system call is begun again
-  REQUIRE(::ptrace(PTRACE_SETREGS, thread, nullptr, &registers) == 0);
-  REQUIRE(::ptrace(PTRACE_DETACH, thread, nullptr, nullptr) == 0);
-  // The shell may say so while the screen is still the other one, where it is lost.
-  on.check_left();
-  on.terminal().type_line("echo ended by $(kill -l $?)");
-  CHECK(on.terminal().shows("ended by SEGV"));
-  on.check_restored();
-}
-#endif
-
-TEST_CASE("orc top: Ctrl-Z and kill -STOP give the terminal to the shell, and fg takes it again") {
-  if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
-  on.stream("arm/state", 100, 100);
-  on.start();
-  tmux& shown = on.terminal();
-  shown.press({"C-z"});
-  CHECK(shown.shows("Stopped"));
-  on.check_restored();
-  shown.type_line("clear; fg");
-  CHECK(shown.shows("arm/state"));
-  CHECK(shown.state("#{alternate_on} #{cursor_flag}") == "1 0\n");
-
-  REQUIRE(::kill(on.pid(), SIGSTOP) == 0);
-  CHECK(shown.shows("Stopped"));
-  shown.type_line("clear; fg");
-  CHECK(shown.waits_for([](const std::string& seen) {
-    return seen.find("arm/state") != std::string::npos && seen.find("q quit") != std::string::npos;
-  }));
-  shown.press({"-l", "/none"});
-  CHECK(shown.shows("1 Topics 0/1"));
-  shown.press({"C-c"});
-  on.check_restored();
-}
-
-TEST_CASE("orc top: a terminal that is resized is drawn anew") {
-  if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
-  on.stream("arm/state", 100, 100);
-  on.start("--color never");
-  tmux& shown = on.terminal();
-  CHECK(shown.waits_for([](const std::string& seen) {
-    return seen.find("arm/state") != std::string::npos && seen.find("PUBLISHER") == std::string::npos;
-  }));
-  shown.resize(140, 40);
-  CHECK(shown.waits_for([](const std::string& seen) {
-    return seen.find("PUBLISHER") != std::string::npos && seen.find("TYPE") != std::string::npos &&
-           std::count(seen.begin(), seen.end(), '\n') == 40 && seen.rfind("q quit") > seen.size() - 40;
-  }));
-  shown.resize(30, 6);
-  CHECK(shown.waits_for([](const std::string& seen) {
-    return seen.find("arm/state") != std::string::npos && seen.find("RATE") != std::string::npos &&
-           seen.find("PUBLISHER") == std::string::npos && std::count(seen.begin(), seen.end(), '\n') == 6;
-  }));
-  // A terminal that loses rows scrolls, and what did not change must move back.
-  shown.resize(80, 24);
-  CHECK(shown.waits_for([](const std::string& seen) { return seen.starts_with("orc top"); }));
-  shown.resize(80, 12);
-  CHECK(shown.waits_for([](const std::string& seen) {
-    return seen.starts_with("orc top") && std::count(seen.begin(), seen.end(), '\n') == 12 &&
-           seen.rfind("q quit") > seen.size() - 80;
-  }));
-  shown.press({"q"});
-  on.check_restored();
-}
-
-TEST_CASE("orc top: names and samples cannot reach the terminal's controls") {
-  if (!tmux::is_installed()) return skip("no tmux");
-  robot on(140, 24);
-  orc::participant wide(on.broker().options("机器人 \x1b]0;owned\x07\x9b"));
-  orc::topic_options typed;
-  typed.type = {.name = "Evil", .schema_encoding = "jsonschema", .message_encoding = "json", .schema = "{}"};
-  REQUIRE(wide.register_topic("evil", typed));
-  const std::string sample = R"({"a":"\u001b[2J\u009b31m\u202e","b\u001b]0;owned\u0007":1})";
-  REQUIRE(wide.send_msg("evil", sample.data(), sample.size()));
-  orc::participant plain(on.broker().options("plain"));
-  REQUIRE(plain.register_topic("tame"));
-  const std::string raw =
-      "\x1b[2J\x1b]0;owned\x07\x9b"
-      "31m";
-  REQUIRE(plain.send_msg("tame", raw.data(), raw.size()));
-  on.start();
-  tmux& shown = on.terminal();
-  // The columns stand below each other, though one name is wider than its characters.
-  const auto column_of_transport = [](const std::string& seen, const std::string& row) {
-    std::smatch found;
-    const std::regex line("(^|\n)(" + row + " [^\n]*)\\(ipc");
-    return std::regex_search(seen, found, line) ? orc::terminal::display_width(found[2].str()) : 0;
-  };
-  const bool aligned = shown.waits_for([&](const std::string& seen) {
-    const auto column = column_of_transport(seen, "evil");
-    return column != 0 && column == column_of_transport(seen, "tame") && seen.find("机器人 \\") != std::string::npos;
-  });
-  INFO(shown.seen());
-  CHECK(aligned);
-  shown.press({"Enter"});
-  CHECK(shown.shows("a: \"\\"));
-  INFO(shown.seen());
-  CHECK_THAT(shown.seen(), contains("topic evil"));
-  CHECK_THAT(shown.seen(), contains("x1b"));
-  shown.press({"Escape"});
-  CHECK(shown.shows("TOPIC"));
-  shown.press({"Down", "Enter"});
-  CHECK(shown.shows("1b 5b 32 4a"));
-  CHECK(shown.state("#{pane_title}").find("owned") == std::string::npos);
-  shown.press({"q"});
-  on.check_restored();
-}
-
 TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its return heals the screen") {
   if (!tmux::is_installed()) return skip("no tmux");
-  robot on;
+  top_robot on;
   on.stream("arm/state", 100, 100);
   on.start();
   tmux& shown = on.terminal();
@@ -488,7 +261,7 @@ TEST_CASE("orc top: ten thousand topics are listed, filtered and scrolled") {
   if (!tmux::is_installed()) return skip("no tmux");
   const std::size_t many = under_sanitizer ? 1'000 : 10'000;
   constexpr std::size_t nodes = 4;
-  robot on;
+  top_robot on;
   std::vector<std::unique_ptr<test_node>> publishers;
   for (std::size_t n = 0; n < nodes; ++n) {
     publishers.push_back(std::make_unique<test_node>());

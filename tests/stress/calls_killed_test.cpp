@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -58,6 +59,22 @@ void make_calls(orc::participant& client, std::uint64_t first, std::uint64_t cou
   }
 }
 
+// What the calling process holds, once and when all has ended.
+void check_nothing_leaks(const proc_stats& early, const std::string& service) {
+  INFO(service << ": descriptors, threads and KiB at a tenth of the calls " << early.fds << ", " << early.threads
+               << ", " << early.own_kib);
+  // Links to servers that were killed a moment ago end one after the other.
+  proc_stats now;
+  CHECK(wait_until([&] {
+    now = stats_of();
+    return now.fds <= early.fds + 8 && now.threads <= early.threads && now.shm_mapped <= early.shm_mapped + 4;
+  }));
+  CAPTURE(now.fds, now.threads, now.shm_mapped, now.own_kib);
+  if (!under_sanitizer) CHECK(now.own_kib <= early.own_kib + 8 * 1024);
+  std::printf("%s: descriptors %zu, then %zu; threads %zu, %zu; KiB %zu, %zu\n", service.c_str(), early.fds, now.fds,
+              early.threads, now.threads, early.own_kib, now.own_kib);
+}
+
 }  // namespace
 
 TEST_CASE("calls: kills at random end each call once, and none runs twice", "[stress]") {
@@ -78,7 +95,9 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
     for (std::uint64_t t = 0; t < callers; ++t)
       threads.emplace_back([&, t] { make_calls(client, 1 + t * 1'000'000, each, endings); });
     std::mt19937 random(std::random_device{}());
+    std::optional<proc_stats> early;
     while (endings.count() < callers * each) {
+      if (!early && endings.count() >= callers * each / 10) early = stats_of();
       // Paces the kills; nothing is expected to have happened by then.
       std::this_thread::sleep_for(std::chrono::milliseconds(40 + random() % 120));
       switch (random() % 3) {
@@ -96,6 +115,7 @@ TEST_CASE("calls: kills at random end each call once, and none runs twice", "[st
     for (auto& thread : threads) thread.join();
     // A busy machine may have let none of them succeed. When the kills are over, a call does.
     CHECK(client.call(service_name, bytes_of({.order = call_order::echo}), ample).get());
+    if (early) check_nothing_leaks(*early, transport);
   }
   CHECK(endings.times.size() == callers * each);
   for (const auto& [number, times] : endings.times) CHECK(times == 1);

@@ -83,6 +83,34 @@ TEST_CASE("view: topics, participants and hosts have their figures", "[unit]") {
   CHECK(now.hosts[1].sum.missed_per_s == 10);
 }
 
+TEST_CASE("view: each publisher of a shared topic has its figures, and the topic their sums", "[unit]") {
+  const auto shared = [](std::int64_t n) {
+    orc::topic_state topic = arm(n);
+    topic.shared = true;
+    topic.others = {publication("other", n * s, static_cast<std::uint64_t>(n) * 20)};
+    topic.others.front().participant = viewer;
+    return topic;
+  };
+  system_meter meter;
+  (void)meter.take(with({shared(1)}));
+  const auto now = meter.take(with({shared(2)}));
+  CHECK(meter.knows_rates());
+  const topic_figures& topic = now.topics.front();
+  REQUIRE(topic.shared_by.size() == 2);
+  CHECK(topic.shared_by[0].publisher == robot);
+  CHECK(topic.shared_by[0].rate_hz == 100);
+  CHECK(topic.shared_by[1].publisher == viewer);
+  CHECK(topic.shared_by[1].rate_hz == 20);
+  CHECK(topic.rate_hz == 120);
+  CHECK(topic.bytes_per_s == 1'200);
+  CHECK(topic.sent == 240);
+  CHECK_FALSE(topic.jitter);
+  CHECK(now.participants[0].sum.sent_hz == 100);
+  CHECK(now.participants[1].sum.sent_hz == 20);
+  CHECK(now.participants[1].published == 1);
+  CHECK(meter.take(with({arm(3)})).topics.front().shared_by.empty());
+}
+
 TEST_CASE("view: a publication that is new has no rate with the one before it", "[unit]") {
   system_meter meter;
   (void)meter.take(with({arm(5)}));

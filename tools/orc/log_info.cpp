@@ -1,4 +1,5 @@
 // orc log info
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,11 +108,15 @@ class info_command {
 
   static std::string topics_text(const log_statistics& topics) {
     std::vector<std::vector<std::string>> rows = {{"TOPIC", "TYPE", "SAMPLES", "RATE", "GAP", "LOST", "DROPPED"}};
+    const auto is_shared = [](const auto& each) { return !each.second.shared_by.empty(); };
+    const bool any_shared = std::any_of(topics.topics().begin(), topics.topics().end(), is_shared);
+    if (any_shared) rows.front().emplace_back("SHARED BY");
     for (const auto& [name, each] : topics.topics()) {
       const auto rate = each.rate_hz();
       rows.push_back({escaped(name), each.type.empty() ? "-" : escaped(each.type), std::to_string(each.samples),
                       rate ? fixed(*rate, 1) + "Hz" : "-", each.samples < 2 ? "-" : duration_text(each.largest_gap_ns),
                       std::to_string(each.lost), std::to_string(each.dropped)});
+      if (any_shared) rows.back().push_back(each.shared_by.empty() ? "-" : std::to_string(each.shared_by.size()));
     }
     return table(rows);
   }
@@ -136,6 +141,7 @@ class info_command {
       list.push_back({{"topic", name},
                       {"type", each.type.empty() ? json_value() : json_value(each.type)},
                       {"channels", each.channels},
+                      {"shared_by", each.shared_by.size()},
                       {"samples", each.samples},
                       {"bytes", each.bytes},
                       {"rate_hz", rate ? json_value(*rate) : json_value()},

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "shared_channel.h"
+
 namespace orc::cli {
 
 std::optional<double> topic_statistics::rate_hz() const noexcept {
@@ -17,6 +19,7 @@ void log_statistics::add_channels(const std::vector<recording::channel>& channel
     topic_statistics& topic = topics_[added.topic];
     topic.type = added.type.name;
     ++topic.channels;
+    if (std::string by = shared_publication_of(added); !by.empty()) topic.shared_by.insert(std::move(by));
     channels_.push_back({.topic = &topic, .sequence = std::nullopt});
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 namespace orc::cli {
 
 struct topic_statistics {
-  std::string type;          // of the last channel; empty: untyped
-  std::size_t channels = 0;  // publications: a restarted publisher makes a new one
+  std::string type;                      // of the last channel; empty: untyped
+  std::size_t channels = 0;              // publications: a restarted publisher makes a new one
+  std::set<std::string> shared_by = {};  // publications that shared the topic
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
   std::int64_t first_ns = 0;

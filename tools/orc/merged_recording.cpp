@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared_channel.h"
 #include "text.h"
 
 namespace orc::cli {
@@ -35,8 +36,8 @@ std::uint64_t merged_recording::samples() const noexcept {
   return total;
 }
 
-std::size_t merged_recording::topic_number(const std::string& topic) {
-  const auto [place, added] = topics_.try_emplace(topic, topics_.size());
+std::size_t merged_recording::line_number(const std::string& line) {
+  const auto [place, added] = lines_.try_emplace(line, lines_.size());
   if (added) last_.emplace_back();
   return place->second;
 }
@@ -49,7 +50,7 @@ void merged_recording::take_over_channels(std::size_t file) {
     of.merged.push_back(channels_.size());
     of.selected.push_back(selected_.takes(known[id].topic));
     channels_.push_back({file, id, known[id]});
-    topic_of_.push_back(topic_number(known[id].topic));
+    line_of_.push_back(line_number(cli::line_of(known[id])));
   }
 }
 
@@ -120,7 +121,7 @@ result merged_recording::fill(std::size_t file) {
 }
 
 bool merged_recording::is_repeated(std::size_t channel, const recording::sample& sample) {
-  last_read& last = last_[topic_of_[channel]];
+  last_read& last = last_[line_of_[channel]];
   const bool repeated = last.any && last.file != channels_[channel].file && last.sequence == sample.sequence &&
                         last.stamp_ns == sample.stamp_ns && last.size == sample.data.size();
   last = {channels_[channel].file, sample.sequence, sample.stamp_ns, sample.data.size(), true};
@@ -128,7 +129,7 @@ bool merged_recording::is_repeated(std::size_t channel, const recording::sample&
 }
 
 result merged_recording::last_before(std::int64_t received_ns, std::vector<last_sample>& found) {
-  std::vector<std::optional<last_sample>> newest(topics_.size());
+  std::vector<std::optional<last_sample>> newest(lines_.size());
   // The newest file first: it has most of them, and no chunk of the older ones is read for those.
   std::vector<std::size_t> order(files_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -140,7 +141,7 @@ result merged_recording::last_before(std::int64_t received_ns, std::vector<last_
     const recording::summary& about = from.reader->summary();
     if (about.samples == 0 || about.first_ns > received_ns) continue;
     for (std::size_t id = 0; id < from.merged.size(); ++id) {
-      auto& place = newest[topic_of_[from.merged[id]]];
+      auto& place = newest[line_of_[from.merged[id]]];
       if (!from.selected[id] || (place && place->sample.what.received_ns > about.last_ns)) continue;
       last_sample candidate;
       const result read = from.reader->last_before(static_cast<recording::channel_id>(id), received_ns,

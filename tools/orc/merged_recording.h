@@ -25,7 +25,8 @@ struct merged_sample {
 };
 
 // Reads the samples of all files in the order of received_ns; equal times in the order of the files. A split begins
-// with the last sample of each topic, which the split before it has too: such a sample comes once. A thread at a time.
+// with the last sample of each topic (line_of), which the split before it has too: such a sample comes once. A thread
+// at a time.
 class merged_recording {
  public:
   // The error names the file.
@@ -48,8 +49,8 @@ class merged_recording {
   result seek(std::int64_t received_ns);
   // The next sample; its data lives until the next call. Errors as reader::next(), with the name of the file.
   result next(merged_sample& found);
-  // Of each selected topic the newest sample at or before this time, in the order of their times. Calls `with` for
-  // each. Ends with the first error. Does not move next().
+  // Of each selected topic, and of each publication of a shared one, the newest sample at or before this time, in the
+  // order of their times. Calls `with` for each. Ends with the first error. Does not move next().
   template <class Function>
   result each_last_before(std::int64_t received_ns, const Function& with) {
     std::vector<last_sample> all;
@@ -83,7 +84,7 @@ class merged_recording {
 
   merged_recording() = default;
   void take_over_channels(std::size_t file);
-  [[nodiscard]] std::size_t topic_number(const std::string& topic);
+  [[nodiscard]] std::size_t line_number(const std::string& line);
   result fill(std::size_t file);
   [[nodiscard]] bool is_repeated(std::size_t channel, const recording::sample& sample);
   result last_before(std::int64_t received_ns, std::vector<last_sample>& found);
@@ -91,9 +92,9 @@ class merged_recording {
 
   std::vector<open_file> files_;
   std::vector<merged_channel> channels_;
-  std::vector<std::size_t> topic_of_;  // by channel
-  std::map<std::string, std::size_t> topics_;
-  std::vector<last_read> last_;  // by topic
+  std::vector<std::size_t> line_of_;  // by channel
+  std::map<std::string, std::size_t> lines_;
+  std::vector<last_read> last_;  // by line
   topic_filter selected_;
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;

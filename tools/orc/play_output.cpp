@@ -3,10 +3,18 @@
 #include <algorithm>
 
 #include "recorded_types.h"
+#include "shared_channel.h"
 #include "text.h"
 #include "wire/control.h"
 
 namespace orc::cli {
+
+namespace {
+
+// That can share a topic.
+constexpr std::size_t most_publishers = 64;
+
+}  // namespace
 
 play_output::play_output(const play_output_options& options)
     : options_(options), participant_(participant_for(options)) {}
@@ -36,30 +44,52 @@ result play_output::add(const merged_channel& added) {
   }
   // An encoding alone would match no subscriber that expects a type.
   const type_description type = is_unknown(added.what.type) ? type_description() : added.what.type;
-  const auto [known, is_new] = by_name_.try_emplace(name, publications_.size());
-  if (is_new) {
-    topic_options options;
-    options.type = type;
-    if (auto done = register_topic(name, options); !done) return done;
-    publications_.push_back({name, type, participant_.publisher(name)});
-  } else if (const auto& first = publications_[known->second].type; !type.empty() && type != first) {
+  const auto [known, is_new] = by_name_.try_emplace(name);
+  topic& to = known->second;
+  const std::string shared_by = shared_publication_of(added.what);
+  if (is_new) to.is_shared = !shared_by.empty() && options_.multicast.empty();
+  const auto [own, is_first] = to.publications.try_emplace(to.is_shared ? shared_by : "", to.newest);
+  if (is_first && to.publications.size() <= most_publishers) {
+    if (auto done = publish_topic(name, type, added.what, to); !done) return done;
+    own->second = to.newest;
+  } else if (const auto& first = publications_[own->second].type; !type.empty() && type != first) {
     remarks_.push_back("leaves out samples of '" + name + "' with type " + escaped(type.name) +
                        ": the topic is published with " + (first.empty() ? "no type" : "type " + escaped(first.name)));
     return {};
   }
-  place = known->second;
+  place = own->second;
   return {};
 }
 
-result play_output::register_topic(const std::string& name, const topic_options& options) {
-  result done = participant_.register_topic(name, options);
+result play_output::publish_topic(const std::string& name, const type_description& type,
+                                  const recording::channel& recorded, topic& to) {
+  topic_options options;
+  options.type = type;
+  options.shared = to.is_shared;
+  publication made{name, type, {}, nullptr};
+  if (to.is_shared) {
+    participant_options own = participant_for(options_);
+    const std::string publisher = metadata_of(recorded, "orc.publisher");
+    if (!publisher.empty() && publisher.size() <= wire::max_text) own.name = publisher;
+    made.by = std::make_unique<participant>(own);
+  }
+  participant& by = made.by ? *made.by : participant_;
+  if (auto done = register_topic(by, name, options); !done) return done;
+  made.to = by.publisher(name);
+  to.newest = publications_.size();
+  publications_.push_back(std::move(made));
+  return {};
+}
+
+result play_output::register_topic(participant& by, const std::string& name, const topic_options& options) {
+  result done = by.register_topic(name, options);
   if (done) return done;
   return {done.code(), "cannot publish '" + name + "': " + escaped(done.error().message())};
 }
 
 result play_output::add_topic(const std::string& name, const topic_options& options, publisher& made) {
   if (by_name_.contains(name)) return {errc::bad_argument, "the recording has a topic '" + name + "' already"};
-  if (auto done = register_topic(name, options); !done) return done;
+  if (auto done = register_topic(participant_, name, options); !done) return done;
   made = participant_.publisher(name);
   return {};
 }

@@ -1,7 +1,7 @@
 #include "record_buffer.h"
 
 #include <algorithm>
-#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace orc::cli {
@@ -57,13 +57,20 @@ void record_buffer::push(std::shared_ptr<record_block> filled) {
 }
 
 void record_buffer::remember(const record_block& expired) {
-  std::map<std::string_view, const record_sample*> last;
-  for (const record_sample& each : expired.samples) last[each.source->topic()] = &each;
-  for (const auto& [topic, each] : last) {
+  std::unordered_map<const record_source*, const record_sample*> last;
+  for (const record_sample& each : expired.samples) last[each.source.get()] = &each;
+  bool is_more_shared = false;
+  for (const auto& [source, each] : last) {
     record_sample own = each->share();
     own.detach();
-    before_.insert_or_assign(std::string(topic), std::move(own));
+    const auto [at, is_new] = before_.try_emplace(source->line());
+    // Several sources of a topic may be in one block.
+    if (is_new || at->second.received.steady_ns <= own.received.steady_ns) at->second = std::move(own);
+    is_more_shared = is_more_shared || (is_new && source->is_shared());
   }
+  if (!is_more_shared) return;
+  const std::int64_t now = expired.samples.back().received.steady_ns;
+  std::erase_if(before_, [now](const auto& each) { return each.second.source->has_ended_before(now); });
 }
 
 void record_buffer::note_missed(const std::string& topic, std::uint64_t count, std::int64_t after_ns,
@@ -98,7 +105,9 @@ record_buffer::portion record_buffer::pop(std::chrono::steady_clock::time_point 
 
 std::vector<std::shared_ptr<const record_block>> record_buffer::snapshot(std::vector<record_sample>& before) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [topic, each] : before_) before.push_back(each.share());
+  const std::int64_t begin = blocks_.empty() ? 0 : blocks_.front()->samples.front().received.steady_ns;
+  for (const auto& [line, each] : before_)
+    if (!each.source->has_ended_before(begin)) before.push_back(each.share());
   return {blocks_.begin(), blocks_.end()};
 }
 

@@ -59,7 +59,8 @@ class record_buffer {
   [[nodiscard]] portion pop(std::chrono::steady_clock::time_point until);
 
   // ---- black box; any thread ----
-  // All that is kept, oldest first. It stays. `before`: each topic's last sample from before that.
+  // All that is kept, oldest first. It stays. `before`: each topic's last sample from before that, of a shared topic
+  // that of each publisher that had not left.
   [[nodiscard]] std::vector<std::shared_ptr<const record_block>> snapshot(std::vector<record_sample>& before) const;
   // The losses since the last call.
   [[nodiscard]] portion take_losses();
@@ -86,7 +87,7 @@ class record_buffer {
   mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::deque<std::shared_ptr<record_block>> blocks_;
-  std::map<std::string, record_sample> before_;  // black box: the last sample of each topic that expired
+  std::map<std::string, record_sample> before_;  // black box: the last sample of each record_source::line that expired
   record_losses dropped_;
   record_losses missed_;
   counters counters_;

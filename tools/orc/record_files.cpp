@@ -111,6 +111,7 @@ result record_files::next_file(record_moment now) {
   finished_bytes_ += writer_->bytes();
   bytes_before_ += writer_->bytes();
   writer_.reset();
+  forget_ended(now.steady_ns);
   if (sources_.size() > max_known)
     std::erase_if(sources_, [](const auto& each) { return each.second.source.use_count() == 1; });
   if (auto made = create(now.steady_ns); !made) return made;
@@ -119,11 +120,25 @@ result record_files::next_file(record_moment now) {
   return {};
 }
 
+// The last sample of a publisher that left a shared topic begins no later file.
+void record_files::forget_ended(std::int64_t steady_ns) {
+  for (auto at = sources_.begin(); at != sources_.end();) {
+    const known_source& each = at->second;
+    if (!each.waiting.empty() || !each.source->has_ended_before(steady_ns)) {
+      ++at;
+      continue;
+    }
+    const auto last = last_.find(each.source->line());
+    if (last != last_.end() && last->second->source == each.source) last_.erase(last);
+    at = sources_.erase(at);
+  }
+}
+
 result record_files::repeat_last_samples(std::int64_t now_ns) {
-  for (auto& [topic, sample] : last_) {
-    if (!sample.source || !sample.source->keep_last()) continue;
-    auto appended = append(sample, known(sample.source), now_ns);
-    if (auto settled = settle(std::move(appended), sample); !settled) return settled;
+  for (const auto& [line, sample] : last_) {
+    if (!sample->source || !sample->source->keep_last()) continue;
+    auto appended = append(*sample, known(sample->source), now_ns);
+    if (auto settled = settle(std::move(appended), *sample); !settled) return settled;
   }
   return {};
 }
@@ -151,7 +166,9 @@ record_files::known_source& record_files::known(const std::shared_ptr<record_sou
   known_source& found = sources_[source.get()];
   if (!found.source) {
     found.source = source;
-    found.last = &last_[source->topic()];
+    auto& last = last_[source->line()];
+    if (!last) last = std::make_shared<record_sample>();
+    found.last = last;
   }
   return found;
 }

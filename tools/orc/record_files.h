@@ -27,7 +27,8 @@ struct record_progress {
   std::atomic<std::uint64_t> files{0};
 };
 
-// Each file starts with the last sample of every topic, so it stands alone. One thread at a time.
+// Each file starts with the last sample of every topic, of a shared one with that of every publisher, so it stands
+// alone. One thread at a time.
 class record_files {
  public:
   // `note` gets sentences for people.
@@ -60,7 +61,7 @@ class record_files {
     std::uint32_t version = 0;  // that the channel was made of
     unsigned file = 0;          // that has the channel; 0: none
     recording::channel_id channel = 0;
-    record_sample* last = nullptr;            // in last_
+    std::shared_ptr<record_sample> last;      // in last_, unless that was forgotten
     std::vector<record_sample> waiting = {};  // for its type
     std::int64_t patient_until_ns = 0;        // CLOCK_MONOTONIC; 0: it has no sample yet
   };
@@ -74,6 +75,7 @@ class record_files {
   [[nodiscard]] result next_file(record_moment now);
   [[nodiscard]] result close_file();
   void remove_if_empty();
+  void forget_ended(std::int64_t steady_ns);
   [[nodiscard]] result repeat_last_samples(std::int64_t now_ns);
   [[nodiscard]] bool waits(const known_source& from) const;
   [[nodiscard]] result set_aside(record_sample&& sample, known_source& from);
@@ -113,8 +115,8 @@ class record_files {
   std::unordered_map<const record_source*, known_source> sources_;
   std::vector<known_source*> waiting_;  // have samples that wait
   std::size_t waiting_bytes_ = 0;
-  std::map<std::string, record_sample> last_;  // by topic
-  record_losses dropped_;                      // not in the file yet
+  std::map<std::string, std::shared_ptr<record_sample>> last_;  // by record_source::line
+  record_losses dropped_;                                       // not in the file yet
   record_losses missed_;
   std::map<std::string, refusal> refused_;  // by topic; not in the file yet
   std::set<std::string> noted_;             // topics of which a refusal was said

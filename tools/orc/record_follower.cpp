@@ -28,6 +28,8 @@ constexpr std::size_t default_depth = 1024;  // of a topic whose samples nobody 
 constexpr std::size_t max_messages = 60;
 constexpr std::size_t most_pinned = 50;
 
+constexpr std::size_t most_publishers = 128;  // of a shared topic whose descriptions are kept: twice those at a time
+
 constexpr auto ask_interval = 100ms;  // for what the broker does not know yet
 constexpr auto patience = 1500ms;     // then a source is recorded with what is known of its type
 constexpr auto link_interval = 500ms;
@@ -55,7 +57,8 @@ participant_options participant_of(const record_options& options) {
   return own;
 }
 
-recording::channel channel_of(const std::string& topic, const publication_state& from, type_description type) {
+recording::channel channel_of(const std::string& topic, const publication_state& from, type_description type,
+                              bool is_shared = false) {
   recording::channel made;
   made.topic = topic;
   made.type = std::move(type);
@@ -64,6 +67,7 @@ recording::channel channel_of(const std::string& topic, const publication_state&
   made.metadata["orc.publisher"] = from.participant.name;
   made.metadata["orc.pid"] = std::to_string(from.participant.pid);
   made.metadata["orc.keep_last"] = from.keep_last ? "true" : "false";
+  if (is_shared) made.metadata["orc.shared"] = "true";
   return made;
 }
 
@@ -120,6 +124,8 @@ void record_follower::take(const directory_change& change) {
     if (!std::exchange(lost_, true)) note_("the broker does not answer: known topics go on, new ones have to wait");
   } else if (change.what == kind::topic && change.topic.publication) {
     follow(change.topic);
+  } else if (const auto known = topics_.find(change.topic.name); change.what == kind::topic && known != topics_.end()) {
+    replace_publishers(known->second, change.topic);
   }
 }
 
@@ -135,14 +141,42 @@ void record_follower::follow(const topic_state& topic) {
     each.subscription->published = {topic.publication->id, record_moment::now().wall_ns};
   }
   replace(each, *topic.publication);
+  replace_publishers(each, topic);
   // Asked for now, it is known when the first sample comes.
   type_description ignored;
   if (topic.publication->type) (void)find_type(*topic.publication->type, ignored);
+  for (const publication_state& other : topic.others)
+    if (other.type) (void)find_type(*other.type, ignored);
 }
 
 void record_follower::replace(followed& topic, const publication_state& found) {
   if (topic.publication.id != found.id) topic.former = std::move(topic.publication);
   topic.publication = found;
+}
+
+void record_follower::replace_publishers(followed& topic, const topic_state& found) {
+  if (found.publication) topic.is_shared = found.shared;
+  for (auto& [id, each] : topic.publishers) each.is_gone = true;
+  if (found.publication && found.shared) {
+    topic.publishers[found.publication->id] = {*found.publication, false};
+    for (const publication_state& each : found.others) topic.publishers[each.id] = {each, false};
+  }
+  // Those that are gone may still be in samples that wait for their types.
+  if (topic.publishers.size() > most_publishers)
+    std::erase_if(topic.publishers, [](const auto& each) { return each.second.is_gone; });
+  const std::int64_t now = record_moment::now().steady_ns;
+  record_subscription& from = *topic.subscription;
+  const std::lock_guard lock(from.mutex);
+  if (from.own.source && topic.is_shared && !from.own.source->has_ended_before(now)) from.own.source->set_ended(now);
+  for (auto& [number, each] : from.publishers) {
+    const auto known = topic.publishers.find(each.info.id);
+    const bool is_gone = known == topic.publishers.end() || known->second.is_gone;
+    // After a restart of the broker, publishers come back one after the other.
+    if (!is_gone)
+      each.stream.source->set_ended(0);
+    else if (!each.stream.source->has_ended_before(now))
+      each.stream.source->set_ended(now);
+  }
 }
 
 std::shared_ptr<record_subscription> record_follower::subscribe(const topic_state& topic) {
@@ -181,14 +215,15 @@ std::size_t record_follower::depth_for(const std::string& topic) {
 
 bool record_follower::describe(followed& topic, const std::string& name) {
   record_subscription& from = *topic.subscription;
-  const bool former_is_known = describe_former(topic, name);
+  const bool publishers_are_known = describe_publishers(topic, name);
+  const bool former_is_known = describe_former(topic, name) && publishers_are_known;
   std::shared_ptr<record_source> source;
   std::string before;
   std::string id;
   clock::time_point since;
   {
     const std::lock_guard lock(from.mutex);
-    source = from.source;
+    source = from.own.source;
     before = from.id_before;
     id = from.source_id;
     since = from.source_since;
@@ -203,7 +238,7 @@ bool record_follower::describe(followed& topic, const std::string& name) {
     }
     if (topic.publication.id == before && !is_late) return false;
     const std::lock_guard lock(from.mutex);
-    if (from.source != source) return false;
+    if (from.own.source != source) return false;
     from.source_id = topic.publication.id;
     from.published.id = topic.publication.id;
   } else if (topic.publication.id != id) {
@@ -243,6 +278,51 @@ bool record_follower::describe_former(followed& topic, const std::string& name) 
   return true;
 }
 
+bool record_follower::describe_publishers(followed& topic, const std::string& name) {
+  record_subscription& from = *topic.subscription;
+  std::vector<undescribed> open;
+  {
+    const std::lock_guard lock(from.mutex);
+    for (const auto& [number, each] : from.publishers)
+      if (!each.described) open.push_back({number, each.stream.source, each.info, each.since});
+  }
+  // The samples are here before the watch reports their publications.
+  const auto is_new = [&](const undescribed& each) { return !topic.publishers.contains(each.info.id); };
+  topic_state state;
+  if (!lost_ && std::any_of(open.begin(), open.end(), is_new) && directory_.describe(name, state))
+    replace_publishers(topic, state);
+  std::size_t done = 0;
+  for (const undescribed& each : open) {
+    if (!describe_publisher(topic, name, each)) continue;
+    ++done;
+    const std::lock_guard lock(from.mutex);
+    const auto known = from.publishers.find(each.number);
+    if (known != from.publishers.end()) known->second.described = true;
+  }
+  return done == open.size();
+}
+
+// True: nothing is left to do for this publisher.
+bool record_follower::describe_publisher(followed& topic, const std::string& name, const undescribed& which) {
+  const bool is_late = clock::now() - which.since > patience;
+  publication_state of;
+  const auto known = topic.publishers.find(which.info.id);
+  if (known != topic.publishers.end()) {
+    of = known->second.publication;
+  } else if (is_late) {
+    of.id = which.info.id;
+    of.participant.name = which.info.name;
+    of.participant.pid = which.info.pid;
+  } else {
+    return false;
+  }
+  type_description type;
+  const bool found = !of.type || find_type(*of.type, type);
+  if (found || is_late) which.source->describe(channel_of(name, of, std::move(type), true), of.keep_last);
+  if (known == topic.publishers.end() || known->second.is_gone) which.source->set_ended(record_moment::now().steady_ns);
+  return found;
+}
+
 bool record_follower::find_type(const topic_type& which, type_description& found) {
   if (const auto known = types_.find(which.hash); known != types_.end()) {
     found = known->second;
@@ -261,7 +341,10 @@ bool record_follower::find_type(const topic_type& which, type_description& found
 void record_follower::look_at_links() {
   for (auto& [name, each] : topics_) {
     const link_info link = each.subscription->link.link();
-    if (link.connected) each.subscription->in_shared_memory = link.transport == transport::shm;
+    if (each.is_shared)
+      each.subscription->in_shared_memory = true;  // as far as is known: each publisher has a link
+    else if (link.connected)
+      each.subscription->in_shared_memory = link.transport == transport::shm;
   }
   look_at_links_at_ = clock::now() + link_interval;
 }

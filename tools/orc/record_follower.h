@@ -43,21 +43,40 @@ class record_follower {
   [[nodiscard]] std::size_t topics() const noexcept { return topics_.size(); }
 
  private:
+  // A publication of a shared topic.
+  struct publisher_state {
+    publication_state publication;
+    bool is_gone = false;
+  };
   struct followed {
     std::shared_ptr<record_subscription> subscription;
     publication_state publication;  // as the broker reported it last; empty id: none yet
     publication_state former;       // the one before
+    bool is_shared = false;
+    std::map<std::string, publisher_state> publishers;  // of a shared topic, by the ids of their publications
+  };
+
+  // A publisher of a shared topic of which not everything is known.
+  struct undescribed {
+    std::uint32_t number;  // in record_subscription::publishers
+    std::shared_ptr<record_source> source;
+    publisher_info info;
+    clock::time_point since;
   };
 
   void take(const directory_change& change);
   void follow(const topic_state& topic);
   // The broker reports this publication of a topic.
   static void replace(followed& topic, const publication_state& found);
+  // The broker reports these publishers of a topic.
+  static void replace_publishers(followed& topic, const topic_state& found);
   [[nodiscard]] std::shared_ptr<record_subscription> subscribe(const topic_state& topic);
   [[nodiscard]] std::size_t depth_for(const std::string& topic);
   // True: nothing is left to do for this topic.
   [[nodiscard]] bool describe(followed& topic, const std::string& name);
   [[nodiscard]] bool describe_former(followed& topic, const std::string& name);
+  [[nodiscard]] bool describe_publishers(followed& topic, const std::string& name);
+  [[nodiscard]] bool describe_publisher(followed& topic, const std::string& name, const undescribed& which);
   // False: the broker does not have the schema yet. `found` has what is known then.
   [[nodiscard]] bool find_type(const topic_type& which, type_description& found);
   void look_at_links();

@@ -17,6 +17,10 @@ namespace {
 // So many samples of one topic in a row: then it is the others' turn.
 constexpr int turn = 256;
 
+// Publishers of one shared topic that are remembered: twice as many as can share it at a time. One that is forgotten
+// and sends again gets another channel.
+constexpr std::size_t most_publishers = 128;
+
 // What was sent before the signal may be on its way so long.
 constexpr auto settling = std::chrono::milliseconds(50);
 
@@ -106,11 +110,12 @@ bool record_receiver::drain(record_subscription& from) {
 void record_receiver::take(record_subscription& from, message&& sample) {
   const record_moment now = record_moment::now();
   record_sample one;
-  one.source = source_of(from, sample);
+  record_stream& stream = sample.publisher() != 0 ? shared_stream_of(from, sample) : stream_of(from, sample);
+  one.source = stream.source;
   if (sample.missed() != 0)
-    to_.note_missed(from.topic, sample.missed(), from.last_ns == 0 ? now.wall_ns : from.last_ns, now.wall_ns);
-  from.last_sequence = sample.sequence();
-  from.last_ns = now.wall_ns;
+    to_.note_missed(from.topic, sample.missed(), stream.last_ns == 0 ? now.wall_ns : stream.last_ns, now.wall_ns);
+  stream.last_sequence = sample.sequence();
+  stream.last_ns = now.wall_ns;
   one.size = sample.size();
   one.sequence = sample.sequence();
   one.stamp_ns = sample.stamp_ns();
@@ -126,27 +131,47 @@ void record_receiver::take(record_subscription& from, message&& sample) {
 }
 
 // A message does not name its publication. Another one begins where the numbers do not go on, or with a sample that was
-// sent after the broker reported another one. All publishers of a shared topic have one source.
-std::shared_ptr<record_source> record_receiver::source_of(record_subscription& from, const message& sample) {
+// sent after the broker reported another one.
+record_stream& record_receiver::stream_of(record_subscription& from, const message& sample) {
   const std::lock_guard lock(from.mutex);
-  const bool goes_on = sample.sequence() == from.last_sequence + 1 + sample.missed();
+  record_stream& own = from.own;
+  const bool goes_on = sample.sequence() == own.last_sequence + 1 + sample.missed();
   const bool replaced = !from.source_id.empty() && from.published.id != from.source_id && !from.published.id.empty() &&
                         sample.stamp_ns() > from.published.seen_ns;
-  const bool is_shared = sample.publisher() != 0;
-  if (from.source && (is_shared || (goes_on && !replaced))) return from.source;
-  if (from.source && from.source->version() == 0) {
+  if (own.source && goes_on && !replaced) return own;
+  if (own.source && own.source->version() == 0) {
     // When a publisher restarts again and again before the broker is asked, one source stands for several.
-    if (from.former) return from.source;
-    from.former = from.source;
+    if (from.former) return own;
+    from.former = own.source;
     from.former_id = from.source_id.empty() ? from.id_at_first : from.source_id;
   }
-  if (from.source) from.id_before = from.source_id.empty() ? from.id_at_first : from.source_id;
+  if (own.source) from.id_before = from.source_id.empty() ? from.id_at_first : from.source_id;
   from.source_id.clear();
   from.id_at_first = from.published.id;
-  from.source = std::make_shared<record_source>(from.topic, ++sources_);
+  own.source = std::make_shared<record_source>(from.topic, ++sources_);
   from.source_since = std::chrono::steady_clock::now();
   on_new_source_();
-  return from.source;
+  return own;
+}
+
+// A message of a shared topic names its publication.
+record_stream& record_receiver::shared_stream_of(record_subscription& from, const message& sample) {
+  const std::lock_guard lock(from.mutex);
+  const auto known = from.publishers.find(sample.publisher());
+  if (known != from.publishers.end()) return known->second.stream;
+  if (from.publishers.size() >= most_publishers) {
+    const auto silent_longest = std::min_element(
+        from.publishers.begin(), from.publishers.end(),
+        [](const auto& a, const auto& b) { return a.second.stream.last_ns < b.second.stream.last_ns; });
+    from.publishers.erase(silent_longest);
+  }
+  record_publisher& added = from.publishers[sample.publisher()];
+  added.info = from.link.publisher_of(sample);
+  if (added.info.id.empty()) added.info.id = std::to_string(sample.publisher());  // it is forgotten already
+  added.stream.source = std::make_shared<record_source>(from.topic, ++sources_, added.info.id);
+  added.since = std::chrono::steady_clock::now();
+  on_new_source_();
+  return added.stream;
 }
 
 }  // namespace orc::cli

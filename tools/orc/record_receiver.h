@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,22 @@ struct record_publication {
   std::int64_t seen_ns = 0;  // the wall clock when this was known: its samples are not older
 };
 
+// Samples that one publisher numbers. `source` is guarded by the subscription's mutex, the rest is the receiving
+// thread's.
+struct record_stream {
+  std::shared_ptr<record_source> source = {};  // of the newest sample; null: none yet
+  std::uint64_t last_sequence = 0;
+  std::int64_t last_ns = 0;  // receive time of it
+};
+
+// A publisher of a shared topic.
+struct record_publisher {
+  record_stream stream = {};
+  publisher_info info = {};
+  std::chrono::steady_clock::time_point since = {};
+  bool described = false;  // everything is known of its source
+};
+
 // One topic. The thread that asks the broker and the receiving thread share it.
 class record_subscription {
  public:
@@ -41,20 +58,17 @@ class record_subscription {
   // ---- guarded by `mutex` ----
   std::mutex mutex;
   record_publication published;           // as the broker reported it last
-  std::shared_ptr<record_source> source;  // of the newest sample; null: none yet
+  record_stream own;                      // of an exclusive topic
   std::string source_id;                  // its publication; empty: not known yet
   std::string id_at_first;                // the reported publication when its first sample came
   std::string id_before;                  // the publication before that
   std::shared_ptr<record_source> former;  // that another one followed before anything was known of it; null: none
   std::string former_id;                  // its publication
   std::chrono::steady_clock::time_point source_since;
+  std::map<std::uint32_t, record_publisher> publishers;  // of a shared topic, by message::publisher()
 
   // ---- the thread that asks the broker ----
   std::uint64_t described = 0;  // number of the source of which everything is known
-
-  // ---- receiving thread ----
-  std::uint64_t last_sequence = 0;
-  std::int64_t last_ns = 0;  // receive time of it
 };
 
 // Never waits for the disk or the broker.
@@ -81,7 +95,9 @@ class record_receiver {
   // True: more may be there.
   bool drain(record_subscription& from);
   void take(record_subscription& from, message&& sample);
-  [[nodiscard]] std::shared_ptr<record_source> source_of(record_subscription& from, const message& sample);
+  // The stream that the sample belongs to, with its source.
+  [[nodiscard]] record_stream& stream_of(record_subscription& from, const message& sample);
+  [[nodiscard]] record_stream& shared_stream_of(record_subscription& from, const message& sample);
 
   record_buffer& to_;
   const bool keep_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "orc/recording/sample.h"
+#include "shared_channel.h"
 
 namespace orc::cli {
 
@@ -17,9 +18,14 @@ namespace orc::cli {
 // thread waits for that for a while.
 class record_source {
  public:
-  record_source(std::string topic, std::uint64_t number) : topic_(std::move(topic)), number_(number) {}
+  // `publication`: its id when the topic is shared, else empty.
+  record_source(std::string topic, std::uint64_t number, std::string publication = {})
+      : topic_(std::move(topic)), publication_(std::move(publication)), number_(number) {}
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  // As line_of the channel.
+  [[nodiscard]] std::string line() const { return line_of(topic_, publication_); }
+  [[nodiscard]] bool is_shared() const noexcept { return !publication_.empty(); }
   // Different for each source of one run, from 1.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
@@ -31,6 +37,13 @@ class record_source {
   }
   // False: samples of this topic are dangerous when they are old, so no later file starts with one.
   [[nodiscard]] bool keep_last() const noexcept { return keep_last_.load(std::memory_order_relaxed); }
+
+  // Any thread. When the publication left a topic that is shared, or became so, by CLOCK_MONOTONIC; 0: it is there.
+  void set_ended(std::int64_t steady_ns) noexcept { ended_ns_.store(steady_ns, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_ended_before(std::int64_t steady_ns) const noexcept {
+    const std::int64_t ended = ended_ns_.load(std::memory_order_relaxed);
+    return ended != 0 && ended < steady_ns;
+  }
 
   void describe(recording::channel known, bool keep_last) {
     {
@@ -52,11 +65,13 @@ class record_source {
 
  private:
   const std::string topic_;
+  const std::string publication_;
   const std::uint64_t number_;
   mutable std::mutex mutex_;
   mutable std::condition_variable known_;
   std::atomic<std::uint32_t> version_{0};
   std::atomic<bool> keep_last_{true};
+  std::atomic<std::int64_t> ended_ns_{0};
   recording::channel channel_;  // guarded by mutex_
 };
 

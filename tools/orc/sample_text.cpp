@@ -5,6 +5,7 @@
 #include "text.h"
 #include "tools/command_line/words.h"
 #include "tools/support/json.h"
+#include "topic_text.h"
 
 namespace orc::cli {
 
@@ -43,17 +44,23 @@ std::string with(const json_value& json, const char* name, const std::string& va
 
 }  // namespace
 
-sample_labels labels_of(const std::string& topic, const message& sample) {
+sample_labels labels_of(const std::string& topic, const message& sample, const publisher_info& from) {
   const std::int64_t age_ns = sample.age_ns();
-  return {topic,
-          "seq=" + std::to_string(sample.sequence()) + " age_us=" + fixed(static_cast<double>(age_ns) / 1e3, 1) +
-              " size=" + std::to_string(sample.size()) + " missed=" + std::to_string(sample.missed()),
-          {{"topic", topic},
-           {"sequence", sample.sequence()},
-           {"stamp_ns", sample.stamp_ns()},
-           {"age_ns", age_ns},
-           {"missed", sample.missed()},
-           {"size", sample.size()}}};
+  sample_labels made{topic,
+                     "seq=" + std::to_string(sample.sequence()) +
+                         " age_us=" + fixed(static_cast<double>(age_ns) / 1e3, 1) +
+                         " size=" + std::to_string(sample.size()) + " missed=" + std::to_string(sample.missed()),
+                     {{"topic", topic},
+                      {"sequence", sample.sequence()},
+                      {"stamp_ns", sample.stamp_ns()},
+                      {"age_ns", age_ns},
+                      {"missed", sample.missed()},
+                      {"size", sample.size()}}};
+  if (sample.publisher() == 0) return made;
+  const participant_state by{.id = {}, .name = from.name, .host = from.host, .pid = from.pid, .library = {}};
+  made.line = "publisher=" + participant_text(by) + " " + made.line;
+  made.json["publisher"] = json_of(by);
+  return made;
 }
 
 sample_labels labels_of(const std::string& topic, const recording::sample& sample, std::int64_t first_ns) {

@@ -9,6 +9,7 @@
 #include "number_layout.h"
 #include "orc/message.h"
 #include "orc/recording/sample.h"
+#include "orc/subscriber.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {
@@ -26,7 +27,8 @@ struct sample_labels {
   json_value json;   // the same, with the topic
 };
 
-[[nodiscard]] sample_labels labels_of(const std::string& topic, const message& sample);
+// `from`: the publisher of a sample of a shared topic, which the labels then name ("publisher=gate (4711)").
+[[nodiscard]] sample_labels labels_of(const std::string& topic, const message& sample, const publisher_info& from);
 // "t=12.345678 topic=arm/state seq=12 size=5": seconds since `first_ns`.
 [[nodiscard]] sample_labels labels_of(const std::string& topic, const recording::sample& sample, std::int64_t first_ns);
 

@@ -164,7 +164,12 @@ std::span<const top_column<host>> columns_of(const host*) {
   return all;
 }
 
-std::string search_text(const topic& t) { return t.name + '\n' + type_name(t) + '\n' + publisher_text(t); }
+std::string search_text(const topic& t) {
+  std::string text = t.name + '\n' + type_name(t) + '\n' + publisher_text(t);
+  for (const auto& each : t.shared_by)
+    text += '\n' + participant_text(each.publisher) + (each.type ? '\n' + each.type->name : "");
+  return text;
+}
 
 std::string search_text(const participant& p) {
   return participant_text(p.participant) + '\n' + host_text(p.participant.host);
@@ -174,6 +179,9 @@ std::string search_text(const host& h) { return h.id + '\n' + host_text(h.id); }
 
 bool belongs_to(const topic& t, const std::string& participant) noexcept {
   if (t.publisher && t.publisher->id == participant) return true;
+  if (std::any_of(t.shared_by.begin(), t.shared_by.end(),
+                  [&](const auto& each) { return each.publisher.id == participant; }))
+    return true;
   return std::any_of(t.subscriptions.begin(), t.subscriptions.end(),
                      [&](const auto& each) { return each.subscriber.id == participant; });
 }

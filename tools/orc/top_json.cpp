@@ -41,7 +41,24 @@ json_value object_of(const view::subscription_figures& subscription) {
   return made;
 }
 
+json_value object_of(const view::publication_figures& publication) {
+  return {{"id", publication.id},
+          {"publisher", object_of(publication.publisher)},
+          {"type", publication.type ? json_of(*publication.type) : json_value()},
+          {"rate_hz", known(publication.rate_hz)},
+          {"jitter_ns", known(publication.jitter)},
+          {"bytes_per_s", known(publication.bytes_per_s)},
+          {"age_ns", known(publication.age)},
+          {"sent", publication.sent},
+          {"bytes", publication.bytes},
+          {"dropped", publication.dropped},
+          {"dropped_per_s", known(publication.dropped_per_s)},
+          {"readers", publication.readers}};
+}
+
 json_value object_of(const view::topic_figures& topic) {
+  json_value shared_by = json_value::array();
+  for (const auto& each : topic.shared_by) shared_by.push_back(object_of(each));
   json_value subscriptions = json_value::array();
   for (const auto& each : topic.subscriptions) subscriptions.push_back(object_of(each));
   json_value offered = json_value::array();
@@ -61,6 +78,7 @@ json_value object_of(const view::topic_figures& topic) {
           {"missed", topic.missed},
           {"missed_per_s", known(topic.missed_per_s)},
           {"readers", topic.readers},
+          {"shared_by", std::move(shared_by)},
           {"subscriber_count", topic.subscribers},
           {"subscriptions", std::move(subscriptions)}};
 }

@@ -42,11 +42,20 @@ std::string counted_text(const std::optional<double>& per_s, std::uint64_t all) 
   return (per_s ? rate_text(per_s) + "/s, " : std::string()) + count_text(all) + " in all";
 }
 
-std::string endpoints_text(const view::topic_figures& topic) {
+std::string endpoints_text(const std::vector<endpoint>& endpoints) {
   std::string text;
-  for (const endpoint& each : topic.endpoints)
+  for (const endpoint& each : endpoints)
     text += "  " + std::string(to_string(each.transport)) + " at " + escaped(each.address) + "\n";
   return text.empty() ? "  none\n" : text;
+}
+
+std::string publisher_text(const view::publication_figures& of) {
+  std::string text = "  " + participant_text(of.publisher) + ": " + rate_text(of.rate_hz) + " Hz, " +
+                     bandwidth_text(of.bytes_per_s) + ", jitter " + span_text(of.jitter) + ", sent " +
+                     count_text(of.sent) + ", dropped " + count_text(of.dropped) + ", age " + span_text(of.age) + "\n";
+  for (const endpoint& each : of.endpoints)
+    text += "      " + std::string(to_string(each.transport)) + " at " + escaped(each.address) + "\n";
+  return text;
 }
 
 std::string link_text(const view::subscription_figures& link) {
@@ -195,7 +204,14 @@ void top_opened::add_to_body(std::string_view text, std::size_t columns) {
 
 std::string top_opened::links_text() const {
   if (row_ == nullptr) return {};
-  std::string text = "publisher listens at\n" + endpoints_text(*row_) + "subscribers\n";
+  std::string text;
+  if (row_->shared_by.empty()) {
+    text = "publisher listens at\n" + endpoints_text(row_->endpoints);
+  } else {
+    text = "publishers\n";
+    for (const auto& each : row_->shared_by) text += publisher_text(each);
+  }
+  text += "subscribers\n";
   for (const auto& each : row_->subscriptions) text += link_text(each);
   if (row_->subscriptions.size() < row_->subscribers)
     text += "  … " + std::to_string(row_->subscribers - row_->subscriptions.size()) + " more\n";

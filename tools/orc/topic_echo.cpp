@@ -83,7 +83,7 @@ class echo_command {
     while (!stop_.raised()) {
       const message sample = from.recv(next_wait_ms(quiet_since));
       if (sample) {
-        if (!show(sample))
+        if (!show(from, sample))
           return printer_.wrong_field() ? exit_code::usage : out_.failed() ? exit_code::failed : exit_code::ok;
         if (++shown_ == wanted_) return exit_code::ok;
         quiet_since = clock::now();
@@ -125,8 +125,9 @@ class echo_command {
     return found ? types_.add_lcm(*found) : result(found.error());
   }
 
-  bool show(const message& sample) {
-    const sample_labels labels = labels_of(options_.topic, sample);
+  bool show(const subscriber& from, const message& sample) {
+    const sample_labels labels =
+        labels_of(options_.topic, sample, sample.publisher() == 0 ? publisher_info() : from.publisher_of(sample));
     if (options_.print.shows_bytes()) return printer_.show(labels, sample.bytes(), nullptr, {});
     if (sample.publisher() == 0 && sample.sequence() <= last_sequence_) types_.look_again();  // the publisher restarted
     last_sequence_ = sample.sequence();

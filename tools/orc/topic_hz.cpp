@@ -1,9 +1,11 @@
 // orc topic hz
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absent_topic.h"
 #include "common_options.h"
@@ -36,34 +38,41 @@ struct rate {
   std::uint64_t samples;
   std::uint64_t bytes;
   publication_counters now;
+  std::optional<participant_state> publisher = {};  // of a shared topic
 };
 
 std::optional<rate> difference(const publication_counters& before, const publication_counters& now) {
   if (now.sampled_ns <= before.sampled_ns || now.sent < before.sent || now.bytes < before.bytes) {
     return std::nullopt;
   }
-  return rate{static_cast<double>(now.sampled_ns - before.sampled_ns) / 1e9, now.sent - before.sent,
-              now.bytes - before.bytes, now};
+  return rate{static_cast<double>(now.sampled_ns - before.sampled_ns) / 1e9,
+              now.sent - before.sent,
+              now.bytes - before.bytes,
+              now,
+              {}};
 }
 
 std::string text_line(const rate& r) {
   const auto samples = static_cast<double>(r.samples);
   const auto bytes = static_cast<double>(r.bytes);
-  return "rate=" + fixed(samples / r.interval_s, 1) + "Hz bandwidth=" + fixed(bytes / r.interval_s, 0) +
+  return (r.publisher ? "publisher=" + participant_text(*r.publisher) + " " : "") +
+         "rate=" + fixed(samples / r.interval_s, 1) + "Hz bandwidth=" + fixed(bytes / r.interval_s, 0) +
          "B/s size=" + fixed(r.samples == 0 ? 0 : bytes / samples, 0) + "B readers=" + std::to_string(r.now.readers) +
          " sent=" + std::to_string(r.now.sent) + " dropped=" + std::to_string(r.now.dropped);
 }
 
 std::string json_line(const std::string& topic, const rate& r) {
-  return to_text({{"topic", topic},
-                  {"rate_hz", static_cast<double>(r.samples) / r.interval_s},
-                  {"bytes_per_s", static_cast<double>(r.bytes) / r.interval_s},
-                  {"interval_s", r.interval_s},
-                  {"samples", r.samples},
-                  {"bytes", r.bytes},
-                  {"sent", r.now.sent},
-                  {"dropped", r.now.dropped},
-                  {"readers", r.now.readers}});
+  json_value line = {{"topic", topic},
+                     {"rate_hz", static_cast<double>(r.samples) / r.interval_s},
+                     {"bytes_per_s", static_cast<double>(r.bytes) / r.interval_s},
+                     {"interval_s", r.interval_s},
+                     {"samples", r.samples},
+                     {"bytes", r.bytes},
+                     {"sent", r.now.sent},
+                     {"dropped", r.now.dropped},
+                     {"readers", r.now.readers}};
+  if (r.publisher) line["publisher"] = json_of(*r.publisher);
+  return to_text(line);
 }
 
 class hz_command {
@@ -82,9 +91,9 @@ class hz_command {
           return exit_code_of(asked);
         }
         pause(text_of(asked));
-      } else if (const auto found = rate_of(state)) {
-        if (!out_.line(options_.common.json ? json_line(options_.topic, *found) : text_line(*found))) break;
-        if (++printed == options_.count) return exit_code::ok;
+      } else if (const auto found = rates_of(state); !found.empty()) {
+        if (!print(found, printed)) break;
+        if (printed == options_.count) return exit_code::ok;
       } else if (!measured_) {
         out_.note(absence_text(options_.topic, directory_));
         return exit_code::no_topic;
@@ -96,24 +105,43 @@ class hz_command {
   }
 
  private:
+  // False: the output takes no more.
+  bool print(const std::vector<rate>& rates, std::uint64_t& printed) {
+    for (const rate& each : rates) {
+      if (!out_.line(options_.common.json ? json_line(options_.topic, each) : text_line(each))) return false;
+      if (++printed == options_.count) break;
+    }
+    return true;
+  }
+
   // What happened to a topic that was there is said once; the watch goes on, since programs and brokers restart.
   void pause(const std::string& why) {
     if (!paused_) out_.note(why + "; waiting");
     paused_ = true;
   }
 
-  std::optional<rate> rate_of(const topic_state& state) {
+  // Of each publisher that has reported since the last call.
+  std::vector<rate> rates_of(const topic_state& state) {
     if (!state.publication) {
       if (measured_) pause("no publisher of '" + options_.topic + "' now");
-      return std::nullopt;
+      return {};
     }
     measured_ = true;
     paused_ = false;
-    const auto& counters = state.publication->counters;
-    if (!counters) return std::nullopt;
-    const bool same = std::exchange(publication_, state.publication->id) == state.publication->id;
-    auto found = last_ && same ? difference(*last_, *counters) : std::nullopt;
-    last_ = counters;
+    std::vector<rate> found;
+    std::map<std::string, publication_counters> now;
+    const auto take = [&](const publication_state& each) {
+      if (!each.counters) return;
+      now.emplace(each.id, *each.counters);
+      const auto before = last_.find(each.id);
+      auto made = before != last_.end() ? difference(before->second, *each.counters) : std::nullopt;
+      if (!made) return;
+      if (state.shared) made->publisher = each.participant;
+      found.push_back(*std::move(made));
+    };
+    take(*state.publication);
+    for (const publication_state& each : state.others) take(each);
+    last_ = std::move(now);
     return found;
   }
 
@@ -121,9 +149,8 @@ class hz_command {
   console out_;
   const detail::stop_signal stop_;
   directory directory_;
-  std::string publication_;  // that last_ is of
-  std::optional<publication_counters> last_;
-  bool measured_ = false;  // there was a publication
+  std::map<std::string, publication_counters> last_;  // by the ids of the publications
+  bool measured_ = false;                             // there was a publication
   bool paused_ = false;
 };
 
@@ -132,7 +159,9 @@ class hz_command {
 void add_topic_hz(CLI::App& topic, int& exit_code) {
   auto options = std::make_shared<hz_options>();
   CLI::App* command = topic.add_subcommand(
-      "hz", "Rate and bandwidth of a topic once a second, from the publisher's own counters, without subscribing");
+      "hz",
+      "Rate and bandwidth of a topic once a second, for each publisher of a shared one, from the publisher's own "
+      "counters, without subscribing");
   add_topic_argument(*command, options->topic);
   command->add_option("-n,--count", options->count, "End after N lines (default: Ctrl-C ends it, exit code 0)")
       ->type_name("N")

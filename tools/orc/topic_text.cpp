@@ -22,6 +22,10 @@ json_value json_of(const topic_type& type) {
           {"schema_bytes", type.schema_size}};
 }
 
+json_value json_of(const participant_state& who) {
+  return {{"program", who.name}, {"pid", who.pid}, {"host", who.host}};
+}
+
 namespace {
 
 json_value json_of(const publication_counters& counters) {

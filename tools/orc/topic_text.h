@@ -27,6 +27,9 @@ namespace orc::cli {
 // "0x0123456789abcdef".
 [[nodiscard]] std::string hash_text(std::uint64_t hash);
 
+// Program, pid and host.
+[[nodiscard]] json_value json_of(const participant_state& who);
+
 // One type as an object.
 [[nodiscard]] json_value json_of(const topic_type& type);
 

@@ -39,6 +39,25 @@ struct transport_use {
   bool operator==(const transport_use&) const = default;
 };
 
+// One publisher of a shared topic. The figures are as those of topic_figures.
+struct publication_figures {
+  std::string id = {};
+  participant_state publisher = {};
+  std::optional<topic_type> type = {};
+  std::vector<endpoint> endpoints = {};
+  std::optional<double> rate_hz = {};
+  std::optional<double> bytes_per_s = {};
+  std::optional<std::chrono::nanoseconds> jitter = {};
+  std::optional<std::chrono::nanoseconds> age = {};
+  std::uint64_t sent = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;
+  std::optional<double> dropped_per_s = {};
+  std::uint32_t readers = 0;
+};
+
+// Of a shared topic, the figures are sums over its publishers; there is no jitter, and the age is that of the newest
+// sample of all. Publication, publisher, type and endpoints are those of the first.
 struct topic_figures {
   std::string name = {};
   std::string publication = {};                         // its id; empty: no participant publishes the topic
@@ -59,6 +78,7 @@ struct topic_figures {
   std::uint64_t missed = 0;  // samples that the listed subscriptions never received, in sum
   std::optional<double> missed_per_s = {};
   std::uint32_t readers = 0;                             // links up
+  std::vector<publication_figures> shared_by = {};       // all publishers of a shared topic
   std::size_t subscribers = 0;                           // all of them
   std::vector<subscription_figures> subscriptions = {};  // at most max_described if there are more
 };

@@ -29,17 +29,8 @@ class sums {
   }
 
   void add(const topic_figures& topic) {
-    if (topic.publisher) {
-      traffic out;
-      out.sent_hz = topic.rate_hz.value_or(0);
-      out.sent_bytes_per_s = topic.bytes_per_s.value_or(0);
-      out.dropped_per_s = topic.dropped_per_s.value_or(0);
-      out.dropped = topic.dropped;
-      if (participant_figures* const by = find(topic.publisher->id)) {
-        ++by->published;
-        by->sum += out;
-      }
-    }
+    for (const publication_figures& each : topic.shared_by) add_sent(each.publisher.id, each);
+    if (topic.shared_by.empty() && topic.publisher) add_sent(topic.publisher->id, topic);
     for (const subscription_figures& each : topic.subscriptions) {
       participant_figures* const by = find(each.subscriber.id);
       if (by == nullptr) continue;
@@ -70,6 +61,18 @@ class sums {
   }
 
  private:
+  template <class Figures>
+  void add_sent(const std::string& publisher, const Figures& of) {
+    participant_figures* const by = find(publisher);
+    if (by == nullptr) return;
+    traffic out;
+    out.sent_hz = of.rate_hz.value_or(0);
+    out.sent_bytes_per_s = of.bytes_per_s.value_or(0);
+    out.dropped_per_s = of.dropped_per_s.value_or(0);
+    out.dropped = of.dropped;
+    ++by->published;
+    by->sum += out;
+  }
   [[nodiscard]] participant_figures* find(const std::string& id) {
     const auto at = index_.find(id);
     return at == index_.end() ? nullptr : &participants_[at->second];
@@ -81,6 +84,11 @@ class sums {
 
 void add(std::optional<double>& sum, const std::optional<double>& more) {
   if (more) sum = sum.value_or(0) + *more;
+}
+
+void offer(std::vector<orc::transport>& all, const std::vector<endpoint>& endpoints) {
+  for (const endpoint& each : endpoints)
+    if (std::find(all.begin(), all.end(), each.transport) == all.end()) all.push_back(each.transport);
 }
 
 void count(std::vector<transport_use>& uses, orc::transport used) {
@@ -134,35 +142,56 @@ subscription_figures system_meter::figures_of(subscription_state&& subscription)
   return figures;
 }
 
+publication_figures system_meter::figures_of(publication_state&& publication) {
+  publication_figures figures;
+  bool measured = false;
+  if (const auto& counters = publication.counters) {
+    publication_meter& meter = meter_of(publications_, publication.id);
+    meter.take(*counters);
+    measured = meter.is_measured();
+    figures.rate_hz = meter.rate_hz();
+    figures.bytes_per_s = meter.bytes_per_s();
+    figures.jitter = meter.jitter();
+    figures.age = meter.age();
+    figures.dropped_per_s = meter.dropped_per_s();
+    figures.sent = counters->sent;
+    figures.bytes = counters->bytes;
+    figures.dropped = counters->dropped;
+    figures.readers = counters->readers;
+  }
+  rates_known_ = rates_known_ && measured;
+  figures.id = std::move(publication.id);
+  figures.publisher = std::move(publication.participant);
+  figures.type = std::move(publication.type);
+  figures.endpoints = std::move(publication.endpoints);
+  return figures;
+}
+
 topic_figures system_meter::figures_of(topic_state&& topic) {
   topic_figures figures;
   figures.name = std::move(topic.name);
   figures.subscribers = topic.subscription_count;
-  if (auto& from = topic.publication) {
-    bool measured = false;
-    if (const auto& counters = from->counters) {
-      publication_meter& meter = meter_of(publications_, from->id);
-      meter.take(*counters);
-      measured = meter.is_measured();
-      figures.rate_hz = meter.rate_hz();
-      figures.bytes_per_s = meter.bytes_per_s();
-      figures.jitter = meter.jitter();
-      figures.age = meter.age();
-      figures.dropped_per_s = meter.dropped_per_s();
-      figures.sent = counters->sent;
-      figures.bytes = counters->bytes;
-      figures.dropped = counters->dropped;
-      figures.readers = counters->readers;
+  if (topic.publication) {
+    std::vector<publication_figures> all;
+    all.push_back(figures_of(std::move(*topic.publication)));
+    for (publication_state& each : topic.others) all.push_back(figures_of(std::move(each)));
+    for (const publication_figures& each : all) {
+      add(figures.rate_hz, each.rate_hz);
+      add(figures.bytes_per_s, each.bytes_per_s);
+      add(figures.dropped_per_s, each.dropped_per_s);
+      if (each.age) figures.age = std::min(figures.age.value_or(*each.age), *each.age);
+      figures.sent += each.sent;
+      figures.bytes += each.bytes;
+      figures.dropped += each.dropped;
+      figures.readers = std::max(figures.readers, each.readers);
+      offer(figures.offered, each.endpoints);
     }
-    rates_known_ = rates_known_ && measured;
-    figures.publication = std::move(from->id);
-    figures.publisher = std::move(from->participant);
-    figures.type = std::move(from->type);
-    figures.endpoints = std::move(from->endpoints);
-    for (const endpoint& each : figures.endpoints) {
-      if (std::find(figures.offered.begin(), figures.offered.end(), each.transport) == figures.offered.end())
-        figures.offered.push_back(each.transport);
-    }
+    if (!topic.shared) figures.jitter = all.front().jitter;
+    figures.publication = all.front().id;
+    figures.publisher = all.front().publisher;
+    figures.type = all.front().type;
+    figures.endpoints = all.front().endpoints;
+    if (topic.shared) figures.shared_by = std::move(all);
   }
   figures.subscriptions.reserve(topic.subscriptions.size());
   for (subscription_state& each : topic.subscriptions) {

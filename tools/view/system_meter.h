@@ -32,6 +32,7 @@ class system_meter {
   template <class Meter>
   [[nodiscard]] Meter& meter_of(by_id<Meter>& all, const std::string& id);
   [[nodiscard]] topic_figures figures_of(topic_state&& topic);
+  [[nodiscard]] publication_figures figures_of(publication_state&& publication);
   [[nodiscard]] subscription_figures figures_of(subscription_state&& subscription);
   void forget_what_is_gone();
 

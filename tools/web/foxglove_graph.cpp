@@ -75,7 +75,8 @@ connection_graph graph_of(const view::system_figures& figures) {
   for (const view::participant_figures& each : figures.participants) (void)all.of(each.participant);
   for (const view::topic_figures& topic : figures.topics) {
     topic_ends& ends = made[topic.name];
-    if (topic.publisher) ends.publishers.push_back(all.of(*topic.publisher));
+    for (const view::publication_figures& each : topic.shared_by) ends.publishers.push_back(all.of(each.publisher));
+    if (topic.shared_by.empty() && topic.publisher) ends.publishers.push_back(all.of(*topic.publisher));
     for (const view::subscription_figures& each : topic.subscriptions)
       ends.subscribers.push_back(all.of(each.subscriber));
     std::sort(ends.subscribers.begin(), ends.subscribers.end());

@@ -332,6 +332,22 @@ def _code(backend: Any, of: Callable[[], Any]) -> Any:
     return caught.value.code
 
 
+def test_the_error_says_when_a_server_can_be_reached_and_cannot_reach_back(backend: Any, broker: BrokerProcess) -> None:
+    with backend.Participant(transports=["tcp"]) as server, backend.Participant() as client:
+        server.serve(SERVICE, lambda request: request)
+        text = ""
+
+        def is_half_reached() -> bool:
+            nonlocal text
+            with pytest.raises(backend.TimedOut) as failed:
+                client.wait_for_service(SERVICE, 0.2)
+            text = str(failed.value)
+            return "reached over tcp" in text
+
+        wait_until(is_half_reached)
+        assert "no transport that this participant offers" in text
+
+
 def test_a_service_without_a_broker_is_offered_when_one_answers(
     backend: Any, run_dir: pathlib.Path, bin_dir: pathlib.Path
 ) -> None:

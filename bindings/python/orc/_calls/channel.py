@@ -353,4 +353,12 @@ class Channel:
             return why + str(topics.problem)
         if topics.replies is None:
             return why + "its topics are not set up yet"
-        return why + ("its server has not answered yet" if self.linked else topics.replies.link.reason)
+        if self.linked:
+            return why + "its server has not answered yet"
+        link = topics.replies.link
+        if not topics.replies.connected:
+            return f"{why}{link.reason}"
+        return (
+            f"{why}its server is reached over {link.transport}, but has not answered: "
+            "it may have no transport that this participant offers its topics on"
+        )

@@ -1,6 +1,7 @@
 #include "call_message.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -52,9 +53,21 @@ class reader {
   std::span<const std::byte> left_;
 };
 
-template <class Number>
-void store(Number value, std::byte* to) noexcept {
-  for (std::size_t byte = 0; byte < sizeof value; ++byte) to[byte] = static_cast<std::byte>(value >> (8 * byte));
+// The header as it is sent.
+struct header_bytes {
+  call_kind kind{};
+  std::uint8_t version = call_version;
+  std::uint16_t flags = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t id = 0;
+  std::uint64_t remaining_ns = 0;
+  std::uint64_t type = 0;
+};
+static_assert(sizeof(header_bytes) == call_header_size);
+
+// To and from the byte order of the wire.
+[[nodiscard]] constexpr std::uint64_t little(std::uint64_t value) noexcept {
+  return std::endian::native == std::endian::little ? value : __builtin_bswap64(value);
 }
 
 [[nodiscard]] bool is_known(call_kind kind) noexcept {
@@ -95,12 +108,11 @@ void put_type(writer& to, const type_description& type) {
 }  // namespace
 
 void write_header(const call_header& header, std::byte* to) noexcept {
-  to[0] = static_cast<std::byte>(header.kind);
-  to[1] = std::byte{call_version};
-  std::fill(to + 2, to + 8, std::byte{0});
-  store(header.id, to + 8);
-  store(header.remaining_ns, to + 16);
-  store(header.type, to + 24);
+  const header_bytes bytes{.kind = header.kind,
+                           .id = little(header.id),
+                           .remaining_ns = little(header.remaining_ns),
+                           .type = little(header.type)};
+  std::memcpy(to, &bytes, sizeof bytes);
 }
 
 std::vector<std::byte> encode(const call_header& header, std::span<const std::byte> payload) {
@@ -111,17 +123,16 @@ std::vector<std::byte> encode(const call_header& header, std::span<const std::by
 }
 
 std::optional<call_message> read_message(std::span<const std::byte> bytes) noexcept {
-  reader from(bytes);
-  std::uint8_t version = 0;
-  std::uint16_t flags = 0;
-  std::uint32_t reserved = 0;
-  call_message read;
-  if (!from.get(read.header.kind) || !from.get(version) || !from.get(flags) || !from.get(reserved) ||
-      !from.get(read.header.id) || !from.get(read.header.remaining_ns) || !from.get(read.header.type))
+  header_bytes read;
+  if (bytes.size() < sizeof read) return std::nullopt;
+  std::memcpy(&read, bytes.data(), sizeof read);
+  if (!is_known(read.kind) || read.version != call_version || read.flags != 0 || read.reserved != 0)
     return std::nullopt;
-  if (!is_known(read.header.kind) || version != call_version || flags != 0 || reserved != 0) return std::nullopt;
-  read.payload = bytes.subspan(call_header_size);
-  return read;
+  return call_message{{.kind = read.kind,
+                       .id = little(read.id),
+                       .remaining_ns = little(read.remaining_ns),
+                       .type = little(read.type)},
+                      bytes.subspan(call_header_size)};
 }
 
 std::vector<std::byte> encode(const call_types& types) {

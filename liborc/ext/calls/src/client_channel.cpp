@@ -74,7 +74,7 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     wakeup_.ring();
   }
   if (!call->done && deadline < sleeps_until_) {
-    wakes_by_ = deadline;
+    sleeps_until_ = wakes_by_ = deadline;
     wakeup_.ring();
   }
   return call;
@@ -117,7 +117,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
                       .text = sent.error().message()});
   }
   call->id = ++last_id_;
-  open_.emplace(call->id, call);
+  open_.add(call->id, call);
 }
 
 void client_channel::send_unsent(const negotiated_types& types) {
@@ -174,11 +174,9 @@ void client_channel::hand_over() noexcept {
 void client_channel::cancel(call_state& call) noexcept try {
   const lock_type lock(mutex_);
   if (call.done) return;
-  const auto sent = open_.find(call.id);
-  if (sent != open_.end()) {
-    const auto keep = sent->second;
+  if (const auto sent = open_.find(call.id)) {
     send(call_kind::cancel, call.id);
-    end(keep, {.code = call_errc::cancelled});
+    end(sent, {.code = call_errc::cancelled});
     return;
   }
   for (const auto& each : unsent_) {
@@ -244,7 +242,7 @@ void client_channel::end(const std::shared_ptr<call_state>& call, call_error why
 }
 
 void client_channel::end_sent(const call_error& why) {
-  while (!open_.empty()) end(std::shared_ptr(open_.begin()->second), why);
+  while (const auto call = open_.after(0)) end(call, why);
 }
 
 void client_channel::end_all(const call_error& why) {
@@ -253,8 +251,9 @@ void client_channel::end_all(const call_error& why) {
 }
 
 void client_channel::end_late(steady::time_point now) {
-  for (auto next = open_.begin(); next != open_.end();) {
-    const auto call = (next++)->second;
+  std::uint64_t id = 0;
+  while (const auto call = open_.after(id)) {
+    id = call->id;
     if (call->deadline > now) continue;
     send(call_kind::cancel, call->id);
     end(call, {.code = call_errc::deadline_exceeded});

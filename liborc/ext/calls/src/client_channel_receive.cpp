@@ -101,18 +101,16 @@ void client_channel::take_answer(const call_message& read) {
 }
 
 void client_channel::take_feedback(message&& received, std::uint64_t id) {
-  const auto found = open_.find(id);
-  if (found == open_.end()) return;
-  call_state& call = *found->second;
-  call.feedback = keep(std::move(received));
-  call.alert();
+  const auto call = open_.find(id);
+  if (!call) return;
+  call->feedback = keep(std::move(received));
+  call->alert();
   send(call_kind::feedback_taken, id);
 }
 
 void client_channel::take_end(message&& received, const call_message& read) {
-  const auto found = open_.find(read.header.id);
-  if (found == open_.end()) return;  // cancelled or too late
-  const auto call = found->second;
+  const auto call = open_.find(read.header.id);
+  if (!call) return;  // cancelled or too late
   if (read.header.kind == call_kind::error) {
     // A handler that saw the deadline pass may report that in its own words.
     if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
@@ -127,8 +125,9 @@ void client_channel::take_end(message&& received, const call_message& read) {
 void client_channel::take_running(const call_message& read) {
   const auto running = read_ids(read.payload);
   if (!running) return;
-  for (auto next = open_.begin(); next != open_.end() && next->first <= read.header.id;) {
-    const auto call = (next++)->second;
+  std::uint64_t id = 0;
+  for (auto call = open_.after(id); call && call->id <= read.header.id; call = open_.after(id)) {
+    id = call->id;
     if (!std::ranges::binary_search(*running, call->id))
       end(call, {.code = call_errc::lost, .text = "the request or its reply was lost on its way"});
   }
@@ -194,8 +193,11 @@ call_error client_channel::why_unreached() const {
     why += set_up_.error().message();
   else if (linked_)
     why += "its server has not answered yet";
+  else if (const auto link = replies_.link(); replies_.connected())
+    why += "its server is reached over " + std::string(to_string(link.transport)) +
+           ", but has not answered: it may have no transport that this participant offers its topics on";
   else
-    why += replies_.link().reason;
+    why += link.reason;
   return {.code = call_errc::no_service, .text = std::move(why)};
 }
 

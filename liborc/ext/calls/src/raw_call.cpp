@@ -63,7 +63,8 @@ void raw_call::then(std::function<void(call_error, call_bytes)> ended) {
 
 std::pair<call_error, call_bytes> raw_call::take() {
   if (is_forked(*state_)) return {call_error{.code = call_errc::forked}, call_bytes()};
-  return {std::move(state_->error), std::move(state_->reply)};
+  const auto ended = std::move(state_);  // which the destructor need not cancel
+  return {std::move(ended->error), std::move(ended->reply)};
 }
 
 std::optional<call_bytes> raw_call::take_feedback() {

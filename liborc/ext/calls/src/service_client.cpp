@@ -108,7 +108,7 @@ void service_client::take_request(message&& received, const call_message& read) 
   if (over_shm_ && (draining_ || !service_.is_inline())) call->copy_request();
   {
     const std::lock_guard lock(mutex_);
-    open_.emplace(id, call);
+    open_.add(id, call);
   }
   if (draining_ || !fresh_ || !service_.is_inline() || !service_.take_free_turn()) return service_.admit(call);
   {
@@ -144,10 +144,9 @@ void service_client::cancel(std::uint64_t id) {
   std::shared_ptr<service_call> call;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = open_.find(id);
-    if (found == open_.end()) return;
-    call = found->second;
+    call = open_.find(id);
   }
+  if (!call) return;
   call->cancelled = true;
   if (!service_.withdraw(*call)) return;
   service_.count_refused();
@@ -157,12 +156,11 @@ void service_client::cancel(std::uint64_t id) {
 
 void service_client::acknowledge_feedback(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  const auto found = open_.find(id);
-  if (found == open_.end()) return;
-  service_call& call = *found->second;
-  call.feedback_is_on_its_way = call.next_feedback.has_value();
-  if (!call.next_feedback) return;
-  (void)send(call_kind::feedback, id, *std::exchange(call.next_feedback, std::nullopt));
+  const auto call = open_.find(id);
+  if (!call) return;
+  call->feedback_is_on_its_way = call->next_feedback.has_value();
+  if (!call->next_feedback) return;
+  (void)send(call_kind::feedback, id, *std::exchange(call->next_feedback, std::nullopt));
 }
 
 void service_client::drop_calls(const call_error& why) {

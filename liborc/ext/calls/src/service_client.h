@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "call_message.h"
+#include "open_calls.h"
 #include "orc/directory.h"
 #include "orc/publisher.h"
 #include "orc/subscriber.h"
@@ -103,7 +103,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   std::vector<std::uint64_t> request_types_;  // hashes that were accepted
 
   mutable std::mutex mutex_;  // guards the open calls and their feedback
-  std::map<std::uint64_t, std::shared_ptr<service_call>> open_;
+  open_calls<service_call> open_;
 };
 
 }  // namespace orc::detail
