@@ -29,7 +29,7 @@ def run(*command: str) -> None:
 
 
 @contextlib.contextmanager
-def network(rate: str, queue: str) -> Iterator[None]:
+def network(rate: str, queue: str, congestion: str) -> Iterator[None]:
     for each in (ROBOT, STATION):
         subprocess.run(["ip", "netns", "del", each], capture_output=True)
         run("ip", "netns", "add", each)
@@ -39,6 +39,8 @@ def network(rate: str, queue: str) -> Iterator[None]:
             run("ip", "-n", each, "addr", "add", f"10.79.0.{number}/24", "dev", "zb")
             for link in ("lo", "zb"):
                 run("ip", "-n", each, "link", "set", link, "up")
+        for each in (ROBOT, STATION) if congestion else ():
+            run("ip", "netns", "exec", each, "sysctl", "-w", f"net.ipv4.tcp_congestion_control={congestion}")
         # Segmentation offload would make packets of 64 kB, which no modem sends.
         for each in (ROBOT, STATION):
             run("ip", "-n", each, "link", "set", "zb", "gso_max_segs", "1")
@@ -180,6 +182,7 @@ def main() -> None:
     parser.add_argument("--outage", type=float, default=60.0, help="seconds without the cable (60)")
     parser.add_argument("--rate", default="256kbit", help="of the uplink (256kbit)")
     parser.add_argument("--queue", default="64kb", help="of the uplink's modem (64kb: 2 s)")
+    parser.add_argument("--congestion", default="", help="of tcp: reno, cubic, bbr (the system's)")
     parser.add_argument("--only", choices=("bridge", "zenoh"), help="one of the two")
     parser.add_argument("--json", action="store_true", help="one line per publisher")
     options = parser.parse_args()
@@ -191,7 +194,7 @@ def main() -> None:
         print(f"uplink {options.rate}, queue {options.queue}; ages of 100 B at 50 Hz beside 1 MB at 2 Hz; logs in {folder}")
         print("           p50 ms    p99 ms     Hz   back in  p99 after   last  backwards  images")
     for kind in [options.only] if options.only else ["bridge", "zenoh"]:
-        with network(options.rate, options.queue):
+        with network(options.rate, options.queue, options.congestion):
             found = measure(kind, options, folder)
         print(json.dumps({"publisher": kind, **found})) if options.json else show(kind, found)
 

@@ -60,7 +60,9 @@ class _Connection:
         self.since = (now, acknowledged)
         if not delivered:  # the path is broken
             return
-        if round_trip > 1.25 * shortest + _QUEUE_S:
+        # One packet of ours takes a while on a slow link, and is no queue.
+        packet = struct.unpack_from("=I", info, 16)[0] / delivered
+        if round_trip > 1.25 * shortest + packet + _QUEUE_S:
             self.rate = max(_LEAST_RATE, 0.7 * min(self.rate, delivered))
         else:
             self.rate = min(_MOST_RATE, max(1.05 * self.rate, 1.2 * delivered))

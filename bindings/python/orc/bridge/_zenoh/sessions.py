@@ -13,9 +13,9 @@ from .counters import logger
 from .settings import Settings, SettingsError
 
 _OPEN_TRY_S = 2.0
-# A blocked put ends the session after 5 s without a free batch, and keepalives wait behind a batch: on a slow link
-# batches must be small.
+# Keepalives wait behind a batch, so on a slow link batches must be small.
 _LARGE_BATCH_BYTES = 8192
+_WAIT = "transport/link/tx/queue/congestion_control/block/wait_before_close"
 _SNDBUF = "transport/link/tcp/so_sndbuf"
 
 
@@ -41,6 +41,8 @@ def _config(settings: Settings, large: bool) -> Any:
         set["listen/endpoints"] = settings.listen if not large else []
         if large:
             set["transport/link/tx/batch_size"] = _LARGE_BATCH_BYTES
+            # Of a whole sample. Zenoh ends the connection then, and the sample is lost.
+            set[_WAIT] = settings.large_seconds * 1_000_000
         if given is None:
             # What the kernel has taken cannot be replaced by a newer sample, and fills the queue of a slow link.
             set[_SNDBUF] = settings.large_buffer if large else settings.small_buffer

@@ -79,7 +79,8 @@ class Settings:
     zenoh_config: str = ""
     large_bytes: int = 65536
     small_buffer: int = 16384
-    large_buffer: int = 8192
+    large_buffer: int = 4096
+    large_seconds: int = 60
     max_bytes: int = 64 << 20
     max_topics: int = 256
     broker: str = ""
@@ -99,7 +100,8 @@ class Settings:
         _within("domain", self.domain, 0, 232)
         _within("large_bytes", self.large_bytes, 1, 1 << 30)
         _within("small_buffer", self.small_buffer, 4096, 1 << 24)
-        _within("large_buffer", self.large_buffer, 4096, 1 << 24)
+        _within("large_buffer", self.large_buffer, 2304, 1 << 24)
+        _within("large_seconds", self.large_seconds, 1, 3600)
         _within("max_bytes", self.max_bytes, 1024, 1 << 30)
         _within("max_topics", self.max_topics, 1, 4096)
         if not self.topics and not self.services:
