@@ -29,15 +29,15 @@ _BUFFERED_S = 0.06  # of what the link carries
 class _Connection:
     """One socket of the large session. It is Zenoh's: a copy that stays would keep it open."""
 
-    def __init__(self, descriptor: int, buffer: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, descriptor: int, inode: int, buffer: int) -> None:
+        self.descriptor, self.inode = descriptor, inode
         self.buffer = buffer
         self.rate = _MOST_RATE
         self.since: Optional[Tuple[float, int]] = None  # when, and how many bytes were acknowledged then
 
     def look(self, now: float) -> None:
         """Compares the round trip with the shortest one, and sets rate and buffer. Raises OSError."""
-        with _copy_of(self.descriptor) as copy:
+        with _copy_of(self.descriptor, self.inode) as copy:
             self._look(copy, now)
 
     def _look(self, copy: socket.socket, now: float) -> None:
@@ -58,7 +58,7 @@ class _Connection:
             return
         delivered = (acknowledged - self.since[1]) / took
         self.since = (now, acknowledged)
-        if not delivered:  # the path is broken
+        if delivered <= 0:  # the path is broken
             return
         # One packet of ours takes a while on a slow link, and is no queue.
         packet = struct.unpack_from("=I", info, 16)[0] / delivered
@@ -110,9 +110,9 @@ class LargePace:
         self._connections = {inode: each for inode, each in self._connections.items() if inode in present}
         for inode, descriptor in present.items():
             if inode not in self._connections:
-                with contextlib.suppress(OSError), _copy_of(descriptor) as copy:
+                with contextlib.suppress(OSError), _copy_of(descriptor, inode) as copy:
                     if self._is_ours(copy):
-                        self._connections[inode] = _Connection(descriptor, self._buffer)
+                        self._connections[inode] = _Connection(descriptor, inode, self._buffer)
 
     def _is_ours(self, copy: socket.socket) -> bool:
         if copy.family not in (socket.AF_INET, socket.AF_INET6) or copy.type != socket.SOCK_STREAM:
@@ -121,10 +121,12 @@ class LargePace:
         return doubled == 2 * self._buffer and copy.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 0
 
 
-def _copy_of(descriptor: int) -> socket.socket:
-    """Raises OSError: it is no socket any more."""
+def _copy_of(descriptor: int, inode: int) -> socket.socket:
+    """Raises OSError: the descriptor belongs to something else by now."""
     copy = os.dup(descriptor)
     try:
+        if os.fstat(copy).st_ino != inode:
+            raise OSError("another socket")
         return socket.socket(fileno=copy)
     except OSError:
         os.close(copy)
