@@ -7,13 +7,14 @@ import pathlib
 import struct
 import subprocess
 import sys
+import time
 from typing import Any, List
 
 import pytest
 
 from support import environment, wait_until
 
-pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
+zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
 np = pytest.importorskip("numpy")
 
 import orc  # noqa: E402
@@ -260,3 +261,33 @@ def test_the_tool_starts_the_bridge_and_names_what_is_missing(bin_dir: pathlib.P
     assert without_zenoh.returncode == 1 and "pip install eclipse-zenoh" in without_zenoh.stderr
     nothing = run(str(tmp_path / "none"), "--topic", "a")
     assert nothing.returncode == 1 and "cannot run" in nothing.stderr
+
+
+def test_a_rate_keeps_the_newest_sample(one_fleet: Fleet) -> None:
+    rule = '[[topic]]\nname = "arm/state"\ndirection = "out"\nmax_rate = 4\npriority = "real_time"\n'
+    one_fleet.bridge("r1", "--file", one_fleet.file(rule))
+    heard = Heard(one_fleet.session(), "orc/r1/arm/state")
+    state = one_fleet.participant("r1").register_topic("arm/state")
+    state.send_msg(b"begin")
+    assert heard.wait_for(b"begin").priority == zenoh.Priority.REAL_TIME
+    began = time.monotonic()
+    for number in range(100):
+        state.send_msg(b"%d" % number)
+    heard.wait_for(b"99")
+    numbers = [int(each.payload.to_bytes()) for each in heard.samples if each.payload.to_bytes() != b"begin"]
+    assert numbers == sorted(numbers) and len(set(numbers)) <= 2 + 4 * (time.monotonic() - began)
+
+
+def test_publishers_of_a_shared_topic_are_told_apart(one_fleet: Fleet) -> None:
+    one_fleet.bridge("r1", "--topic", "**")
+    one_fleet.bridge("r2", "--topic", "**")
+    ends = [one_fleet.participant("r1").register_topic("alarm", shared=True) for _ in range(2)]
+    heard = Heard(one_fleet.session(), "orc/r1/alarm")
+    there = one_fleet.participant("r2").request_topic("r1/alarm")
+    for number in range(6):
+        ends[number % 2].send_msg(b"%d" % number)
+        receive(there, b"%d" % number)
+    heard.wait_for(b"5")
+    ids = {each.attachment.to_bytes()[20:36].hex() for each in heard.samples}
+    published = one_fleet.orc.Directory(one_fleet.broker("r1")).describe("alarm")
+    assert ids <= {each.id for each in [published.publication, *published.others]} and len(ids) == 2
