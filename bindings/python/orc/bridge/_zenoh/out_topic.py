@@ -31,6 +31,8 @@ class OutTopic:
         self.name, self.rule, self.key, self.subscriber = name, rule, key, subscriber
         self.type, self.keep_last = type, keep_last
         self.publication = NO_PUBLICATION  # set by the thread that watches the directory
+        self._priority = getattr(zenoh.Priority, rule.priority.upper())
+        self._encoding = _ENCODINGS.get(type.message_encoding, "application/octet-stream")
         self.descriptor: int = subscriber.fileno()
         self.due = 0.0
         self.held: Any = None  # a message that another lane took
@@ -66,10 +68,19 @@ class OutTopic:
             self._sent, self.repeat_at = (payload, attachment), time.monotonic() + _REPEAT_AFTER_S[0]
 
     def repeat(self, session: Any) -> None:
-        """Sends the last sample once more."""
+        """Sends the last sample once more. Waits for a place in Zenoh's queue: this one must not be dropped."""
         if self._sent is None:
             return
-        self._put(*self._sent, session, large=False)
+        payload, attachment = self._sent
+        session.put(
+            self.key,
+            payload,
+            encoding=self._encoding,
+            congestion_control=zenoh.CongestionControl.BLOCK,
+            priority=self._priority,
+            express=True,
+            attachment=attachment,
+        )
         self._repeats += 1
         if self._repeats < len(_REPEAT_AFTER_S):
             self.repeat_at = time.monotonic() + _REPEAT_AFTER_S[self._repeats]
@@ -90,9 +101,13 @@ class OutTopic:
 
     def _declare(self, session: Any, large: bool) -> Any:
         congestion = zenoh.CongestionControl.BLOCK if large else zenoh.CongestionControl.DROP
-        priority = getattr(zenoh.Priority, self.rule.priority.upper())
-        encoding = _ENCODINGS.get(self.type.message_encoding, "application/octet-stream")
-        common = {"encoding": encoding, "congestion_control": congestion, "priority": priority, "express": not large}
+        priority = self._priority
+        common = {
+            "encoding": self._encoding,
+            "congestion_control": congestion,
+            "priority": priority,
+            "express": not large,
+        }
         if not self.keep_last:  # an old command must reach nobody
             return session.declare_publisher(self.key, **common)
         return ext.declare_advanced_publisher(

@@ -19,6 +19,8 @@ from .schemas import Schemas
 from .sessions import check_config, open_session
 from .settings import Settings
 
+_CLOSE_S = 2.0
+
 
 class Bridge:
     """A running bridge. One thread calls, but stop().
@@ -87,5 +89,12 @@ class Bridge:
     def _session(self, large: bool) -> Any:
         made = open_session(self._settings, large, self._stopping)
         if made is not None:
-            self._ends.append(made.close)
+            self._ends.append(lambda: _close(made))
         return made
+
+
+def _close(session: Any) -> None:
+    """Waits at most 2 s: closing waits for a large sample that is on its way."""
+    closing = threading.Thread(target=session.close, daemon=True)
+    closing.start()
+    closing.join(_CLOSE_S)

@@ -80,7 +80,7 @@ class Settings:
     large_bytes: int = 65536
     small_buffer: int = 16384
     large_buffer: int = 4096
-    large_seconds: int = 60
+    large_seconds: int = 5
     max_bytes: int = 64 << 20
     max_topics: int = 256
     broker: str = ""
