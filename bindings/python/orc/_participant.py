@@ -13,6 +13,7 @@ from orc._directory import Directory, Watch
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
+from orc._native_caller import NativeCaller
 from orc._parameters import Parameters, Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
@@ -144,7 +145,7 @@ class Participant(_native.Participant):
         self._subscribers: Dict[str, weakref.WeakSet[Subscriber[Any]]] = {}
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
-        self._calls = Calls(self, Platform(_open_watch, _native.check_types))
+        self._calls = Calls(self, Platform(_open_watch, _native.check_types), NativeCaller())
         self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
     @overload

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "buffers.h"
+#include "call.h"
 #include "errors.h"
 #include "gil.h"
 #include "options.h"
@@ -189,6 +190,19 @@ void bind_participant(nb::module_& m) {
           "release_topic", [](participant& self, const std::string& topic) { check(self.owner->release(topic)); },
           nb::arg("topic"),
           "Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked.")
+      .def(
+          "_start_call",
+          [](participant& self, std::string_view service, const detail::hashed_type& request,
+             const detail::hashed_type& reply, nb::handle payload,
+             double ends) { return start_call(*self.owner, service, request, reply, payload, ends); },
+          nb::arg("service"), nb::arg("request"), nb::arg("reply"), nb::arg("payload"), nb::arg("ends"),
+          "Starts a call that ends at `ends`, a time of time.monotonic().")
+      .def(
+          "_wait_for_service",
+          [](participant& self, std::string_view service, double ends) {
+            wait_for_service(*self.owner, service, ends);
+          },
+          nb::arg("service"), nb::arg("ends"), "`ends`: as in _start_call.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {

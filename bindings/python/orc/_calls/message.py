@@ -6,6 +6,7 @@ import enum
 import struct
 from typing import Iterable, List, NamedTuple, Optional, Tuple
 
+from .._errors import BadName
 from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
 from .errors import CallErrc, CallError
 
@@ -157,6 +158,14 @@ def decode_ids(payload: bytes) -> Optional[List[int]]:
 
 
 # Names of topics.
+
+
+def check_name(name: str) -> None:
+    """Of a service. Raises TypeError, BadName."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a service is a str, not {type(name).__name__}")
+    if len(name.encode()) > MAX_NAME_BYTES:
+        raise BadName(f"the name of a service has at most {MAX_NAME_BYTES} bytes, not {len(name.encode())}")
 
 
 def call_topic(service: str, client: int) -> str:

@@ -231,11 +231,18 @@ class ServiceCore:
             text = f"{self.name} is busy: {self.options.queue} requests wait"
             call.client.refuse(call, CallError(CallErrc.busy, text))
 
-    def run(self, call: ServiceCall) -> None:
-        """Runs the handler and sends the outcome, unless the call is cancelled or late. Raises Forked."""
+    def take_free_turn(self) -> bool:
+        """In a service without threads: takes the turn if no other handler runs and no call waits."""
+        return self.is_inline and not len(self.queue) and self.turns.take_free()
+
+    def run(self, call: ServiceCall, was_just_heard: bool = False) -> None:
+        """Runs the handler and sends the outcome, unless the call is cancelled or late. Raises Forked.
+
+        was_just_heard: the client is there, because its request came just now.
+        """
         client = call.client
         is_late = time.monotonic() >= call.deadline
-        if is_late or call.cancelled or self.is_stopping or not client.is_connected:
+        if is_late or call.cancelled or self.is_stopping or not (was_just_heard or client.is_connected):
             # The client knows already, or cannot be reached.
             client.refuse(call, CallError(CallErrc.lost, "the call was too late to begin"))
             return
