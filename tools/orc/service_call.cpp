@@ -17,6 +17,7 @@
 #include "orc/types/json.h"
 #include "service.h"
 #include "text.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -84,6 +85,7 @@ class call_command {
     participant_options own;
     own.broker = options.common.broker;
     own.name = "orc service call";
+    own.name_space = wire::no_name_space;
     return own;
   }
 

@@ -13,6 +13,7 @@
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "full_names.h"
 #include "line_reader.h"
 #include "look.h"
 #include "orc.h"
@@ -23,6 +24,7 @@
 #include "topic.h"
 #include "topic_types.h"
 #include "type_file.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -90,6 +92,7 @@ class pub_command {
     participant_options own;
     own.broker = options.common.broker;
     own.name = "orc topic pub";
+    own.name_space = wire::no_name_space;
     return own;
   }
 
@@ -281,7 +284,8 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
                    ->type_name("FILE:NAME");
   auto* like = command->add_option("--like", options->like, "The type of this topic; the input is JSON then")
                    ->type_name("TOPIC")
-                   ->excludes(type);
+                   ->excludes(type)
+                   ->transform(full_name(*command, "a topic name"));
   command->add_option("--encoding", options->encoding, "Encoding of a type that has no file: raw, json, ...")
       ->type_name("NAME")
       ->excludes(like);

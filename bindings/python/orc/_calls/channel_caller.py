@@ -14,7 +14,7 @@ from .attendant import run
 from .call import Call, Process
 from .channel import Channel
 from .errors import CallErrc, CallError
-from .message import CallTypes, check_name
+from .message import CallTypes, full_name
 from .platform import Participant
 
 _MAX_CALLED_SERVICES = 256
@@ -70,12 +70,12 @@ class ChannelCaller:
         self._process = Process()
         self._lock = threading.RLock()  # guards the rest
         self._ended = False
-        self._channels: Dict[str, Channel] = {}
+        self._channels: Dict[str, Channel] = {}  # by the names that the program uses
 
     def start(
         self, participant: Any, name: str, request: Typed[Any], reply: Typed[Any], payload: Any, ends: float
     ) -> ChannelCall:
-        channel = self._channel(name)
+        channel = self._channel(participant, name)
         types = CallTypes(request.description, reply.description)
         return ChannelCall(channel, channel.start(types, payload, ends), self._process)
 
@@ -85,12 +85,12 @@ class ChannelCaller:
 
     def wait_for_service(self, participant: Any, name: str, ends: float) -> None:
         try:
-            channel = self._channel(name)
+            channel = self._channel(participant, name)
         except CallError as error:
             raise Refused(str(error)) from None
         channel.wait_accepted(_UNTYPED, ends)
 
-    def _channel(self, name: str) -> Channel:
+    def _channel(self, participant: Participant, name: str) -> Channel:
         """Raises BadName, Closed, Forked, CallError."""
         if self._process.is_gone:
             raise Forked()
@@ -102,10 +102,10 @@ class ChannelCaller:
                 raise Closed()
             if name in self._channels:
                 return self._channels[name]
-            check_name(name)
+            full = full_name(participant, name)
             if len(self._channels) >= _MAX_CALLED_SERVICES:
                 self._forget_idle()
-            return self._channels.setdefault(name, Channel(self._participant, name))
+            return self._channels.setdefault(name, Channel(self._participant, full))
 
     def _forget_idle(self) -> None:
         """Raises CallError: all are in use."""

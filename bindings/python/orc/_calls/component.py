@@ -15,7 +15,7 @@ from .description import service_type
 from .errors import CallErrc, CallError
 from .future import CallFuture
 from .handler import Handler
-from .message import CallTypes, check_name
+from .message import CallTypes, full_name
 from .open_call import Caller, EndedCall, OpenCall
 from .platform import Participant, Platform, seconds
 from .service import Service
@@ -58,7 +58,10 @@ class Calls:
 
     def serve(self, name: str, handler: Any, request: Any, reply: Any, options: ServiceOptions, broker: str) -> Service:
         """Raises the errors of Participant.serve."""
-        check_name(name)
+        by = self.participant()
+        if by is None:
+            raise Closed()
+        name = full_name(by, name)
         _check_options(options)
         request_codec, made_reply = codec_of(request), codec_of(reply)
         types = CallTypes(request_codec.description, made_reply.description)
@@ -121,7 +124,7 @@ class Calls:
 
     def wait_for_service(self, participant: Any, name: str, timeout: float) -> None:
         ends = time.monotonic() + seconds("timeout", timeout, 0, _LONGEST_DEADLINE_S)
-        check_name(name)
+        full_name(participant, name)
         self.caller.wait_for_service(participant, name, ends)
 
     # The end.

@@ -17,7 +17,7 @@ from .._type_description import TypeDescription
 from .call import Process
 from .errors import CallErrc, CallError
 from .handler import Handler
-from .message import CallTypes
+from .message import CallTypes, absolute
 from .platform import CheckTypes, Participant
 from .service_call import ServiceCall
 from .service_client import ServiceClient
@@ -101,10 +101,10 @@ class ServiceCore:
         by = self.participant()
         assert by is not None
         try:
-            by.register_topic(self.name, transports=self.options.transports, type=type)
+            by.register_topic(absolute(self.name), transports=self.options.transports, type=type)
         except NoBroker as error:  # one that answers later learns of it
             self.error = error
-        self._figures = by.publisher(self.name)
+        self._figures = by.publisher(absolute(self.name))
         try:
             for _ in range(self.options.threads):
                 thread = threading.Thread(target=self._work, name=f"orc serve {self.name}", daemon=True)
@@ -118,7 +118,7 @@ class ServiceCore:
     def stop(self, until: Optional[float]) -> None:
         """Withdraws the service. Waits for its threads, except this one; None: however long the handlers take."""
         self.abandon()
-        self.unregister(self.name)
+        self.unregister(absolute(self.name))
         with self._lock:
             ending = list(self._clients.values())
             self._clients.clear()

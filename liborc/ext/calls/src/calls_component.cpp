@@ -80,7 +80,8 @@ void calls_component::end() noexcept {
 
 // ---- calls ----
 
-std::shared_ptr<client_channel> calls_component::channel(std::string_view service, call_error& why_not) {
+std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
+                                                         call_error& why_not) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
@@ -88,7 +89,8 @@ std::shared_ptr<client_channel> calls_component::channel(std::string_view servic
   }
   const auto found = channels_.find(service);
   if (found != channels_.end()) return found->second;
-  if (const result ok = check_name(service); !ok) {
+  std::string name = by.resolve(service);
+  if (const result ok = check_name(name); !ok) {
     why_not = {.code = call_errc::bad_argument, .text = ok.error().message()};
     return nullptr;
   }
@@ -101,7 +103,7 @@ std::shared_ptr<client_channel> calls_component::channel(std::string_view servic
       return nullptr;
     }
   }
-  auto made = std::make_shared<client_channel>(participant_, std::string(service));
+  auto made = std::make_shared<client_channel>(participant_, std::move(name));
   channels_.emplace(service, made);
   return made;
 }
