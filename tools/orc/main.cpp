@@ -8,6 +8,7 @@
 #include "bridge.h"
 #include "doctor.h"
 #include "exit_code.h"
+#include "host.h"
 #include "log.h"
 #include "orc/version.h"
 #include "param.h"
@@ -30,7 +31,7 @@ using add_command = void (*)(CLI::App&, int& exit_code);
 constexpr add_command commands[] = {
     orc::cli::add_top,  orc::cli::add_web,    orc::cli::add_topic, orc::cli::add_service, orc::cli::add_param,
     orc::cli::add_type, orc::cli::add_record, orc::cli::add_play,  orc::cli::add_replay,  orc::cli::add_bridge,
-    orc::cli::add_log,  orc::cli::add_bench,  orc::cli::add_doctor};
+    orc::cli::add_log,  orc::cli::add_host,   orc::cli::add_bench, orc::cli::add_doctor};
 
 }  // namespace
 
