@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from orc import _native
-from orc._calls.attendant import run
+from orc._calls.attendant import run_apart
 from orc._typed import Typed
 
 _IDLE_MS = 1000
@@ -89,7 +89,7 @@ class Callbacks:
             else:
                 ended = self._pending.pop(token, None)
                 if ended is not None:
-                    run(ended)
+                    run_apart(ended)
                     del ended  # it may refer to the participant
 
 

@@ -149,7 +149,7 @@ class ParameterCore:
                 return
             try:
                 self._callback(self.get())
-            except Exception:
+            except BaseException:  # SystemExit, too: the thread serves other parameters
                 logger.exception("callback of parameter %s", self.description.name)
 
     @staticmethod

@@ -160,7 +160,8 @@ result participant::wait_for_service(std::string_view name, std::chrono::millise
                                                                 : errc::refused;
     return {code, why_not.message()};
   }
-  return channel->wait_accepted(untyped(), steady::now() + timeout);
+  constexpr auto most = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
+  return channel->wait_accepted(untyped(), detail::after(std::min(timeout, most)));
 }
 
 // ---- directory ----

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "orc/calls.h"
@@ -59,15 +60,21 @@ calls_component::~calls_component() {
 void calls_component::end() noexcept {
   decltype(channels_) channels;
   decltype(services_) services;
+  decltype(leaving_) left;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     channels.swap(channels_);
     services.swap(services_);
+    left.swap(leaving_);
     wake_watch();
   }
-  (void)finish(watch_);
-  for (const auto& [name, service] : services) service->stop();
+  finish(watch_);
+  for (const auto& [name, service] : services) {
+    std::thread own = service->stop();
+    finish(own);
+  }
+  for (leaving& each : left) finish(each.thread);
   for (const auto& [name, channel] : channels) channel->stop();
 }
 
@@ -131,15 +138,23 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
     if (const auto self = service.lock(); by && self) by->withdraw(self);
   });
   made = core->start();
-  const std::lock_guard lock(mutex_);
-  if (!made && made.code() != errc::no_broker) {
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      if ((made || made.code() == errc::no_broker) && !watch_.joinable() && !ended_)
+        watch_ = start_quiet([this] { watch(); });
+    } catch (const std::system_error& problem) {
+      made = {errc::system_error, std::string("cannot start a thread: ") + problem.what()};
+    }
+    if (made || made.code() == errc::no_broker) {
+      ++services_changed_;
+      wake_watch();
+      return core;
+    }
     services_.erase(std::string(name));
-    return nullptr;
   }
-  ++services_changed_;
-  if (!watch_.joinable()) watch_ = start_quiet([this] { watch(); });
-  wake_watch();
-  return core;
+  if (core->is_started()) (void)core->stop();
+  return nullptr;
 }
 
 void calls_component::withdraw(const std::shared_ptr<service_core>& service) noexcept {
@@ -151,7 +166,29 @@ void calls_component::withdraw(const std::shared_ptr<service_core>& service) noe
     ++services_changed_;
     wake_watch();
   }
-  service->stop();
+  join_leaving();
+  std::thread own = service->stop();
+  if (!own.joinable()) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      leaving_.reserve(leaving_.size() + 1);
+      leaving_.push_back({std::move(own), service});
+    }
+  } catch (const std::bad_alloc&) {
+    // It is let go, and end() does not wait for it.
+  }
+  finish(own);
+}
+
+// Those that only this list still refers to have ended.
+void calls_component::join_leaving() noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(leaving_, [](leaving& each) {
+    if (each.of.use_count() > 1) return false;
+    finish(each.thread);
+    return true;
+  });
 }
 
 std::vector<std::shared_ptr<service_core>> calls_component::services() const {

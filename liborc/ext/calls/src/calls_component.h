@@ -42,6 +42,7 @@ class calls_component : public participant_component, public std::enable_shared_
   void watch_once();
   void take(const directory_change& change);
   [[nodiscard]] std::vector<std::shared_ptr<service_core>> services() const;
+  void join_leaving() noexcept;
   void wake_watch() noexcept;
   // Waits until the time has passed or wake_watch() was called.
   void pause(int timeout_ms) noexcept;
@@ -53,6 +54,12 @@ class calls_component : public participant_component, public std::enable_shared_
   std::map<std::string, std::shared_ptr<client_channel>, std::less<>> channels_;
   std::map<std::string, std::shared_ptr<service_core>, std::less<>> services_;
   std::uint64_t services_changed_ = 0;
+  // Threads whose handler withdrew its service. They use the participant until they end.
+  struct leaving {
+    std::thread thread;
+    std::shared_ptr<service_core> of;
+  };
+  std::vector<leaving> leaving_;
   std::thread watch_;
   int wake_watch_ = -1;  // eventfd: the services changed, or the component ends
 };

@@ -111,9 +111,10 @@ void client_channel::take_feedback(message&& received, std::uint64_t id) {
 void client_channel::take_end(message&& received, const call_message& read) {
   const auto call = open_.find(read.header.id);
   if (!call) return;  // cancelled or too late
+  // A thread that had other things to do may take it late. And a handler that saw the deadline pass may report that in
+  // its own words.
+  if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
   if (read.header.kind == call_kind::error) {
-    // A handler that saw the deadline pass may report that in its own words.
-    if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
     end(call, read_error(read.payload).value_or(call_error{.code = call_errc::failed, .text = "unreadable error"}));
     return;
   }
@@ -190,7 +191,9 @@ void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std:
 call_error client_channel::why_unreached() const {
   std::string why = "no service " + service_ + " was reached in time: ";
   if (!set_up_)
-    why += set_up_.error().message();
+    why += "its topics are not set up yet";
+  else if (!*set_up_)
+    why += set_up_->error().message();
   else if (linked_)
     why += "its server has not answered yet";
   else if (const auto link = replies_.link(); replies_.connected())

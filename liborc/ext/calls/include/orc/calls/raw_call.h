@@ -25,6 +25,13 @@ namespace orc::detail {
 
 class call_state;
 
+// Now and so much time, which may be more than the clock holds.
+[[nodiscard]] inline std::chrono::steady_clock::time_point after(std::chrono::nanoseconds time) noexcept {
+  using point = std::chrono::steady_clock::time_point;
+  const auto now = std::chrono::steady_clock::now();
+  return time > point::max() - now ? point::max() : now + time;
+}
+
 // The payload of a received message: in the message, or copied.
 class ORC_API call_bytes {
  public:
