@@ -1,6 +1,9 @@
 #include "address_broker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
 #include <span>
@@ -12,6 +15,7 @@
 #include "base/signals_blocked.h"
 #include "broker_service.h"
 #include "broker_socket.h"
+#include "peer_links.h"
 
 namespace orc {
 namespace {
@@ -19,7 +23,13 @@ namespace {
 // After a check for which there was no memory.
 constexpr std::chrono::milliseconds tick_again{100};
 
-broker_service_options service_options(const address_broker_options& from, broker_socket& socket) {
+std::string name_of_this_host() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unnamed";
+  return name.data();
+}
+
+broker_service_options service_options(const address_broker_options& from, broker_socket& socket, peer_links* links) {
   broker_service_options to;
   to.unread = [&socket](topic_map::routing connection) { return socket.has_unread(connection); };
   to.lease = from.lease;
@@ -28,6 +38,13 @@ broker_service_options service_options(const address_broker_options& from, broke
   to.limits = from.limits;
   to.allowed_endpoints = from.allowed_endpoints;
   to.remote = socket.remote();
+  to.peers = from.peers;
+  to.peer_lease = from.peer_lease;
+  to.host_name = from.host_name.empty() ? name_of_this_host() : from.host_name;
+  if (links != nullptr) {
+    to.send_to_peer = [links](std::size_t peer, const std::string& frame) { return links->send(peer, frame); };
+    to.close_peer = [links](std::size_t peer, std::chrono::milliseconds pause) { links->close(peer, pause); };
+  }
   to.version = from.version;
   to.log = from.log;
   return to;
@@ -35,17 +52,19 @@ broker_service_options service_options(const address_broker_options& from, broke
 
 }  // namespace
 
-class address_broker::loop final : broker_socket::owner {
+class address_broker::loop final : broker_socket::owner, peer_links::owner {
  public:
   using clock = std::chrono::steady_clock;
   using routing = broker_socket::routing;
 
-  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket)
+  // `links`: none without peers.
+  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket, std::unique_ptr<peer_links> links)
       : period_(std::max(options.heartbeat, std::chrono::milliseconds(1))),
         socket_(std::move(socket)),
+        links_(std::move(links)),
         endpoints_(socket_->endpoints()),
         service_(
-            service_options(options, *socket_),
+            service_options(options, *socket_, links_.get()),
             [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
         epoch_(service_.epoch()) {
     const detail::signals_blocked inherited_by_the_thread;
@@ -72,10 +91,16 @@ class address_broker::loop final : broker_socket::owner {
  private:
   void run() noexcept {
     next_tick_ = clock::now() + period_;
-    while (socket_->turn(std::min(next_tick_, next_deadline_), *this)) {
+    while (socket_->turn(next_turn(), *this)) {
+      if (links_) links_->turn(clock::now(), *this);
       run_timers();
       publish_statistics();
     }
+  }
+
+  [[nodiscard]] clock::time_point next_turn() const noexcept {
+    const auto next = std::min(next_tick_, next_deadline_);
+    return links_ ? std::min(next, links_->next_deadline()) : next;
   }
 
   void run_timers() noexcept {
@@ -93,6 +118,36 @@ class address_broker::loop final : broker_socket::owner {
       next_tick_ = now + tick_again;
       next_deadline_ = next_tick_;
     }
+  }
+
+  // ---- called by the links to peer brokers ----
+
+  void peer_ready(peer_links::key which, bool same_host) noexcept override {
+    try {
+      service_.peer_connected(which, same_host, clock::now());
+    } catch (const std::bad_alloc&) {
+      drop(which);
+    }
+  }
+
+  void peer_received(peer_links::key which, std::span<const std::byte> frame) noexcept override {
+    try {
+      service_.receive_from_peer(which, frame, clock::now());
+    } catch (const std::bad_alloc&) {
+      drop(which);
+    }
+  }
+
+  void peer_ended(peer_links::key which, std::string_view why) noexcept override {
+    try {
+      service_.peer_lost(which, why, clock::now());
+    } catch (const std::bad_alloc&) {  // only the line of the log is lost
+    }
+  }
+
+  void drop(peer_links::key which) noexcept {
+    links_->close(which, peer_links::pause);
+    peer_ended(which, "no memory");
   }
 
   // ---- called by the socket ----
@@ -132,11 +187,13 @@ class address_broker::loop final : broker_socket::owner {
     const std::lock_guard lock(mutex_);
     statistics_ = {statistics_.passes + 1,  counted.messages,  counted.rejected,
                    counted.events,          counted.unsent,    counted.takeovers,
-                   map.participant_count(), map.topic_count(), map.subscription_count()};
+                   map.participant_count(), map.topic_count(), map.subscription_count(),
+                   service_.peers_up()};
   }
 
   const std::chrono::milliseconds period_;
   std::unique_ptr<broker_socket> socket_;
+  std::unique_ptr<peer_links> links_;
   const std::vector<std::string> endpoints_;
   broker_service service_;
   const std::uint64_t epoch_;
@@ -152,8 +209,17 @@ detail::expected<std::unique_ptr<address_broker>> address_broker::start(
         options) {  // NOLINT(performance-unnecessary-value-param): plain options, by value as they are given
   auto socket = broker_socket::open(options.listen);
   if (!socket) return socket.error();
+  std::unique_ptr<peer_links> links;
+  if (options.peers.size() > wire::max_peers)
+    return error(errc::bad_argument, "more than " + std::to_string(wire::max_peers) + " peers");
+  if (!options.peers.empty()) {
+    auto opened = peer_links::open(options.peers);
+    if (!opened) return opened.error();
+    links = *std::move(opened);
+    if (!(*socket)->watch(links->fd())) return error(errc::system_error, "the system watches no more descriptors");
+  }
   try {
-    auto running = std::make_unique<loop>(options, *std::move(socket));
+    auto running = std::make_unique<loop>(options, *std::move(socket), std::move(links));
     return std::unique_ptr<address_broker>(new address_broker(std::move(running)));
   } catch (const std::system_error& thrown) {
     return error(errc::system_error, std::string("cannot start the broker's thread: ") + thrown.what());

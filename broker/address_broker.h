@@ -21,6 +21,10 @@ struct address_broker_options {
   std::chrono::milliseconds probe_timeout{500};  // time for a holder on another host to prove that it lives
   topic_map_limits limits;
   std::vector<address_range> allowed_endpoints;  // addresses that participants may name besides their own
+  // Brokers of other hosts that tell their topics to this one: tcp://HOST:PORT, at most wire::max_peers.
+  std::vector<std::string> peers;
+  std::chrono::milliseconds peer_lease{60'000};  // topics of a peer that is silent are kept this long
+  std::string host_name;                         // of this host, for people on others; empty: gethostname(2)
   std::string version;                           // sent to participants, for people
   broker_log log;                                // called on the broker's thread
 };
@@ -37,6 +41,7 @@ class address_broker {
     std::uint64_t participants = 0;
     std::uint64_t topics = 0;
     std::uint64_t subscriptions = 0;
+    std::uint64_t peers_up = 0;  // peer brokers that answer
   };
 
   // Binds all endpoints and serves them on a thread of its own. Fails with one line that says what was tried, what was

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/run_dir.h"
+#include "peer_links.h"
 #include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
 #include "tools/command_line/usage.h"
@@ -42,20 +43,23 @@ std::string log_level_name(broker_log_level level) {
   return "info";
 }
 
+void print(const char* name, const std::vector<std::string>& values, std::ostream& out) {
+  out << name << " = [";
+  for (std::size_t i = 0; i < values.size(); ++i) out << (i == 0 ? "" : ", ") << quoted(values[i]);
+  out << "]\n";
+}
+
 // In the format of --config.
 void print(const broker_config& config, std::ostream& out) {
-  out << "listen = [";
-  for (std::size_t i = 0; i < config.listen.size(); ++i) out << (i == 0 ? "" : ", ") << quoted(config.listen[i]);
-  out << "]\nlog-level = " << quoted(log_level_name(config.log_level)) << "\nmax-topics = " << config.limits.topics
+  print("listen", config.listen, out);
+  out << "log-level = " << quoted(log_level_name(config.log_level)) << "\nmax-topics = " << config.limits.topics
       << "\nmax-participants = " << config.limits.participants
       << "\nmax-subscriptions = " << config.limits.subscriptions
       << "\nmax-schema-bytes = " << config.limits.schema_bytes << '\n';
-  if (config.allow_endpoints.empty()) return;
-  out << "allow-endpoints = [";
-  for (std::size_t i = 0; i < config.allow_endpoints.size(); ++i) {
-    out << (i == 0 ? "" : ", ") << quoted(config.allow_endpoints[i]);
-  }
-  out << "]\n";
+  if (!config.allow_endpoints.empty()) print("allow-endpoints", config.allow_endpoints, out);
+  if (!config.peers.empty()) print("peer", config.peers, out);
+  out << "peer-lease = " << config.peer_lease_s << '\n';
+  if (!config.host_name.empty()) out << "host-name = " << quoted(config.host_name) << '\n';
 }
 
 }  // namespace
@@ -106,6 +110,21 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       ->check([](const std::string& text) {
         return address_range::parse(text) ? std::string() : text + " is no range of addresses such as 192.0.2.0/24";
       });
+  app.add_option("--peer", config.peers,
+                 "Know the topics of the broker of another host, at tcp://HOST:PORT. It has this host as --peer too. "
+                 "May be given several times")
+      ->type_name("ENDPOINT")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check([](const std::string& text) {
+        const auto good = peer_links::check(text);
+        return good ? std::string() : good.error().message();
+      });
+  app.add_option("--peer-lease", config.peer_lease_s, "Keep the topics of a silent peer this many seconds")
+      ->check(cli::between(std::size_t{1}, std::size_t{86'400}).description(""))
+      ->capture_default_str();
+  app.add_option("--host-name", config.host_name, "Name of this host for people on others. Default: its hostname")
+      ->type_name("NAME");
   app.add_flag("--print-config", print_only, "Print the configuration in effect and end")->configurable(false);
   if (const auto done = cli::generate_pages(app, 8, "orc(1)", argc, argv)) return *done;
   try {
@@ -115,6 +134,10 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
   }
   config.log_level = log_levels.at(log_level);
   if (config.listen.empty()) config.listen = {detail::default_broker_endpoint(), detail::default_tcp_endpoint};
+  if (config.peers.size() > wire::max_peers) {
+    std::cerr << "orc-broker: more than " << wire::max_peers << " peers\n";
+    return cli::wrong_usage;
+  }
   for (const auto& text : config.allow_endpoints) config.allowed_endpoints.push_back(*address_range::parse(text));
   if (!print_only) return config;
   print(config, std::cout);

@@ -23,6 +23,9 @@ struct broker_config {
   broker_log_level log_level = broker_log_level::info;
   topic_map_limits limits;
   std::vector<std::string> allow_endpoints;  // ranges of addresses
+  std::vector<std::string> peers;            // brokers of other hosts
+  std::size_t peer_lease_s = 60;
+  std::string host_name;                     // empty: gethostname(2)
   std::vector<address_range> allowed_endpoints;
 };
 

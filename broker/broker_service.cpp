@@ -37,6 +37,7 @@ broker_service::broker_service(broker_service_options options, send_function sen
       epoch_(random_epoch()),
       map_(options_.lease, options_.limits),
       rules_(options_.allowed_endpoints),
+      federation_({options_.peers, options_.host_name, epoch_, options_.peer_lease}, map_, *this),
       lines_left_(lines_per_period) {}
 
 void broker_service::opened(routing from, const peer& who) {
@@ -46,6 +47,7 @@ void broker_service::opened(routing from, const peer& who) {
 void broker_service::closed(routing from, time) {
   connections_.erase(from);
   watchers_.remove(from);
+  peer_watchers_.remove(from);
   map_.closed(from);
 }
 
@@ -215,6 +217,7 @@ void broker_service::take_over_from(const wire::id& holder, std::string_view how
 void broker_service::held_up(time now) {
   map_.renew_all(now);
   waiting_.extend_all(now + options_.probe_timeout);
+  federation_.held_up(now);
 }
 
 void broker_service::turn(time now) {
@@ -235,8 +238,10 @@ void broker_service::turn(time now) {
     if (late > 0) log(broker_log_level::warning, std::to_string(late) + " participant(s) lost their lease");
   }
   check_processes();
+  federation_.turn(now);
   work(now);
-  serve_watchers(now);
+  serve_watchers(watchers_, map_.newest_change(), now);
+  serve_watchers(peer_watchers_, map_.newest_export(), now);
 }
 
 void broker_service::work(time now) {
@@ -251,10 +256,11 @@ void broker_service::work(time now) {
 
 std::optional<broker_service::time> broker_service::next_deadline() const {
   if (!map_.clean() || waiting_.any_settled() || leases_to_end_ || checked_ ||
-      watchers_.any_behind(map_.newest_change()))
+      watchers_.any_behind(map_.newest_change()) || peer_watchers_.any_behind(map_.newest_export()))
     return started_;
   std::optional<time> next;
-  for (const auto& each : {waiting_.next_deadline(), map_.next_event_time(), watchers_.next_deadline()}) {
+  for (const auto& each : {waiting_.next_deadline(), map_.next_event_time(), watchers_.next_deadline(),
+                           peer_watchers_.next_deadline(), federation_.next_deadline()}) {
     if (each && (!next || *each < *next)) next = each;
   }
   return next;

@@ -16,6 +16,7 @@
 #include "base/process_identity.h"
 #include "broker_log.h"
 #include "endpoint_rules.h"
+#include "federation.h"
 #include "peer.h"
 #include "topic_map.h"
 #include "waiting_registrations.h"
@@ -40,10 +41,16 @@ struct broker_service_options {
   // has.
   std::function<bool(topic_map::routing)> unread;
   std::function<std::optional<std::uint64_t>(std::uint32_t pid)> start_time = detail::process_start_time;
+  // Peer brokers. Their connections are the caller's, who numbers them as in `peers`.
+  std::vector<std::string> peers = {};
+  std::string host_name = "this host";
+  topic_map::duration peer_lease{60'000};
+  std::function<bool(topic_map::peer_key, const std::string& frame)> send_to_peer;
+  std::function<void(topic_map::peer_key, topic_map::duration pause)> close_peer;
   broker_log log;
 };
 
-class broker_service {
+class broker_service final : federation::owner {
  public:
   using time = topic_map::time;
   using routing = topic_map::routing;
@@ -58,6 +65,10 @@ class broker_service {
   void closed(routing from, time now);
   // Takes one frame of a message. An empty one is the greeting of ZMQ_PROBE_ROUTER.
   void receive(routing from, std::span<const std::byte> frame, time now);
+  // Of a connection to a peer broker, as federation has it.
+  void peer_connected(topic_map::peer_key which, bool same_host, time now);
+  void peer_lost(topic_map::peer_key which, std::string_view why, time now);
+  void receive_from_peer(topic_map::peer_key which, std::span<const std::byte> frame, time now);
   // Counts a message that could not be passed to receive().
   void reject(std::string_view why);
   // Call it every heartbeat period. Checks leases, and for dead processes on this host.
@@ -78,6 +89,7 @@ class broker_service {
   };
   [[nodiscard]] const counters& counted() const noexcept { return counters_; }
   [[nodiscard]] const topic_map& map() const noexcept { return map_; }
+  [[nodiscard]] std::size_t peers_up() const noexcept { return federation_.peers_up(); }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
  private:
@@ -105,6 +117,7 @@ class broker_service {
   void handle(routing from, std::uint64_t request, const wire::schema_part& what, time now);
   void handle(routing from, std::uint64_t request, const wire::get_schema& what, time now);
   void handle(routing from, std::uint64_t request, wire::type_mismatch& what, time now);
+  void handle(routing from, std::uint64_t request, const wire::list_peers& what, time now);
   template <class NotARequest>
   void handle(routing from, std::uint64_t request, const NotARequest& what, time now);
 
@@ -117,8 +130,14 @@ class broker_service {
   void work(time now);
   void check_processes();
   void push_events(time now);
-  [[nodiscard]] wire::changes news_for(wire::watch& what, std::size_t& steps) const;
-  void serve_watchers(time now);
+  [[nodiscard]] wire::changes news_for(routing who, wire::watch& what, std::size_t& steps, time now);
+  void serve_watchers(watchers& all, change_log::revision newest, time now);
+  [[nodiscard]] bool is_on_this_host(const peer& who, time now);
+
+  // ---- for federation ----
+  bool send(topic_map::peer_key to, const std::string& frame) override;
+  void close(topic_map::peer_key which, topic_map::duration pause) override;
+  void displaced(const topic_map::displaced& which) override;
 
   [[nodiscard]] wire::welcome welcome() const;
   void greet(routing to, std::uint64_t request);
@@ -128,7 +147,7 @@ class broker_service {
     reply(to, request, result ? wire::body(std::move(*result)) : std::move(result).error());
   }
   [[nodiscard]] std::string named(const wire::hello& who) const;
-  void log(broker_log_level level, const std::string& text);
+  void log(broker_log_level level, const std::string& text) override;
 
   const broker_service_options options_;
   const send_function send_;
@@ -138,7 +157,9 @@ class broker_service {
   endpoint_rules rules_;
   std::unordered_map<routing, connection> connections_;  // open ones
   waiting_registrations waiting_;
+  federation federation_;
   watchers watchers_;
+  watchers peer_watchers_;  // peer brokers, which watch the topics of this broker's own participants
   counters counters_;
   std::optional<wire::id> checked_;  // the last participant whose process was checked in this period
   bool leases_to_end_ = false;

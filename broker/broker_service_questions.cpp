@@ -29,11 +29,12 @@ void broker_service::handle(routing from, std::uint64_t request, wire::watch& wh
   if (what.position.epoch != epoch_) what.position = {};
   const auto wait = std::min(std::chrono::milliseconds(what.wait_ms), watchers::max_wait);
   std::size_t steps = watch_steps;
-  auto page = news_for(what, steps);
+  auto& all = what.own ? peer_watchers_ : watchers_;
+  auto page = news_for(from, what, steps, now);
   if (wait.count() == 0 || page.more || has_news(page)) {
-    watchers_.remove(from);
+    all.remove(from);
     reply(from, request, std::move(page));
-  } else if (auto waits = watchers_.add({from, request, connections_.at(from).client, std::move(what), now + wait});
+  } else if (auto waits = all.add({from, request, connections_.at(from).client, std::move(what), now + wait});
              !waits) {
     reply(from, request, std::move(waits).error());
   }
@@ -44,32 +45,76 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::get
 }
 
 // Advances the watcher's position too, so that the next call looks at later changes only.
-wire::changes broker_service::news_for(wire::watch& what, std::size_t& steps) const {
-  auto page = map_.changes_since(what, steps);
+wire::changes broker_service::news_for(routing who, wire::watch& what, std::size_t& steps, time now) {
+  auto page = what.own ? map_.exports_since(what, is_on_this_host(connections_.at(who).who, now), steps, now)
+                       : map_.changes_since(what, steps);
+  if (what.own) page.host_name = options_.host_name;
   page.position.epoch = epoch_;
   what.position = page.position;
   return page;
 }
 
-void broker_service::serve_watchers(time now) {
+void broker_service::serve_watchers(watchers& all, change_log::revision newest, time now) {
   std::size_t steps = watch_steps;
   while (steps > 0) {
-    auto* const next = watchers_.next_behind(map_.newest_change());
+    auto* const next = all.next_behind(newest);
     if (next == nullptr) break;
-    auto page = news_for(next->what, steps);
+    auto page = news_for(next->from, next->what, steps, now);
     if (has_news(page)) {
       reply(next->from, next->request, std::move(page));
-      watchers_.remove(next->from);
+      all.remove(next->from);
     } else if (page.more) {
-      watchers_.put_last();  // its patterns are slow: the others do not wait for it
+      all.put_last();  // its patterns are slow: the others do not wait for it
     } else {
-      watchers_.pass();
+      all.pass();
     }
   }
-  while (auto* const late = watchers_.next_overdue(now)) {
-    reply(late->from, late->request, wire::changes{late->what.position, false, false, {}, {}});
-    watchers_.remove(late->from);
+  while (auto* const late = all.next_overdue(now)) {
+    wire::changes none{late->what.position, false, false, {}, {}};
+    if (late->what.own) none.host_name = options_.host_name;
+    reply(late->from, late->request, std::move(none));
+    all.remove(late->from);
   }
+}
+
+bool broker_service::is_on_this_host(const peer& who, time now) {
+  if (who.way == peer::via::ipc) return true;
+  const auto address = detail::ip_address::parse(who.address);
+  return address && rules_.is_of_this_host(*address, now);
+}
+
+// ---- peer brokers ----
+
+void broker_service::handle(routing from, std::uint64_t request, const wire::list_peers&, time now) {
+  reply(from, request, federation_.list(now));
+}
+
+void broker_service::peer_connected(topic_map::peer_key which, bool same_host, time now) {
+  federation_.connected(which, same_host, now);
+}
+
+void broker_service::peer_lost(topic_map::peer_key which, std::string_view why, time now) {
+  federation_.lost(which, why, now);
+}
+
+void broker_service::receive_from_peer(topic_map::peer_key which, std::span<const std::byte> frame, time now) {
+  federation_.receive(which, frame, now);
+  work(now);
+}
+
+bool broker_service::send(topic_map::peer_key to, const std::string& frame) {
+  return options_.send_to_peer && options_.send_to_peer(to, frame);
+}
+
+void broker_service::close(topic_map::peer_key which, topic_map::duration pause) {
+  if (options_.close_peer) options_.close_peer(which, pause);
+}
+
+// It registers everything again, and is told then who has the name.
+void broker_service::displaced(const topic_map::displaced& which) {
+  const auto route = map_.route_of(which.participant);
+  if (!route) return;
+  if (const auto at = connections_.find(*route); at != connections_.end()) at->second.out_of_date = true;
 }
 
 }  // namespace orc

@@ -50,6 +50,7 @@ constexpr std::string_view does_not_read = "it does not read its answers";
 constexpr std::string_view no_memory = "no memory for a message";
 
 constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
+constexpr std::uint64_t watch_mark = wake_mark - 1;
 constexpr std::uint64_t door_mark = std::uint64_t{1} << 63;  // plus the number of the listener
 
 fair_share::bounds bounds_for(std::size_t listeners) noexcept {
@@ -133,6 +134,8 @@ bool broker_socket::remote() const noexcept {
   return std::any_of(doors_.begin(), doors_.end(), [](const listener& door) { return door.remote(); });
 }
 
+bool broker_socket::watch(int fd) noexcept { return add_to(events_.get(), fd, EPOLLIN, watch_mark); }
+
 void broker_socket::wake() noexcept { (void)::eventfd_write(wakened_.get(), 1); }
 
 bool broker_socket::turn(clock::time_point deadline, owner& to) noexcept {
@@ -144,6 +147,7 @@ bool broker_socket::turn(clock::time_point deadline, owner& to) noexcept {
   for (int i = 0; i < count; ++i) {
     const auto mark = happened[static_cast<std::size_t>(i)].data.u64;
     if (mark == wake_mark) return false;
+    if (mark == watch_mark) continue;  // its owner's turn comes after this one
     if ((mark & door_mark) != 0) {
       accept_from(doors_[mark & ~door_mark], to);
     } else {

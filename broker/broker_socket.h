@@ -57,6 +57,8 @@ class broker_socket {
   // Waits until `deadline` at most, serves connections for about a millisecond, and returns, so that timers get their
   // turn. False: wake() was called.
   [[nodiscard]] bool turn(clock::time_point deadline, owner& to) noexcept;
+  // turn() also returns when this descriptor is readable. False: the system watches no more descriptors.
+  [[nodiscard]] bool watch(int fd) noexcept;
   // Any thread.
   void wake() noexcept;
 

@@ -8,6 +8,7 @@ namespace orc {
 
 std::string client_table::name_of(const peer& who) {
   if (who.way == peer::via::ipc) return "user " + std::to_string(who.uid);
+  if (who.way == peer::via::broker) return "broker " + who.address;
   const auto address = detail::ip_address::parse(who.address);
   if (!address) return "address " + who.address;
   // Any program of this host can use all loopback addresses.

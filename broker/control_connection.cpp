@@ -65,7 +65,7 @@ control_connection::~control_connection() {
 
 bool control_connection::greet() noexcept {
   try {
-    write(zmtp::greeting(), bytes_of(zmtp::ready_frame("ROUTER")));
+    write(zmtp::greeting(), bytes_of(zmtp::ready_frame(role_ == role::router ? "ROUTER" : "DEALER")));
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -153,7 +153,8 @@ control_connection::event control_connection::handle_command(std::span<const std
   const auto name = zmtp::command_name(body);
   if (state_ == state::handshake) {
     const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
-    if (name != "READY" || property(text.substr(1 + name.size()), "Socket-Type") != "DEALER") return event::ended;
+    const std::string_view other = role_ == role::router ? "DEALER" : "ROUTER";
+    if (name != "READY" || property(text.substr(1 + name.size()), "Socket-Type") != other) return event::ended;
     state_ = state::ready;
     return event::handled;
   }

@@ -1,5 +1,5 @@
-// The broker's end of one connection: ZMTP 3 as a ROUTER speaks it to one DEALER (schemas/PROTOCOL.md, "Connection"),
-// over a connected non-blocking stream socket. It turns bytes into frames and back, with bounded memory.
+// The broker's end of one connection: ZMTP 3 between a ROUTER and a DEALER (schemas/PROTOCOL.md, "Connection"), over a
+// connected non-blocking stream socket. It turns bytes into frames and back, with bounded memory.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,11 @@ class control_connection {
  public:
   using clock = std::chrono::steady_clock;
 
-  // The peer's Socket-Type must be DEALER. Its Identity is ignored.
-  explicit control_connection(detail::unique_fd fd) noexcept
-      : fd_(std::move(fd)), plain_(detail::refuse_descriptors(fd_.get())) {}
+  // router: serves a DEALER. dealer: asks the ROUTER of another broker.
+  enum class role : std::uint8_t { router, dealer };
+  // The peer's Socket-Type must be the other one. Its Identity is ignored.
+  explicit control_connection(detail::unique_fd fd, role as = role::router) noexcept
+      : fd_(std::move(fd)), plain_(detail::refuse_descriptors(fd_.get())), role_(as) {}
   // Tries once more to send the rest. The peer then gets what the kernel holds, and sees the end.
   ~control_connection();
   control_connection(const control_connection&) = delete;
@@ -85,6 +87,7 @@ class control_connection {
 
   detail::unique_fd fd_;
   const bool plain_;  // no descriptors can come, only bytes
+  const role role_;
   state state_ = state::greeting;
   std::string_view why_;
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/run_dir.h"
+#include "wire/multicast_url.h"
 
 namespace orc {
 namespace {
@@ -102,20 +103,44 @@ std::optional<address_range> address_range::parse(std::string_view text) {
   return address_range{*network, 128 - most + bits};
 }
 
+bool is_reachable(const wire::endpoint& which, bool same_host) {
+  const auto is_usual = [&](const ip_address& address) {
+    return !address.is_any() && !address.is_link_local() && !address.is_multicast() &&
+           (same_host || !address.is_loopback());
+  };
+  std::string_view rest = which.address;
+  if (which.transport == wire::transport::tcp) {
+    if (!take_prefix(rest, "tcp://")) return false;
+    const auto address = parse_host_and_port(rest);
+    return address && is_usual(*address);
+  }
+  if (which.transport != wire::transport::multicast) return false;
+  const auto url = wire::multicast_url::parse(rest);
+  return url && url->group.is_multicast() && (same_host || url->ttl > 0) && (!url->from || is_usual(url->from->address));
+}
+
+result endpoint_rules::check_peer(const std::vector<wire::endpoint>& endpoints, bool same_host) {
+  for (const auto& each : endpoints) {
+    if (!is_reachable(each, same_host))
+      return refused(std::string(wire::name_of(each.transport)) + " endpoint refused: other hosts cannot reach it");
+  }
+  return check_ports(endpoints);
+}
+
 result endpoint_rules::check(const wire::register_topic& what, const peer& by, time now) {
   for (const auto& each : what.endpoints) {
     if (auto checked = check_endpoint(each, what.publication, by, now); !checked)
       return refused(std::string(wire::name_of(each.transport)) + " endpoint refused: " + checked.error().message());
   }
-  return check_ports(what);
+  return check_ports(what.endpoints);
 }
 
 // A publication listens on one tcp port, which it may name at several addresses. Its subscribers try all of them, and
 // must not knock at one port of a host after the other.
-result endpoint_rules::check_ports(const wire::register_topic& what) {
+result endpoint_rules::check_ports(const std::vector<wire::endpoint>& endpoints) {
   std::size_t count = 0;
   std::string_view port;
-  for (const auto& each : what.endpoints) {
+  for (const auto& each : endpoints) {
     if (each.transport != wire::transport::tcp) continue;
     const auto its = std::string_view(each.address).substr(each.address.rfind(':'));
     if (count++ != 0 && its != port)

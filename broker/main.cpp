@@ -74,6 +74,9 @@ int serve(const orc::broker_config& config) {
   options.listen = config.listen;
   options.limits = config.limits;
   options.allowed_endpoints = config.allowed_endpoints;
+  options.peers = config.peers;
+  options.peer_lease = std::chrono::seconds(config.peer_lease_s);
+  options.host_name = config.host_name;
   options.version = std::string("orc-broker ") + ORC_VERSION;
   options.log = log;
   auto started = orc::address_broker::start(options);

@@ -16,11 +16,9 @@ std::string describe_process(const wire::hello& who, const std::string& asking_h
          (who.host == asking_host ? "" : " on host " + who.host) + ")";
 }
 
-constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
-
 std::size_t text_bytes_of(const wire::register_topic& what) {
   std::size_t bytes = 0;
-  for (const auto& each : what.endpoints) bytes += each.address.size() + bytes_per_endpoint;
+  for (const auto& each : what.endpoints) bytes += each.address.size() + topic_map::bytes_per_endpoint;
   return bytes;
 }
 
@@ -28,7 +26,7 @@ std::size_t text_bytes_of(const wire::register_topic& what) {
 
 // Numbers of participants start at random, so that an id of an earlier broker is not mistaken for one of this broker.
 topic_map::topic_map(duration lease, topic_map_limits limits)
-    : lease_(lease), limits_(limits), types_(lease), changes_(limits.gone), last_number_(wire::id::random().hi >> 1) {}
+    : lease_(lease), limits_(limits), types_(lease), changes_(limits.gone), exports_(limits.gone), last_number_(wire::id::random().hi >> 1) {}
 
 topic_map::~topic_map() {
   while (leaving_) leaving_ = std::move(leaving_->next);  // a loop, because recursion might be too deep
@@ -48,8 +46,9 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   if (at == topics_.end()) {
     if (auto space = room_for_topic(*self); !space) return space.error();
   } else {
-    if (const auto* const other = obstacle(at->second, *self, what.shared)) {
+    if (const auto* const other = obstacle(at->second, *self, what)) {
       const auto& holder = other->holder->hello;
+      if (other->from) return refused(wire::error_code::name_taken, refusal(at, *other, self->hello.host));
       return held{holder.participant, holder, refusal(at, *other, self->hello.host)};
     }
     before = own(at->second, *self);
@@ -63,40 +62,34 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     return in_topic(what.topic, checked.error());
 
   // Does all allocations first.
-  publication fresh{what.publication, self, what.endpoints, nullptr, what.keep_last, text_bytes, {}};
+  publication fresh{what.publication, self, what.endpoints, nullptr, what.keep_last, what.shared, text_bytes, now,
+                    {}, {}, 0};
   if (at == topics_.end()) at = entry(what.topic, *self);
-  auto& all = at->second.publishers;
-  const auto undo = [&]() noexcept {
-    if (fresh_id) self->publications.erase(what.publication);
-    if (const auto made = all.find(what.publication); made != all.end() && made->second.holder == nullptr)
-      all.erase(made);
-    unlinked(at);
-  };
-  try {
-    at->second.publishers.try_emplace(what.publication);
-    self->publications.try_emplace(what.publication, at);
-    if (type != nullptr) {
-      auto claimed = types_.claim(*type, self->types);
-      if (!claimed) {
-        undo();
-        return in_topic(what.topic, claimed.error());
-      }
-      fresh.type = *claimed;
+  if (!at->second.exported) {
+    try {
+      at->second.exported = exports_.add({.topic = &at->first, .name = at->first});
+      ++exported_;
+    } catch (...) {
+      unlinked(at);
+      throw;
     }
-  } catch (...) {
-    undo();
-    throw;
   }
-  publication& slot = all.at(what.publication);
+  auto place = reserve(at, *self, what.publication, type);
+  if (!place) return in_topic(what.topic, std::move(place).error());
+  fresh.type = place->type;
+  auto& all = at->second.publishers;
+  publication& slot = *place->slot;
   const bool same = before == &slot;
   // A type that only this publication uses keeps its entry, because it was claimed before it is released.
-  const bool moved =
-      !same || at->second.shared != what.shared || before->endpoints != what.endpoints || before->type != fresh.type;
+  const bool moved = !same || before->shared != what.shared || before->endpoints != what.endpoints ||
+                     before->type != fresh.type;
   const bool differs = moved || before->keep_last != fresh.keep_last;
-  if (same) fresh.counters = std::move(slot.counters);
-  if (slot.holder != nullptr) release(slot);
+  if (same) {
+    fresh.counters = std::move(slot.counters);
+    fresh.since = slot.since;
+  }
   if (slot.holder != nullptr && slot.holder != self) slot.holder->publications.erase(slot.id);  // it has left
-  slot = std::move(fresh);
+  replace(slot, std::move(fresh));
   // Takes the place of another one of ours, and of those that have left.
   for (auto each = all.begin(); each != all.end();) {
     const bool replaced = &each->second != &slot && (each->second.holder == self || !is_live(each->second));
@@ -106,15 +99,53 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     }
     each = replaced ? all.erase(each) : std::next(each);
   }
-  at->second.shared = what.shared;
-  text_bytes_ += slot.text_bytes;
-  self->by->description_bytes += slot.text_bytes;
-  if (differs) changes_.changed(at->second.change);
+  if (differs) {
+    changes_.changed(at->second.change);
+    exports_.changed(*at->second.exported);
+  }
   unlinked(at);  // the replaced one may have been the owner's
   if (moved) notify(at, now);
   auto state = state_of(at);
   state.lacks_schema = slot.type != nullptr && !slot.type->complete();
   return state;
+}
+
+detail::expected<topic_map::reserved, wire::error> topic_map::reserve(topic_table::iterator at, participant& self,
+                                                                      const wire::id& which,
+                                                                      const wire::type_reference* type) {
+  auto& all = at->second.publishers;
+  const bool fresh_id = !self.publications.contains(which);
+  const auto undo = [&]() noexcept {
+    if (fresh_id) self.publications.erase(which);
+    if (const auto made = all.find(which); made != all.end() && made->second.holder == nullptr) all.erase(made);
+    if (std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.from != nullptr; }))
+      end_export(at);
+    unlinked(at);
+  };
+  const type_store::entry* claimed = nullptr;
+  try {
+    all.try_emplace(which);
+    self.publications.try_emplace(which, at);
+    if (type != nullptr) {
+      auto entry = types_.claim(*type, self.types);
+      if (!entry) {
+        undo();
+        return std::move(entry).error();
+      }
+      claimed = *entry;
+    }
+  } catch (...) {
+    undo();
+    throw;
+  }
+  return reserved{&all.at(which), claimed};
+}
+
+void topic_map::replace(publication& slot, publication&& fresh) noexcept {
+  if (slot.holder != nullptr) release(slot);
+  slot = std::move(fresh);
+  text_bytes_ += slot.text_bytes;
+  slot.holder->by->description_bytes += slot.text_bytes;
 }
 
 topic_map::done topic_map::unregister_topic(routing from, const wire::unregister_topic& what, time now) {
@@ -148,7 +179,7 @@ topic_map::requested topic_map::request_topic(routing from, const wire::request_
   }
   if (auto checked = check_type(type, *self); !checked) return in_topic(what.topic, checked.error());
   auto at = fresh_id ? topics_.find(what.topic) : known->second.at;
-  if (at != topics_.end() && at->second.shared && !what.knows_shared) {
+  if (at != topics_.end() && is_shared(at->second) && !what.knows_shared) {
     return refused(wire::error_code::version, "topic \"" + what.topic +
                                                   "\" is shared by several publishers, which this participant is too "
                                                   "old to receive: update its library");
@@ -266,6 +297,7 @@ void topic_map::unlinked(topic_table::iterator at) noexcept {
   --of.owner->by->topics;
   if (unused) {
     if (of.idle.empty()) dequeue(at);
+    end_export(at);
     const auto change = of.change;
     changes_.gone(change, std::move(topics_.extract(at).key()));
     return;
@@ -281,10 +313,13 @@ bool topic_map::linked(const topic& to, const participant& who) {
   return first != to.subscriptions.end() && first->first.hi == who.number;
 }
 
-const topic_map::publication* topic_map::obstacle(const topic& of, const participant& self, bool shared) {
-  if (shared && of.shared) return nullptr;
+const topic_map::publication* topic_map::obstacle(const topic& of, const participant& self,
+                                                 const wire::register_topic& what) {
+  const auto* const first = leader(of);
   for (const auto& [id, each] : of.publishers) {
-    if (each.holder != &self && is_live(each)) return &each;
+    if (each.holder == &self || !is_live(each) || (what.shared && each.shared)) continue;
+    if (each.from && id == what.publication) continue;  // the participant was with that broker before
+    if (is_shown(each, first)) return &each;
   }
   return nullptr;
 }
@@ -300,7 +335,7 @@ topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, 
                                                 const wire::register_topic& what) {
   const topic& of = at->second;
   const auto same = of.publishers.find(what.publication);
-  if (same != of.publishers.end() && same->second.holder != &self && is_live(same->second))
+  if (same != of.publishers.end() && same->second.holder != &self && !same->second.from && is_live(same->second))
     return refused(wire::error_code::bad_request, "the publication id " + what.publication.hex() + " is another's");
   if (!what.shared) return wire::ack{};
   const auto& who = self.hello;
@@ -310,7 +345,7 @@ topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, 
   std::size_t others = 0;
   std::size_t bytes_of_others = 0;
   for (const auto& [id, each] : of.publishers) {
-    if (each.holder == &self || !is_live(each)) continue;
+    if (each.holder == &self || !is_live(each) || id == what.publication) continue;
     const bool is_other = each.holder->by != self.by;
     const std::size_t size = wire::largest_size(info_of(each));
     ++(is_other ? others : count);
@@ -342,8 +377,11 @@ void topic_map::drop_publication(topic_table::iterator at, const wire::id& which
   const auto gone = all.find(which);
   release(gone->second);
   gone->second.holder->publications.erase(gone->first);
+  const bool own = gone->second.from == nullptr;
   all.erase(gone);
-  if (all.empty()) at->second.shared = false;
+  if (own && at->second.exported) exports_.changed(*at->second.exported);
+  if (own && std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.from != nullptr; }))
+    end_export(at);
   changes_.changed(at->second.change);
 }
 
@@ -360,8 +398,11 @@ void topic_map::drop_subscription(participant& of, requested_table::iterator whi
 }
 
 std::string topic_map::refusal(topic_table::const_iterator at, const publication& by, const std::string& asking_host) {
-  const std::string who = describe_process(by.holder->hello, asking_host);
-  if (!at->second.shared) return "topic \"" + at->first + "\" is published by " + who;
+  std::string who = describe_process(by.holder->hello, asking_host);
+  if (by.from)
+    who = (by.from->name.empty() ? "a participant" : by.from->name) + " (pid " + std::to_string(by.from->pid) +
+          ") on host " + by.holder->hello.host + (by.holder->stale ? ", whose broker does not answer" : "");
+  if (!by.shared) return "topic \"" + at->first + "\" is published by " + who;
   return "topic \"" + at->first + "\" is shared: register it with `shared`; " + who + " publishes it";
 }
 

@@ -65,6 +65,9 @@ class topic_map {
   using requested = detail::expected<wire::topic_state, wire::error>;
   using done = detail::expected<wire::ack, wire::error>;
 
+  static constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
+  static constexpr std::size_t entries_at_once = 512;    // that a call removes when a participant leaves
+
   explicit topic_map(duration lease, topic_map_limits limits = {});
   topic_map(const topic_map&) = delete;
   topic_map& operator=(const topic_map&) = delete;
@@ -93,6 +96,7 @@ class topic_map {
   [[nodiscard]] detail::expected<wire::schema_part, wire::error> schema(const wire::get_schema& what) const {
     return types_.read(what);
   }
+  [[nodiscard]] bool has_schema(std::uint64_t hash) const noexcept { return types_.has_schema(hash); }
 
   // A participant reports that a publication's type does not match the one that its subscription expects. Returns what
   // to tell the publisher; nothing: that is not so any more, or there were too many reports. A participant may send
@@ -120,7 +124,7 @@ class topic_map {
 
   // Participants that left may leave entries behind. Their topics are free, but they count. Removes at most `most`.
   void clean_up(time now, std::size_t most) noexcept;
-  [[nodiscard]] bool clean() const noexcept { return leaving_ == nullptr; }
+  [[nodiscard]] bool clean() const noexcept { return leaving_ == nullptr && sweeping_ == 0; }
 
   // Returns an event that is due, for at most `budget` participants, and reduces `budget` by them. A topic that moves
   // more often than moves_at_once and then moves_per_second makes no events in between: the next one has its newest
@@ -144,6 +148,45 @@ class topic_map {
   // `steps` of work and subtracts what it took, but looks at one change at least. The caller sets position.epoch.
   [[nodiscard]] wire::changes changes_since(const wire::watch& what, std::size_t& steps) const;
   [[nodiscard]] change_log::revision newest_change() const noexcept { return changes_.newest(); }
+
+  // ---- what peer brokers report (topic_map_peers.cpp) ----
+  // One of them, as the caller numbers them.
+  using peer_key = std::size_t;
+
+  // A peer broker answers: its topics are not stale any more. `endpoint` names it as a client that pays for its topics.
+  void peer_up(peer_key which, const std::string& endpoint, const std::string& host_name);
+  // It does not answer. Its topics stay, and states say so.
+  void peer_stale(peer_key which) noexcept;
+  // Forgets it with its topics.
+  void peer_gone(peer_key which, time now) noexcept;
+  // It reports everything from here on. What it has not reported until end_report() is gone then.
+  void begin_report(peer_key which) noexcept;
+  void end_report(peer_key which) noexcept;
+  [[nodiscard]] std::size_t topics_of(peer_key which) const noexcept;
+
+  // A publication of a participant here that an older one on another host displaced.
+  struct displaced {
+    wire::id participant;
+    std::string text;  // for the log
+  };
+  struct imported {
+    std::vector<displaced> lost;
+    std::vector<std::string> contested;   // for the log: publications of the peer that an older one keeps hidden
+    std::vector<std::uint64_t> lacking;   // hashes of types without a schema here
+  };
+  // Takes the publications of one topic that a peer broker reports in place of those that it reported before. The older
+  // one of two publications that exclude each other wins: by age, or by id when their ages are within `too_close`.
+  // Returns an error when the report breaks a rule or a table is full. The caller has checked the endpoints.
+  static constexpr duration too_close{1'000};
+  [[nodiscard]] detail::expected<imported, wire::error> import(peer_key which, wire::topic_state&& what, time now);
+  [[nodiscard]] done add_schema_of_peer(peer_key which, const wire::schema_part& part, time now);
+
+  // For peer brokers: as changes_since(), of what participants of this broker publish at endpoints that other hosts
+  // reach. `same_host`: the peer runs on this host, and reaches loopback addresses too.
+  [[nodiscard]] wire::changes exports_since(const wire::watch& what, bool same_host, std::size_t& steps,
+                                            time now) const;
+  [[nodiscard]] change_log::revision newest_export() const noexcept { return exports_.newest(); }
+  [[nodiscard]] std::size_t own_topic_count() const noexcept { return exported_; }
 
   struct participant_view {
     wire::id id;
@@ -174,14 +217,26 @@ class topic_map {
     Counters counters;
     time at;
   };
+  // The publisher, where a peer broker holds the publication.
+  struct origin {
+    wire::id participant;
+    std::string name;
+    std::string host;
+    std::uint32_t pid = 0;
+    bool operator==(const origin&) const = default;
+  };
   struct publication {
     wire::id id;
     participant* holder = nullptr;
     std::vector<wire::endpoint> endpoints;
     const type_store::entry* type = nullptr;  // none: untyped
     bool keep_last = true;
+    bool shared = false;
     std::size_t text_bytes = 0;  // of the endpoints
+    time since{};                // it was registered
     std::unique_ptr<counted<wire::publication_counters>> counters;
+    std::unique_ptr<origin> from;  // none: a participant of this broker
+    std::uint64_t report = 0;      // of the peer broker, the last one that had it
   };
   struct subscription {
     participant* holder = nullptr;
@@ -190,9 +245,9 @@ class topic_map {
     std::unique_ptr<counted<wire::subscription_counters>> counters;
   };
   struct topic {
-    // One, or several of different participants when the topic is shared.
+    // Of one participant, or of several when the topic is shared. Peer brokers may report more, which are hidden while
+    // they exclude an older one.
     std::map<wire::id, publication> publishers;
-    bool shared = false;
     // By the id that others see: the number of the participant, then that of the subscription. So the subscriptions of
     // a participant are neighbours, and a page begins where the last one ended.
     std::map<wire::id, subscription> subscriptions;
@@ -204,6 +259,7 @@ class topic_map {
     bool changed_on_the_way = false;
     time paid_until{};  // for the limit of moves: each one takes 1 / moves_per_second
     change_log::handle change;
+    std::optional<change_log::handle> exported;  // while participants of this broker publish it
   };
 
   struct requested_topic {
@@ -231,6 +287,11 @@ class topic_map {
     time told_until{};      // for the limit of those that it is told of
     bool leaving = false;
     std::unique_ptr<participant> next;  // the next one that leaves
+    // Of a peer broker, which is the holder of all that it reports. Its hello has the name of its host.
+    bool is_peer = false;
+    bool stale = false;
+    std::uint64_t report = 0;
+    std::optional<wire::id> swept;  // a report ended, and publications up to here were looked at
   };
 
   participant* find(routing from) const;
@@ -254,8 +315,36 @@ class topic_map {
   void drop_publication(topic_table::iterator at, const wire::id& which) noexcept;
   void drop_subscription(participant& of, requested_table::iterator which) noexcept;
   [[nodiscard]] static bool is_live(const publication& one) noexcept { return !one.holder->leaving; }
+  // The live publication of a topic that excludes others. Null: none is live.
+  static const publication* leader(const topic& of) noexcept;
+  // Whether it is the leader or shares the topic with it.
+  [[nodiscard]] static bool is_shown(const publication& one, const publication* leader) noexcept {
+    return leader != nullptr && (&one == leader || (one.shared && leader->shared));
+  }
+  [[nodiscard]] static bool is_shared(const topic& of) noexcept {
+    const auto* const first = leader(of);
+    return first != nullptr && first->shared;
+  }
+  // The place of a publication with its type, made if it is new: all that can fail. Changes nothing on failure, except
+  // that it removes a topic that nothing uses.
+  struct reserved {
+    publication* slot;
+    const type_store::entry* type;
+  };
+  [[nodiscard]] detail::expected<reserved, wire::error> reserve(topic_table::iterator at, participant& self,
+                                                                const wire::id& which,
+                                                                const wire::type_reference* type);
+  // Gives the place a new publication. Releases the earlier one.
+  void replace(publication& slot, publication&& fresh) noexcept;
+  [[nodiscard]] detail::expected<bool, wire::error> import(topic_table::iterator& at, participant& self,
+                                                           const std::string& name, wire::publication_info& info,
+                                                           bool shared, imported& into, time now);
+  void resolve(topic_table::iterator at, imported& into);
+  [[nodiscard]] static wire::topic_state exported_state(topic_table::const_iterator at, bool same_host, time now);
+  void end_export(topic_table::iterator at) noexcept;
+  void sweep(participant& peer, time now, std::size_t& most) noexcept;
   // A live publication of another participant because of which `self` cannot publish the topic this way. Null: none.
-  static const publication* obstacle(const topic& of, const participant& self, bool shared);
+  static const publication* obstacle(const topic& of, const participant& self, const wire::register_topic& what);
   // The publication of `self`, which another id replaces. Null: none.
   static const publication* own(const topic& of, const participant& self);
   // Whether a shared topic has room for one more publication, or for this one in place of `own`.
@@ -285,6 +374,10 @@ class topic_map {
   type_store types_;
   event_queue events_;
   change_log changes_;
+  change_log exports_;
+  std::size_t exported_ = 0;
+  std::map<peer_key, std::unique_ptr<participant>> peers_;
+  std::size_t sweeping_ = 0;
   std::uint64_t last_number_;
   std::size_t subscription_count_ = 0;
   std::size_t text_bytes_ = 0;

@@ -15,8 +15,6 @@ bool same_process(const wire::hello& a, const wire::hello& b) {
 // Takes the same time wherever they differ.
 bool same_secret(const wire::id& a, const wire::id& b) { return ((a.hi ^ b.hi) | (a.lo ^ b.lo)) == 0; }
 
-constexpr std::size_t entries_at_once = 512;  // of participants that leave
-
 }  // namespace
 
 topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello& who, time now) {
@@ -158,6 +156,10 @@ void topic_map::retire(participant& session) noexcept {
 }
 
 void topic_map::clean_up(time now, std::size_t most) noexcept {
+  for (auto& [key, each] : peers_) {
+    if (sweeping_ == 0) break;
+    sweep(*each, now, most);
+  }
   while (leaving_ && most > 0) {
     participant& gone = *leaving_;
     for (; most > 0 && !gone.subscriptions.empty(); --most) drop_subscription(gone, gone.subscriptions.begin());

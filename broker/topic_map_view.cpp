@@ -38,16 +38,16 @@ std::optional<wire::type_reference> reference_to(const type_store::entry* type) 
 wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
   wire::topic_state state{at->first, {}, {}, static_cast<std::uint32_t>(at->second.subscriptions.size())};
   const topic& of = at->second;
-  if (!of.shared) {
-    for (const auto& [id, each] : of.publishers) {
-      if (is_live(each)) state.publication = info_of(each);
-    }
+  const auto* const first = leader(of);
+  if (first == nullptr) return state;
+  if (!first->shared) {
+    state.publication = info_of(*first);
     return state;
   }
   // A participant may have changed its name since it registered, so the room may be less than it was then.
   std::size_t room = wire::room_for_publications;
   for (const auto& [id, each] : of.publishers) {
-    if (!is_live(each)) continue;
+    if (!is_live(each) || !each.shared) continue;
     auto info = info_of(each);
     const std::size_t size = wire::largest_size(info);
     if (size > room || state.publications.size() == wire::max_publishers) continue;
@@ -60,6 +60,12 @@ wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
 
 wire::publication_info topic_map::info_of(const publication& from) {
   const auto& who = from.holder->hello;
+  if (from.from) {
+    const origin& there = *from.from;
+    return {from.id,        there.participant,       there.name,   there.host, there.pid,
+            from.endpoints, reference_to(from.type), std::nullopt, 0,          from.keep_last,
+            who.host,       from.holder->stale};
+  }
   return {from.id,        {from.holder->number, 0}, who.name,     who.host, who.pid,
           from.endpoints, reference_to(from.type),  std::nullopt, 0,        from.keep_last};
 }

@@ -101,6 +101,8 @@ class type_store {
   // A part of the schema of a complete type.
   [[nodiscard]] detail::expected<wire::schema_part, wire::error> read(const wire::get_schema& what) const;
 
+  [[nodiscard]] bool has_schema(std::uint64_t hash) const noexcept { return complete_.contains(hash); }
+
   [[nodiscard]] std::size_t size() const noexcept { return types_.size(); }
   [[nodiscard]] std::size_t uploads() const noexcept { return uploads_.size(); }
   // Of texts, schemas, and parts of schemas.

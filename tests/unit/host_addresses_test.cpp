@@ -1,6 +1,6 @@
 #include "base/host_addresses.h"
 
-#include "core/name_lookup.h"
+#include "base/name_lookup.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 

@@ -27,7 +27,9 @@ using rows = std::vector<std::vector<std::string>>;
 std::string ago_text(std::chrono::nanoseconds age) { return " (" + duration_text(age.count()) + " ago)"; }
 
 void describe(rows& lines, const publication_state& from, bool verbose) {
-  lines.push_back({"publisher", participant_text(from.participant)});
+  lines.push_back({"publisher", publisher_text(from)});
+  if (!from.host_name.empty())
+    lines.push_back({"on host", escaped(from.host_name) + (from.stale ? ", whose broker does not answer" : "")});
   if (verbose) {
     lines.push_back({"host", escaped(from.participant.host)});
     lines.push_back({"publication", from.id});
@@ -45,7 +47,7 @@ void describe(rows& lines, const publication_state& from, bool verbose) {
       lines.push_back({"newest sample", duration_text(age->count()) + " old"});
     if (counters->jitter_ns) lines.push_back({"jitter", duration_text(*counters->jitter_ns)});
   } else {
-    lines.push_back({"sent", "not told yet"});
+    lines.push_back({"sent", from.host_name.empty() ? "not told yet" : "known on its host only"});
   }
 }
 

@@ -34,8 +34,8 @@ std::string subscribers_text(const topic_state& state) {
 // Of a shared topic all of them.
 std::string publishers_text(const topic_state& state) {
   if (!state.publication) return "-";
-  std::string text = participant_text(state.publication->participant);
-  for (const publication_state& each : state.others) text += ", " + participant_text(each.participant);
+  std::string text = publisher_text(*state.publication);
+  for (const publication_state& each : state.others) text += ", " + publisher_text(each);
   return text;
 }
 

@@ -61,6 +61,8 @@ json_value json_of(const publication_state& publication) {
           {"program", publication.participant.name},
           {"pid", publication.participant.pid},
           {"host", publication.participant.host},
+          {"host_name", publication.host_name},
+          {"stale", publication.stale},
           {"keep_last", publication.keep_last},
           {"endpoints", std::move(endpoints)},
           {"type", publication.type ? cli::json_of(*publication.type) : json_value()},
@@ -90,6 +92,13 @@ std::string participant_text(const participant_state& who) {
   std::string text = (who.name.empty() ? "?" : escaped(who.name)) + " (" + std::to_string(who.pid);
   if (who.host.empty() || who.host != here) text += "@" + short_host(who.host);
   return text + ")";
+}
+
+std::string publisher_text(const publication_state& publication) {
+  if (publication.host_name.empty()) return participant_text(publication.participant);
+  const auto& who = publication.participant;
+  return (who.name.empty() ? "?" : escaped(who.name)) + " (" + std::to_string(who.pid) + "@" +
+         escaped(publication.host_name) + (publication.stale ? ", stale)" : ")");
 }
 
 std::string transports_text(const publication_state& publication) {

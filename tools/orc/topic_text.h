@@ -12,6 +12,9 @@ namespace orc::cli {
 // "robot (1234)", on another host or in another pid namespace "robot (1234@3f2a91c0)".
 [[nodiscard]] std::string participant_text(const participant_state& who);
 
+// Same of a publisher, on another host with the name of the host: "robot (1234@arm)".
+[[nodiscard]] std::string publisher_text(const publication_state& publication);
+
 // Enough of a host identity to tell hosts apart: the boot id's first 8 digits.
 [[nodiscard]] std::string short_host(const std::string& host);
 

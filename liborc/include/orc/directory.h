@@ -96,7 +96,11 @@ struct publication_state {
   std::vector<endpoint> endpoints = {};  // addresses at which subscribers reach it
   std::optional<topic_type> type = {};   // nothing: untyped
   bool keep_last = true;                 // topic_options::keep_last
-  std::optional<publication_counters> counters = {};  // nothing: not reported yet, or from a watch
+  // Nothing: not reported yet, or from a watch, or the publisher is a participant of a peer broker.
+  std::optional<publication_counters> counters = {};
+  // Of the host whose broker reported it; empty: a participant of the broker that answers published it.
+  std::string host_name = {};
+  bool stale = false;  // that broker did not answer when this was asked; the publisher may still send
 
   // Whether all fields are equal.
   bool operator==(const publication_state&) const = default;
@@ -155,6 +159,40 @@ struct broker_state {
 
   // Whether all fields are equal.
   bool operator==(const broker_state&) const = default;
+};
+
+// The broker of another host, which reports its topics to the one that answers.
+struct peer_broker_state {
+  // Whether it answers.
+  enum class kind : std::uint8_t {
+    connecting,  // it has not answered yet
+    up,          // it answers
+    stale,       // it does not answer, and its topics are kept
+    lost,        // it does not answer, and its topics are gone
+    refused      // its answers break a rule, or it is the broker that answers
+  };
+  std::string endpoint = {};              // as orc-broker --peer names it
+  std::string host_name = {};             // as it calls itself; empty: it never answered
+  kind state = kind::connecting;          // whether it answers
+  std::size_t topics = 0;                 // publications that it reported
+  std::chrono::milliseconds silent = {};  // since its last answer; 0: it never answered
+  std::string reason = {};                // why it is not up
+
+  // Whether all fields are equal.
+  bool operator==(const peer_broker_state&) const = default;
+};
+
+// The name of a state: "connecting", "up", ….
+[[nodiscard]] ORC_API std::string_view to_string(peer_broker_state::kind state) noexcept;
+
+// The broker that answers, as the brokers of other hosts see it, and these brokers.
+struct federation_state {
+  std::string host_name = {};                 // of the broker's host
+  std::size_t topics = 0;                     // that its own participants publish
+  std::vector<peer_broker_state> peers = {};  // in the order of the broker's configuration
+
+  // Whether all fields are equal.
+  bool operator==(const federation_state&) const = default;
 };
 
 // How to reach the address broker.
@@ -280,6 +318,9 @@ class ORC_API directory {
 
   // Returns them in the order of their ids. Fails as participants() does.
   [[nodiscard]] result hosts(std::vector<host_state>& found);
+
+  // Returns the brokers of other hosts. refused: the broker is older than this call.
+  [[nodiscard]] result federation(federation_state& found);
 
   // Returns a watch with a connection of its own, which may outlive the directory. Its first next_change() returns the
   // problem of the options, if there is one.

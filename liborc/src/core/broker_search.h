@@ -9,7 +9,7 @@
 #include <zmq.hpp>
 
 #include "base/clock.h"
-#include "core/name_lookup.h"
+#include "base/name_lookup.h"
 
 namespace orc::detail {
 

@@ -189,4 +189,13 @@ result directory::hosts(std::vector<host_state>& found) {
   return {};
 }
 
+result directory::federation(federation_state& found) {
+  if (forked()) return errc::forked;
+  const std::lock_guard lock(mutex_);
+  wire::peer_list answer;
+  if (auto ok = ask(wire::list_peers{}, answer); !ok) return ok;
+  found = state_of(std::move(answer));
+  return {};
+}
+
 }  // namespace orc::detail

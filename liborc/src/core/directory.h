@@ -31,6 +31,7 @@ class directory {
   [[nodiscard]] result find_type(const topic_type& which, type_description& found);
   [[nodiscard]] result participants(std::vector<participant_state>& found);
   [[nodiscard]] result hosts(std::vector<host_state>& found);
+  [[nodiscard]] result federation(federation_state& found);
 
   [[nodiscard]] const directory_options& options() const noexcept { return options_; }
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }

@@ -58,6 +58,21 @@ result directory::participants(std::vector<participant_state>& found) {
 result directory::hosts(std::vector<host_state>& found) {
   return call(directory_, [&](auto& core) { return core.hosts(found); });
 }
+result directory::federation(federation_state& found) {
+  return call(directory_, [&](auto& core) { return core.federation(found); });
+}
+
+std::string_view to_string(peer_broker_state::kind state) noexcept {
+  switch (state) {
+    case peer_broker_state::kind::connecting: return "connecting";
+    case peer_broker_state::kind::up: return "up";
+    case peer_broker_state::kind::stale: return "stale";
+    case peer_broker_state::kind::lost: return "lost";
+    case peer_broker_state::kind::refused: return "refused";
+  }
+  return "unknown";
+}
+
 directory_watch directory::watch(watch_options options) const {
   if (!directory_) return directory_watch(nullptr);
   return directory_watch(std::make_unique<detail::directory_watcher>(directory_->options(), std::move(options)));

@@ -52,6 +52,8 @@ namespace {
   for (auto& each : from.endpoints)
     to.endpoints.push_back({static_cast<transport>(each.transport), std::move(each.address)});
   if (from.counters) to.counters = state_of(*from.counters, from.received_ago_ms);
+  to.host_name = std::move(from.host_name);
+  to.stale = from.stale;
   return to;
 }
 
@@ -84,6 +86,16 @@ topic_state state_of(wire::topic_state from) {
 
 participant_state state_of(wire::participant_info from) {
   return {from.participant.hex(), std::move(from.name), std::move(from.host), from.pid, std::move(from.library)};
+}
+
+federation_state state_of(wire::peer_list from) {
+  federation_state to{std::move(from.host_name), from.topics, {}};
+  for (auto& each : from.peers) {
+    to.peers.push_back({std::move(each.endpoint), std::move(each.host_name),
+                        static_cast<peer_broker_state::kind>(each.state), each.topics,
+                        std::chrono::milliseconds(each.silent_ms), std::move(each.reason)});
+  }
+  return to;
 }
 
 }  // namespace orc::detail

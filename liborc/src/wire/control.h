@@ -26,6 +26,7 @@ inline constexpr std::size_t max_tcp_endpoints = 8;  // of those: addresses of o
 inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; a participant with more sends several
 inline constexpr std::size_t max_patterns = 16;      // per Watch
 inline constexpr std::size_t max_publishers = 64;    // of a shared topic
+inline constexpr std::size_t max_peers = 64;         // of a broker
 
 // Random 128-bit identity. All zero: none.
 struct id {
@@ -163,6 +164,7 @@ struct watch {
   bool participants = false;
   watch_position position;
   std::uint32_t wait_ms = 0;
+  bool own = false;  // of a peer broker
   bool operator==(const watch&) const = default;
 };
 
@@ -218,6 +220,9 @@ struct publication_info {
   std::optional<publication_counters> counters;
   std::uint32_t received_ago_ms = 0;
   bool keep_last = true;
+  std::string host_name = {};    // of a peer broker's host; empty: this broker's own
+  bool stale = false;            // the peer broker does not answer
+  std::uint64_t age_ms = 0;      // to a peer broker
   bool operator==(const publication_info&) const = default;
 };
 struct subscription_info {
@@ -270,13 +275,34 @@ struct changes {
   bool more = false;
   std::vector<topic_state> topics;
   std::vector<participant_info> participants;
+  std::string host_name = {};  // to a peer broker: of this host
   bool operator==(const changes&) const = default;
+};
+
+struct list_peers {
+  bool operator==(const list_peers&) const = default;
+};
+enum class peer_state : std::uint8_t { connecting = 0, up = 1, stale = 2, lost = 3, refused = 4 };
+struct peer_info {
+  std::string endpoint;
+  std::string host_name;
+  peer_state state = peer_state::connecting;
+  std::uint32_t topics = 0;
+  std::uint32_t silent_ms = 0;
+  std::string reason;
+  bool operator==(const peer_info&) const = default;
+};
+struct peer_list {
+  std::string host_name;
+  std::uint32_t topics = 0;
+  std::vector<peer_info> peers;
+  bool operator==(const peer_list&) const = default;
 };
 
 // Same order as union Body of the schema.
 using body = std::variant<hello, register_topic, unregister_topic, request_topic, release_topic, heartbeat, goodbye,
                           alive, list_topics, describe_topic, welcome, ack, error, topic_state, topic_list, probe,
-                          watch, changes, schema_part, get_schema, type_mismatch>;
+                          watch, changes, schema_part, get_schema, type_mismatch, list_peers, peer_list>;
 
 struct envelope {
   std::uint64_t request = 0;

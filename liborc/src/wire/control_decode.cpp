@@ -74,6 +74,7 @@ class reader {
   void read(const fb::Alive&, alive&) {}
   void read(const fb::Ack&, ack&) {}
   void read(const fb::Probe&, probe&) {}
+  void read(const fb::ListPeers&, list_peers&) {}
 
   void read(const fb::ListTopics& from, list_topics& to) {
     read(from.after(), to.after, "after");
@@ -89,6 +90,7 @@ class reader {
     to.participants = from.participants();
     to.position = {from.epoch(), from.snapshot(), from.until()};
     to.wait_ms = from.wait_ms();
+    to.own = from.own();
     if (from.topics() == nullptr || too_many(from.topics(), max_patterns, "patterns")) return;
     for (const flatbuffers::String* one : *from.topics()) {
       read(one, to.topics.emplace_back(), "pattern");
@@ -156,6 +158,13 @@ class reader {
     to.more = from.more();
     all(from.topics(), to.topics);
     all(from.participants(), to.participants);
+    read(from.host_name(), to.host_name, "host_name");
+  }
+
+  void read(const fb::PeerList& from, peer_list& to) {
+    read(from.host_name(), to.host_name, "host_name");
+    to.topics = from.topics();
+    if (!too_many(from.peers(), max_peers, "peers")) all(from.peers(), to.peers);
   }
 
  private:
@@ -166,6 +175,15 @@ class reader {
     read(from.host(), to.host, "host");
     to.pid = from.pid();
     read(from.library(), to.library, "library");
+  }
+
+  void read(const fb::Peer& from, peer_info& to) {
+    read(from.endpoint(), to.endpoint, "endpoint");
+    read(from.host_name(), to.host_name, "host_name");
+    range(from.state(), fb::PeerState::MAX, to.state, "state");
+    to.topics = from.topics();
+    to.silent_ms = from.silent_ms();
+    read(from.reason(), to.reason, "reason");
   }
 
   void read(const fb::Endpoint& from, endpoint& to) {
@@ -221,6 +239,9 @@ class reader {
     optional(from.counters(), to.counters);
     to.received_ago_ms = from.received_ago_ms();
     to.keep_last = from.keep_last();
+    read(from.host_name(), to.host_name, "host_name");
+    to.stale = from.stale();
+    to.age_ms = from.age_ms();
   }
 
   void read(const fb::Subscription& from, subscription_info& to) {
@@ -342,6 +363,8 @@ std::optional<body> content_of(reader& in, const fb::Envelope& message) {
     case fb::Body::SchemaPart: return converted<fb::SchemaPart, schema_part>(in, message);
     case fb::Body::GetSchema: return converted<fb::GetSchema, get_schema>(in, message);
     case fb::Body::TypeMismatch: return converted<fb::TypeMismatch, type_mismatch>(in, message);
+    case fb::Body::ListPeers: return converted<fb::ListPeers, list_peers>(in, message);
+    case fb::Body::PeerList: return converted<fb::PeerList, peer_list>(in, message);
     case fb::Body::NONE: break;
   }
   return std::nullopt;  // a kind that this version does not know: the verifier lets it pass

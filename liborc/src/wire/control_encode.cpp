@@ -23,7 +23,7 @@ std::size_t bound(const type_reference& of) {
 }
 
 std::size_t bound(const publication_info& of) {
-  std::size_t bytes = 256 + bound(of.participant_name) + bound(of.host);
+  std::size_t bytes = 272 + bound(of.participant_name) + bound(of.host) + bound(of.host_name);
   for (const auto& one : of.endpoints) bytes += 24 + bound(one.address);
   if (of.type) bytes += bound(*of.type);
   return bytes;
@@ -201,8 +201,9 @@ class writer {
     const auto endpoints = all(from.endpoints);
     const auto type = optional(from.type);
     const auto counters = optional(from.counters);
+    const auto host_name = text(from.host_name);
     return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, counters,
-                                 from.received_ago_ms, from.keep_last, type);
+                                 from.received_ago_ms, from.keep_last, type, host_name, from.stale, from.age_ms);
   }
 
   Offset<fb::Subscription> put(const subscription_info& from) {
@@ -220,7 +221,8 @@ class writer {
 
   Offset<fb::Watch> put(const watch& from) {
     const auto& [epoch, snapshot, until] = from.position;
-    return fb::CreateWatch(out_, all(from.topics), from.participants, epoch, snapshot, until, from.wait_ms);
+    return fb::CreateWatch(out_, all(from.topics), from.participants, epoch, snapshot, until, from.wait_ms,
+                           from.own);
   }
 
   Offset<fb::Participant> put(const participant_info& from) {
@@ -235,7 +237,23 @@ class writer {
     const auto topics = all(from.topics);
     const auto participants = all(from.participants);
     const auto& [epoch, snapshot, until] = from.position;
-    return fb::CreateChanges(out_, epoch, snapshot, until, from.reset, from.more, topics, participants);
+    const auto host_name = text(from.host_name);
+    return fb::CreateChanges(out_, epoch, snapshot, until, from.reset, from.more, topics, participants, host_name);
+  }
+
+  Offset<fb::ListPeers> put(const list_peers&) { return fb::CreateListPeers(out_); }
+
+  Offset<fb::Peer> put(const peer_info& from) {
+    const auto endpoint = always(from.endpoint);
+    const auto host_name = text(from.host_name);
+    const auto reason = text(from.reason);
+    return fb::CreatePeer(out_, endpoint, host_name, static_cast<fb::PeerState>(from.state), from.topics,
+                          from.silent_ms, reason);
+  }
+
+  Offset<fb::PeerList> put(const peer_list& from) {
+    const auto peers = all(from.peers);
+    return fb::CreatePeerList(out_, text(from.host_name), from.topics, peers);
   }
 
   [[nodiscard]] std::size_t room() const {

@@ -90,7 +90,8 @@ class CallFuture(Generic[T_co]):
         """Calls `callback` once with this future when the call has ended: from a thread of ORC, or at once, from this
         one, if it has ended already.
 
-        An exception of the callback goes to the logger "orc". The call goes on when the future is dropped.
+        Callbacks on a thread of ORC run one after the other, so let them be quick. An exception of the callback goes to
+        the logger "orc". The call goes on when the future is dropped.
         """
         if not callable(callback):
             raise TypeError(f"a callback is called with a future; this is {type(callback).__name__}")

@@ -1,4 +1,4 @@
-#include "core/name_lookup.h"
+#include "base/name_lookup.h"
 
 #include <new>
 #include <system_error>

@@ -1,0 +1,292 @@
+// What peer brokers report, what they may see, and which of two publications wins.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "endpoint_rules.h"
+#include "table_room.h"
+#include "topic_map.h"
+#include "wire/name_pattern.h"
+
+namespace orc {
+namespace {
+
+constexpr std::chrono::hours oldest{24 * 365 * 10};  // a peer's number must not overflow a time
+constexpr std::size_t steps_of_an_export = 500;      // as of a state
+
+std::size_t text_bytes_of(const wire::publication_info& what) {
+  std::size_t bytes = 0;
+  for (const auto& each : what.endpoints) bytes += each.address.size() + topic_map::bytes_per_endpoint;
+  return bytes + what.participant_name.size() + what.host.size();
+}
+
+}  // namespace
+
+// ---- peers ----
+
+void topic_map::peer_up(peer_key which, const std::string& endpoint, const std::string& host_name) {
+  if (const auto known = peers_.find(which); known != peers_.end()) {
+    known->second->hello.host = host_name;
+    known->second->stale = false;
+    return;
+  }
+  const peer as{.way = peer::via::broker, .directory = {}, .address = endpoint};
+  client& own = clients_.of(as);
+  try {
+    auto made = std::make_unique<participant>(own);
+    made->number = ++last_number_;
+    made->way = as.way;
+    made->hello.host = host_name;
+    made->is_peer = true;
+    peers_.emplace(which, std::move(made));
+  } catch (...) {
+    clients_.drop_if_empty(own);
+    throw;
+  }
+  ++own.participants;
+}
+
+void topic_map::peer_stale(peer_key which) noexcept {
+  if (const auto known = peers_.find(which); known != peers_.end()) known->second->stale = true;
+}
+
+void topic_map::peer_gone(peer_key which, time now) noexcept {
+  const auto known = peers_.find(which);
+  if (known == peers_.end()) return;
+  auto gone = std::move(known->second);
+  peers_.erase(known);
+  if (gone->swept) --sweeping_;
+  gone->leaving = true;
+  types_.drop_upload(gone->types);
+  gone->next = std::move(leaving_);
+  leaving_ = std::move(gone);
+  ++leaving_count_;
+  clean_up(now, entries_at_once);
+}
+
+void topic_map::begin_report(peer_key which) noexcept {
+  participant& self = *peers_.at(which);
+  if (self.swept) --sweeping_;
+  self.swept.reset();
+  ++self.report;
+}
+
+void topic_map::end_report(peer_key which) noexcept {
+  participant& self = *peers_.at(which);
+  if (self.swept) return;
+  self.swept = wire::id{};
+  ++sweeping_;
+}
+
+std::size_t topic_map::topics_of(peer_key which) const noexcept {
+  const auto known = peers_.find(which);
+  return known == peers_.end() ? 0 : known->second->publications.size();
+}
+
+void topic_map::sweep(participant& peer, time now, std::size_t& most) noexcept {
+  while (peer.swept && most > 0) {
+    const auto next = peer.publications.upper_bound(*peer.swept);
+    if (next == peer.publications.end()) {
+      peer.swept.reset();
+      --sweeping_;
+      return;
+    }
+    --most;
+    const auto [id, at] = *next;
+    peer.swept = id;
+    if (at->second.publishers.at(id).report == peer.report) continue;
+    drop_publication(at, id);
+    notify(at, now);
+    unlinked(at);
+  }
+}
+
+// ---- imports ----
+
+detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key which, wire::topic_state&& what,
+                                                                     time now) {
+  participant& self = *peers_.at(which);
+  imported news;
+  if (what.publication) what.publications.push_back(*std::move(what.publication));
+  auto at = topics_.find(what.topic);
+  bool moved = false;
+  for (auto& each : what.publications) {
+    auto changed = import(at, self, what.topic, each, what.shared, news, now);
+    if (!changed) return std::move(changed).error();
+    moved = moved || *changed;
+  }
+  if (at == topics_.end()) return news;
+  auto& all = at->second.publishers;
+  const auto has = [&](const wire::id& id) {
+    return std::any_of(what.publications.begin(), what.publications.end(),
+                       [&](const auto& each) { return each.publication == id; });
+  };
+  for (auto each = all.begin(); each != all.end();) {
+    const auto id = each->first;
+    const bool dropped = each->second.holder == &self && !has(id);
+    ++each;
+    if (!dropped) continue;
+    drop_publication(at, id);
+    moved = true;
+  }
+  if (moved) {
+    resolve(at, news);
+    changes_.changed(at->second.change);
+    notify(at, now);
+  }
+  unlinked(at);
+  return news;
+}
+
+// Returns whether the publication is new or differs.
+detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at, participant& self,
+                                                      const std::string& name, wire::publication_info& info,
+                                                      bool shared, imported& into, time now) {
+  if (const auto known = self.publications.find(info.publication);
+      known != self.publications.end() && known->second->first != name) {
+    return wire::error{wire::error_code::bad_request, "one publication id for topic \"" + name + "\" and \"" +
+                                                          known->second->first + "\""};
+  }
+  const publication* before = nullptr;
+  if (at == topics_.end()) {
+    if (auto space = room("topics", topics_.size(), limits_.topics, *self.by, self.by->topics); !space)
+      return std::move(space).error();
+  } else if (const auto slot = at->second.publishers.find(info.publication); slot != at->second.publishers.end()) {
+    if (slot->second.holder == &self) {
+      before = &slot->second;
+    } else if (is_live(slot->second) && !slot->second.holder->stale) {
+      return false;  // the participant has moved here, or to a third broker
+    }
+  }
+  const auto* const type = declared(info.type);
+  const std::size_t text_bytes = text_bytes_of(info);
+  if (auto checked = check_type(type, self, text_bytes, before == nullptr ? 0 : before->text_bytes); !checked)
+    return in_topic(name, std::move(checked).error());
+  const auto age = std::min<std::uint64_t>(info.age_ms, std::chrono::milliseconds(oldest).count());
+  publication fresh{info.publication, &self, std::move(info.endpoints), nullptr, info.keep_last, shared, text_bytes,
+                    now - duration(age), {}, {}, self.report};
+  fresh.from = std::make_unique<origin>(
+      origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
+  const bool made = at == topics_.end();
+  if (made) at = entry(name, self);
+  auto place = reserve(at, self, info.publication, type);
+  if (!place) {
+    if (made) at = topics_.end();
+    return in_topic(name, std::move(place).error());
+  }
+  fresh.type = place->type;
+  publication& slot = *place->slot;
+  const bool differs = before == nullptr || before->endpoints != fresh.endpoints || before->type != fresh.type ||
+                       before->keep_last != fresh.keep_last || before->shared != shared || *before->from != *fresh.from;
+  if (slot.holder != nullptr && slot.holder != &self) slot.holder->publications.erase(slot.id);
+  replace(slot, std::move(fresh));
+  if (slot.type != nullptr && !slot.type->complete()) into.lacking.push_back(slot.type->reference().hash);
+  return differs;
+}
+
+// Drops the publications of this broker's participants that an older one of a peer excludes.
+void topic_map::resolve(topic_table::iterator at, imported& into) {
+  auto& all = at->second.publishers;
+  const auto* const first = leader(at->second);
+  std::vector<wire::id> lost;
+  for (const auto& [id, each] : all) {
+    if (is_shown(each, first) || !is_live(each)) continue;
+    if (each.from) {
+      if (!first->from) into.contested.push_back(refusal(at, *first, {}) + "; also " + refusal(at, each, {}));
+      continue;
+    }
+    into.lost.push_back({each.holder->hello.participant,
+                         refusal(at, *first, {}) + ": it is older than that of " + each.holder->hello.name + " (pid " +
+                             std::to_string(each.holder->hello.pid) + ") here, which loses the name"});
+    lost.push_back(id);
+  }
+  for (const auto& id : lost) drop_publication(at, id);
+}
+
+const topic_map::publication* topic_map::leader(const topic& of) noexcept {
+  const publication* first = nullptr;
+  for (const auto& [id, each] : of.publishers) {  // by id, so that the smaller one wins when none is older
+    if (!is_live(each)) continue;
+    const bool excluded = first != nullptr && !(first->shared && each.shared);
+    if (first == nullptr || (excluded && each.since + too_close < first->since)) first = &each;
+  }
+  return first;
+}
+
+topic_map::done topic_map::add_schema_of_peer(peer_key which, const wire::schema_part& part, time now) {
+  participant& self = *peers_.at(which);
+  if (auto answer = types_.look_at(part, self.types)) return std::move(*answer);
+  if (auto space = room_for_bytes(part.bytes.size(), part.bytes.size(), self); !space) {
+    types_.drop_upload(self.types);
+    return space;
+  }
+  return types_.add(part, self.types, now);
+}
+
+// ---- exports ----
+
+void topic_map::end_export(topic_table::iterator at) noexcept {
+  if (!at->second.exported) return;
+  const auto which = *std::exchange(at->second.exported, std::nullopt);
+  --exported_;
+  std::string name = std::move(which->second.name);
+  exports_.gone(which, std::move(name));
+}
+
+wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool same_host, time now) {
+  wire::topic_state state{at->first, {}, {}, 0};
+  const topic& of = at->second;
+  const auto* const first = leader(of);
+  for (const auto& [id, each] : of.publishers) {
+    if (each.from || !is_live(each) || !is_shown(each, first)) continue;
+    auto info = info_of(each);
+    std::erase_if(info.endpoints, [&](const auto& one) { return !is_reachable(one, same_host); });
+    if (info.endpoints.empty()) continue;
+    info.age_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<duration>(now - each.since).count());
+    if (!each.shared) {
+      state.publication = std::move(info);
+      break;
+    }
+    state.shared = true;
+    state.publications.push_back(std::move(info));
+  }
+  return state;
+}
+
+wire::changes topic_map::exports_since(const wire::watch& what, bool same_host, std::size_t& steps, time now) const {
+  wire::changes page;
+  page.position = what.position;
+  auto& [epoch, snapshot, until] = page.position;
+  if (until == 0 || until > exports_.newest() || std::max(snapshot, until) < exports_.complete_after()) {
+    page.reset = true;
+    snapshot = exports_.newest();
+    until = 0;
+  }
+  std::size_t room = wire::room_for_changes;
+  std::size_t taken = 0;
+  change_log::walk at(exports_, until);
+  for (; !at.at_end() && (taken == 0 || taken < steps); at.next()) {
+    const auto& [revision, change] = at.here();
+    taken += steps_of_an_export;
+    const bool wanted = std::any_of(what.topics.begin(), what.topics.end(), [&](const std::string& pattern) {
+      return wire::matches(pattern, change.name, taken);
+    });
+    auto state = change.gone() ? wire::topic_state{change.name, {}, {}, 0}
+                               : exported_state(topics_.find(change.name), same_host, now);
+    taken += steps_of_an_export * state.publications.size();
+    const bool published = state.publication || !state.publications.empty();
+    if (wanted && (published || revision > snapshot)) {  // of the others, this peer never knew
+      const auto size = wire::largest_size(state);
+      if (size > room || page.topics.size() == page_limit) break;
+      room -= size;
+      page.topics.push_back(std::move(state));
+    }
+    until = revision;
+  }
+  page.more = !at.at_end();
+  if (!page.more) until = exports_.newest();
+  steps -= std::min(steps, taken);
+  return page;
+}
+
+}  // namespace orc

@@ -1,0 +1,10 @@
+// `orc host`: what the broker knows of other hosts.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace orc::cli {
+
+void add_host(CLI::App& app, int& exit_code);
+
+}  // namespace orc::cli
