@@ -63,7 +63,7 @@ TEST_CASE("orc: a namespace stands before the names that are typed", "[integrati
   CHECK_THAT(out_of(orc, in + "type show gain"), contains("orc.Parameter"));
 
   REQUIRE(seven.participant.request_topic("goal"));
-  CHECK(out_of(orc, in + "topic pub goal there --wait-for-subscribers --timeout 10s").empty());
+  CHECK(out_of(orc, in + "topic pub goal there --wait 10s").empty());
   const auto goal = seven.participant.recv_msg("goal", patience_ms);
   CHECK(std::string(static_cast<const char*>(goal.data()), goal.size()) == "there");
 }
