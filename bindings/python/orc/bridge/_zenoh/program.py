@@ -46,7 +46,7 @@ class Bridge:
         pace.start()
         self._ends.append(pace.close)
         settings, counters = self._settings, self._counters
-        participant = Participant(settings.broker, name=f"{BRIDGE_NAME} {settings.robot}")
+        participant = Participant(settings.broker, name=f"{BRIDGE_NAME} {settings.robot}", namespace="/")
         self._ends.append(participant.close)
         directory = Directory(settings.broker)
         self._ends.append(directory.close)
