@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "amount.h"
-#include "text.h"
-#include "wire/control.h"
+#include "typed_words.h"
 
 namespace orc::cli {
 
@@ -21,16 +20,7 @@ void add_common_options(CLI::App& command, common_options& options, const char* 
   command.add_flag("--json", options.json, json_help);
 }
 
-void add_topic_argument(CLI::App& command, std::string& topic) {
-  const auto check = [](const std::string& name) {
-    const auto checked = wire::check_topic_name(name);
-    return checked ? "" : "'" + escaped(name) + "' is not a topic name: " + escaped(checked.error().message());
-  };
-  command.add_option("topic", topic, "Name of the topic")
-      ->required()
-      ->type_name("")
-      ->check(CLI::Validator(check, "", "topic name"));
-}
+void add_topic_argument(CLI::App& command, std::string& topic) { add_name_argument(command, "topic", "topic", topic); }
 
 CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help) {
   const auto take = [&layout](const std::string& text) {

@@ -8,7 +8,7 @@
 #include "look.h"
 #include "text.h"
 #include "tools/command_line/nearest_name.h"
-#include "wire/control.h"
+#include "typed_words.h"
 #include "wire/name_pattern.h"
 
 namespace orc::cli {
@@ -27,14 +27,7 @@ param_access::param_access(const std::string& broker)
     : directory({.broker = broker}), participant({.broker = broker, .name = "orc param"}) {}
 
 void add_param_argument(CLI::App& command, std::string& name) {
-  const auto check = [](const std::string& given) {
-    const auto checked = wire::check_topic_name(given);
-    return checked ? "" : "'" + escaped(given) + "' is not a parameter name: " + escaped(checked.error().message());
-  };
-  command.add_option("param", name, "Name of the parameter")
-      ->required()
-      ->type_name("")
-      ->check(CLI::Validator(check, "", "parameter name"));
+  add_name_argument(command, "param", "parameter", name);
 }
 
 void add_param_pattern(CLI::App& command, std::string& pattern) {

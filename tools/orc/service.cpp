@@ -8,7 +8,7 @@
 #include "text.h"
 #include "tools/command_line/nearest_name.h"
 #include "topic_text.h"
-#include "wire/control.h"
+#include "typed_words.h"
 
 namespace orc::cli {
 
@@ -21,14 +21,7 @@ void add_service(CLI::App& app, int& exit_code) {
 }
 
 void add_service_argument(CLI::App& command, std::string& service) {
-  const auto check = [](const std::string& name) {
-    const auto checked = wire::check_topic_name(name);
-    return checked ? "" : "'" + escaped(name) + "' is not a service name: " + escaped(checked.error().message());
-  };
-  command.add_option("service", service, "Name of the service")
-      ->required()
-      ->type_name("")
-      ->check(CLI::Validator(check, "", "service name"));
+  add_name_argument(command, "service", "service", service);
 }
 
 std::string failure_of_service(const std::string& service, directory& from, const result& failure) {

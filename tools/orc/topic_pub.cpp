@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absent_topic.h"
-#include "argv_quoting.h"
 #include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
@@ -23,6 +22,7 @@
 #include "topic.h"
 #include "topic_types.h"
 #include "type_file.h"
+#include "typed_words.h"
 
 namespace orc::cli {
 
@@ -91,12 +91,6 @@ class pub_command {
     own.broker = options.common.broker;
     own.name = "orc topic pub";
     return own;
-  }
-
-  static std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unquoted(word);
-    return text;
   }
 
   // A link comes up some milliseconds after both ends exist; a sample sent before would reach a reader only as the
@@ -184,10 +178,7 @@ class pub_command {
   std::optional<std::string> encoded(const std::string& input) {
     if (options_.numbers) return as_numbers(input);
     if (type_) return from_json(input);
-    if (!options_.hex) return input;
-    auto bytes = from_hex(input);
-    if (!bytes) out_.note("'" + escaped(input.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
-    return bytes;
+    return options_.hex ? typed_hex(out_, input) : input;
   }
 
   std::optional<std::string> from_json(const std::string& input) {
