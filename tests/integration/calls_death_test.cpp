@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <future>
 
 #include "orc/directory.h"
 #include "support/call_peer.h"
@@ -225,6 +226,68 @@ TEST_CASE("calls: the error says when a server can be reached and cannot reach b
     return text.find("reached over tcp") != std::string::npos;
   }));
   CHECK_THAT(text, contains("no transport that this participant offers"));
+}
+
+TEST_CASE("calls: a participant waits for a handler that withdrew its own service", "[integration]") {
+  const auto threads = GENERATE(as<std::size_t>(), 0, 2);
+  const broker_process address_broker;
+  std::atomic<bool> withdrawn{false};
+  std::atomic<bool> may_return{false};
+  std::atomic<bool> returned{false};
+  auto server = std::make_optional<orc::participant>(address_broker.options("server"));
+  orc::service service;
+  service = server->serve(service_name,
+                          [&](std::span<const std::byte>, orc::call_context&) {
+                            service = {};
+                            withdrawn = true;
+                            CHECK(wait_until([&] { return may_return.load(); }));
+                            returned = true;
+                            return std::vector<std::byte>();
+                          },
+                          {.threads = threads});
+  orc::participant client(address_broker.options("client"));
+  auto call = client.call(service_name, bytes_of({}), ample);
+  CHECK(wait_until([&] { return withdrawn.load(); }));
+  auto ended = std::async(std::launch::async, [&] { server.reset(); });
+  CHECK(ended.wait_for(50ms) == std::future_status::timeout);
+  may_return = true;
+  ended.get();
+  CHECK(returned);
+}
+
+TEST_CASE("calls: a participant that waits for a broker ends while its channel is being set up", "[integration]") {
+  const broker_process nowhere(broker_process::at::nowhere);
+  auto options = nowhere.options("client");
+  options.broker_timeout_ms = -1;
+  for (std::size_t round = 0; round < rounds(20, 200); ++round) {
+    auto client = std::make_optional<orc::participant>(options);
+    auto call = client->call(service_name, bytes_of({}), ample);
+    auto ended = std::async(std::launch::async, [&] { client.reset(); });
+    REQUIRE(ended.wait_for(ample) == std::future_status::ready);
+  }
+}
+
+TEST_CASE("calls: a result that is taken after the deadline does not count", "[integration]") {
+  call_server side;
+  orc::participant client(side.address_broker.options("client"));
+  REQUIRE(client.wait_for_service(service_name, 20s));
+  std::promise<void> go_on;
+  std::promise<orc::call_errc> late;
+  client.call(service_name, bytes_of({}), ample).then([&](const auto&) { go_on.get_future().wait(); });
+  client.call(service_name, bytes_of({}), 200ms).then([&](const auto& got) { late.set_value(got.code()); });
+  auto ended = late.get_future();
+  CHECK(ended.wait_for(400ms) == std::future_status::timeout);  // the first callback holds ORC's thread
+  go_on.set_value();
+  CHECK(ended.get() == orc::call_errc::deadline_exceeded);
+}
+
+TEST_CASE("calls: the longest times wait", "[integration]") {
+  call_server side;
+  orc::participant client(side.address_broker.options("client"));
+  CHECK(client.wait_for_service(service_name, std::chrono::milliseconds::max()));
+  auto call = client.call(service_name, bytes_of({}), ample);
+  CHECK(call.wait(std::chrono::nanoseconds::max()));
+  CHECK(call.get());
 }
 
 TEST_CASE("calls: services are found by their interfaces", "[integration]") {

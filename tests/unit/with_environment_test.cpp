@@ -25,8 +25,8 @@ struct variable {
 class environment {
  public:
   environment(std::initializer_list<variable> values) {
-    for (const char* name :
-         {"ORC_TRANSPORTS", "ORC_PORTS", "ORC_BROKER", "ORC_MULTICAST", "LCM_DEFAULT_URL", "ORC_ADVERTISE"}) {
+    for (const char* name : {"ORC_TRANSPORTS", "ORC_NAMESPACE", "ORC_PORTS", "ORC_BROKER", "ORC_MULTICAST",
+                             "LCM_DEFAULT_URL", "ORC_ADVERTISE"}) {
       const char* const value = std::getenv(name);
       before_.emplace_back(name, value != nullptr ? std::optional<std::string>(value) : std::nullopt);
       ::unsetenv(name);
@@ -129,4 +129,15 @@ TEST_CASE("with_environment: LCM's variable counts, and one that only LCM unders
   options.log = [&](orc::log_level, std::string_view text) { log += text; };
   CHECK_THAT(completed(options).multicast, orc::test::contains("239.255.76.67:7667"));
   CHECK_THAT(log, orc::test::contains("LCM_DEFAULT_URL"));
+}
+
+TEST_CASE("with_environment: the namespace of the environment counts where the program has none", "[unit]") {
+  {
+    const environment some{{"ORC_NAMESPACE", "lab/robot7"}};
+    CHECK(completed().name_space == "lab/robot7");
+    CHECK(completed({.name_space = "robot8"}).name_space == "robot8");
+    CHECK(completed({.name_space = "/"}).name_space == "/");
+  }
+  const environment wrong{{"ORC_NAMESPACE", "lab//robot7"}};
+  CHECK_THAT(problem(), orc::test::contains("name_space (ORC_NAMESPACE): the namespace 'lab//robot7' has an empty"));
 }

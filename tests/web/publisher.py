@@ -1,7 +1,7 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
 usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC |
-       silent TOPIC | hostile | node NAME TOPIC@HZ,… TOPIC,… | encodings FOLDER HZ | untyped TOPIC
+       silent TOPIC | shared NAME TOPIC HZ | hostile | node NAME TOPIC@HZ,… TOPIC,… | encodings FOLDER HZ | untyped TOPIC
 """
 
 from __future__ import annotations
@@ -132,6 +132,13 @@ def silent(participant: orc.Participant, topic: str) -> None:
     time.sleep(600)
 
 
+def shared(participant: orc.Participant, _name: str, topic: str, hz: str) -> None:
+    publisher = participant.register_topic(topic, type=dict, shared=True)
+    ready()
+    for number in ticks(float(hz)):
+        publisher.send({"number": number})
+
+
 def hostile(participant: orc.Participant) -> None:
     publisher = participant.register_topic("hostile", type=orc.json("<script>document.title='owned'</script>"))
     long = participant.register_topic("hostile/" + "a" * 240, type=dict)
@@ -185,8 +192,8 @@ def untyped(participant: orc.Participant, topic: str) -> None:
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, hostile, node, encodings, untyped)}
-    names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else ""}
+    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, shared, hostile, node, encodings, untyped)}
+    names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else "", "shared": arguments[0] if arguments else ""}
     with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)
 

@@ -46,7 +46,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     parameters: (public, calls),
     "liborc/ext/parameters": (public, calls, parameters),
     "broker": (public, base, wire, "tools/command_line"),
-    "bindings": (public,),
+    "bindings": (public, calls),
     "liborc/examples": (public, calls, parameters, history),
     "tools": (
         public,

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "amount.h"
-#include "typed_words.h"
+#include "full_names.h"
 
 namespace orc::cli {
 
@@ -20,7 +20,12 @@ void add_common_options(CLI::App& command, common_options& options, const char* 
   command.add_flag("--json", options.json, json_help);
 }
 
-void add_topic_argument(CLI::App& command, std::string& topic) { add_name_argument(command, "topic", "topic", topic); }
+void add_topic_argument(CLI::App& command, std::string& topic) {
+  command.add_option("topic", topic, "Name of the topic")
+      ->required()
+      ->type_name("")
+      ->transform(full_name(command, "a topic name"));
+}
 
 CLI::Option* add_as(CLI::App& command, std::optional<number_layout>& layout, const char* help) {
   const auto take = [&layout](const std::string& text) {

@@ -20,7 +20,7 @@ void add_broker_option(CLI::App& command, std::string& broker);
 // Adds --broker and --json; `json_help` says what --json prints here.
 void add_common_options(CLI::App& command, common_options& options, const char* json_help);
 
-// Adds the required positional TOPIC, checked for being a topic name.
+// Adds the required positional TOPIC, checked for being a topic name, and then a full name; and --namespace.
 void add_topic_argument(CLI::App& command, std::string& topic);
 
 // Adds --as LAYOUT: `layout` is what the option says, once the command line is read.

@@ -5,11 +5,11 @@
 
 #include "common_options.h"
 #include "exit_code.h"
+#include "full_names.h"
 #include "look.h"
 #include "text.h"
 #include "tools/command_line/nearest_name.h"
-#include "typed_words.h"
-#include "wire/name_pattern.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -24,22 +24,22 @@ void add_param(CLI::App& app, int& exit_code) {
 }
 
 param_access::param_access(const std::string& broker)
-    : directory({.broker = broker}), participant({.broker = broker, .name = "orc param"}) {}
+    : directory({.broker = broker}),
+      participant({.broker = broker, .name = "orc param", .name_space = wire::no_name_space}) {}
 
 void add_param_argument(CLI::App& command, std::string& name) {
-  add_name_argument(command, "param", "parameter", name);
+  command.add_option("param", name, "Name of the parameter")
+      ->required()
+      ->type_name("")
+      ->transform(full_name(command, "a parameter name"));
 }
 
 void add_param_pattern(CLI::App& command, std::string& pattern) {
-  const auto check = [](const std::string& given) {
-    const auto checked = wire::check_name_pattern(given);
-    return checked ? "" : "'" + escaped(given) + "' is not a pattern of names: " + escaped(checked.error().message());
-  };
   command
       .add_option("pattern", pattern,
                   "Only parameters that match: * stands for any characters but /, ** for any (default: all)")
       ->type_name("")
-      ->check(CLI::Validator(check, "", "pattern"));
+      ->transform(full_pattern(command, "a pattern of names"));
 }
 
 void add_param_timeout(CLI::App& command, double& seconds) {

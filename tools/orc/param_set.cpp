@@ -21,7 +21,7 @@ struct set_options {
 // A text is what was typed; anything else is JSON.
 result parse_value(const parameter_description& parameter, const std::vector<std::string>& words,
                    parameter_value& value) {
-  std::string typed = joined(words);
+  std::string typed = typed_text(words);
   if (std::holds_alternative<std::string>(parameter.initial)) {
     value = std::move(typed);
     return {};

@@ -6,6 +6,7 @@
 #include "shared_channel.h"
 #include "text.h"
 #include "wire/control.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -22,6 +23,7 @@ play_output::play_output(const play_output_options& options)
 participant_options play_output::participant_for(const play_output_options& options) {
   participant_options own;
   own.name = "orc play";
+  own.name_space = wire::no_name_space;
   own.broker = options.multicast.empty() ? options.broker : "none";
   own.transports = options.multicast.empty() ? options.transports : transport_set{transport::multicast};
   own.multicast = options.multicast;
@@ -37,7 +39,7 @@ std::string play_output::name_of(const std::string& recorded) const {
 result play_output::add(const merged_channel& added) {
   std::optional<std::size_t>& place = of_channel_.emplace_back();
   if (!options_.topics.takes(added.what.topic)) return {};
-  const std::string name = name_of(added.what.topic);
+  const std::string name(wire::without_slash(name_of(added.what.topic)));
   if (const auto checked = wire::check_topic_name(name); !checked) {
     remarks_.push_back("leaves out channel '" + escaped(name) + "', which is no topic name: rename it with --remap");
     return {};

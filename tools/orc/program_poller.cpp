@@ -8,6 +8,7 @@
 #include "parameter_watch.h"
 #include "service_watch.h"
 #include "tools/view/broker_poller.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -88,7 +89,10 @@ void program_poller::run() {
 
 void program_poller::follow(const question& asked) {
   directory from({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()});
-  participant own({.broker = broker_, .name = "orc top", .broker_timeout_ms = broker_patience_ms});
+  participant own({.broker = broker_,
+                   .name = "orc top",
+                   .name_space = wire::no_name_space,
+                   .broker_timeout_ms = broker_patience_ms});
   service_watch services(from, own);
   parameter_watch parameters(from, own);
   for (bool first = true;; first = false) {

@@ -6,11 +6,11 @@
 #include "amount.h"
 #include "common_options.h"
 #include "exit_code.h"
+#include "full_names.h"
 #include "record_session.h"
 #include "record_trigger.h"
 #include "text.h"
 #include "tools/command_line/help.h"
-#include "wire/name_pattern.h"
 
 namespace orc::cli {
 
@@ -28,12 +28,6 @@ CLI::Option* add_read(CLI::App& command, const char* name, Value& value, Reader 
 }
 
 detail::expected<std::chrono::nanoseconds> read_duration(const std::string& text) { return duration_of_text(text); }
-
-std::string check_pattern(const std::string& pattern) {
-  const auto checked = wire::check_name_pattern(pattern);
-  return checked ? ""
-                 : "'" + escaped(pattern) + "' is not a topic name or pattern: " + escaped(checked.error().message());
-}
 
 struct words {
   record_options options;
@@ -130,7 +124,7 @@ void add_record(CLI::App& app, int& exit_code) {
       ->add_option("topics", options.topics,
                    "Topics to record (default: all). * stands for any characters but /, ** for any characters")
       ->type_name("")
-      ->check(CLI::Validator(check_pattern, "", "topic pattern"));
+      ->transform(full_pattern(*command, "a topic name or pattern"));
   add_broker_option(*command, options.broker);
   add_file_options(*command, *given);
   add_read(*command, "--buffer", options.buffer, size_of_text,

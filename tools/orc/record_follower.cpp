@@ -6,6 +6,7 @@
 
 #include "orc/schema.h"
 #include "text.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -53,6 +54,7 @@ participant_options participant_of(const record_options& options) {
   participant_options own;
   own.broker = options.broker;
   own.name = "orc record";
+  own.name_space = wire::no_name_space;
   own.broker_timeout_ms = 500;
   return own;
 }

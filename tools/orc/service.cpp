@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "exit_code.h"
+#include "full_names.h"
 #include "look.h"
 #include "text.h"
 #include "tools/command_line/nearest_name.h"
 #include "topic_text.h"
-#include "typed_words.h"
 
 namespace orc::cli {
 
@@ -21,7 +21,10 @@ void add_service(CLI::App& app, int& exit_code) {
 }
 
 void add_service_argument(CLI::App& command, std::string& service) {
-  add_name_argument(command, "service", "service", service);
+  command.add_option("service", service, "Name of the service")
+      ->required()
+      ->type_name("")
+      ->transform(full_name(command, "a service name"));
 }
 
 std::string failure_of_service(const std::string& service, directory& from, const result& failure) {

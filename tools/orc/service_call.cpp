@@ -17,6 +17,7 @@
 #include "service.h"
 #include "text.h"
 #include "typed_words.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -84,6 +85,7 @@ class call_command {
     participant_options own;
     own.broker = options.common.broker;
     own.name = "orc service call";
+    own.name_space = wire::no_name_space;
     return own;
   }
 
@@ -107,7 +109,7 @@ class call_command {
   }
 
   bool encode(std::vector<std::byte>& request) {
-    std::string text = joined(options_.request);
+    std::string text = typed_text(options_.request);
     if (encoder_) {
       const auto made = types::from_json(*encoder_, text.empty() ? "{}" : text, request);
       if (!made) out_.note(escaped(made.error().message()));

@@ -11,6 +11,7 @@
 #include "service.h"
 #include "text.h"
 #include "topic_text.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -29,6 +30,7 @@ json_value figures_of(const std::string& service, const std::string& broker) {
   participant_options own;
   own.broker = broker;
   own.name = "orc service info";
+  own.name_space = wire::no_name_space;
   participant reader(own);
   message sample;
   if (reader.request_topic(service)) sample = reader.recv_msg(service, figures_ms);

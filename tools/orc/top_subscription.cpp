@@ -12,6 +12,7 @@
 #include "sample_tree.h"
 #include "text.h"
 #include "topic_types.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -119,7 +120,10 @@ void top_subscription::run() {
 
 void top_subscription::follow(const std::string& topic) {
   opened_sample known{.topic = topic};
-  participant own({.broker = broker_, .name = "orc top", .broker_timeout_ms = broker_patience_ms});
+  participant own({.broker = broker_,
+                   .name = "orc top",
+                   .name_space = wire::no_name_space,
+                   .broker_timeout_ms = broker_patience_ms});
   const result requested = own.request_topic(topic);
   if (!requested && requested.code() != errc::no_broker) {
     known.link = requested.error().message();

@@ -16,6 +16,7 @@
 #include "topic.h"
 #include "topic_types.h"
 #include "type_file.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -73,6 +74,7 @@ class echo_command {
     participant_options own;
     own.broker = options.common.broker;
     own.name = "orc topic echo";
+    own.name_space = wire::no_name_space;
     return own;
   }
 

@@ -12,6 +12,7 @@
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "full_names.h"
 #include "line_reader.h"
 #include "look.h"
 #include "orc.h"
@@ -23,6 +24,7 @@
 #include "topic_types.h"
 #include "type_file.h"
 #include "typed_words.h"
+#include "wire/name_space.h"
 
 namespace orc::cli {
 
@@ -64,7 +66,7 @@ class pub_command {
   int run() {
     topic_options declared;
     if (const int outcome = find_type(declared.type); outcome != exit_code::ok) return outcome;
-    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
+    if (!options_.data.empty() && !(argument_ = encoded(typed_text(options_.data)))) return exit_code::usage;
     declared.keep_last = !options_.no_keep_last;
     for (const auto each : {priority::bulk, priority::control})
       if (to_string(each) == options_.priority) declared.priority = each;
@@ -90,6 +92,7 @@ class pub_command {
     participant_options own;
     own.broker = options.common.broker;
     own.name = "orc topic pub";
+    own.name_space = wire::no_name_space;
     return own;
   }
 
@@ -272,7 +275,8 @@ void add_topic_pub(CLI::App& topic, int& exit_code) {
                    ->type_name("FILE:NAME");
   auto* like = command->add_option("--like", options->like, "The type of this topic; the input is JSON then")
                    ->type_name("TOPIC")
-                   ->excludes(type);
+                   ->excludes(type)
+                   ->transform(full_name(*command, "a topic name"));
   command->add_option("--encoding", options->encoding, "Encoding of a type that has no file: raw, json, ...")
       ->type_name("NAME")
       ->excludes(like);

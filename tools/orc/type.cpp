@@ -2,6 +2,7 @@
 
 #include "absent_topic.h"
 #include "exit_code.h"
+#include "full_names.h"
 #include "look.h"
 #include "topic_types.h"
 #include "type_file.h"
@@ -30,7 +31,18 @@ result look_up(directory& from, const std::string& words, type_description& foun
   return {};
 }
 
+[[nodiscard]] bool names_topic(const std::string& words) {
+  return !names_file(words) && words.find(':') == std::string::npos;
+}
+
 }  // namespace
+
+void add_named_type(CLI::App& command, const char* name, std::string& words, const char* help) {
+  command.add_option(name, words, help)
+      ->type_name("TOPIC|FILE[:NAME]")
+      ->required()
+      ->transform(full_name_if(command, names_topic));
+}
 
 int find_named_type(console& out, directory& from, const std::string& words, type_description& found) {
   const result asked = look_up(from, words, found);

@@ -50,12 +50,8 @@ void add_type_diff(CLI::App& type, int& exit_code) {
       "diff",
       "Whether a subscriber that expects the type EXPECTED can read the samples of PUBLISHED, and if not, the first "
       "difference. Exit code 0: it can; 1: it cannot; 2: a type cannot be read");
-  command->add_option("published", options->published, "A topic that is published, or a file of types")
-      ->type_name("TOPIC|FILE[:NAME]")
-      ->required();
-  command->add_option("expected", options->expected, "The same; `here` in the answer")
-      ->type_name("TOPIC|FILE[:NAME]")
-      ->required();
+  add_named_type(*command, "published", options->published, "A topic that is published, or a file of types");
+  add_named_type(*command, "expected", options->expected, "The same; `here` in the answer");
   add_broker_option(*command, options->broker);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

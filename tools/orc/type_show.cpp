@@ -61,9 +61,8 @@ int run(const show_options& options) {
 void add_type_show(CLI::App& type, int& exit_code) {
   auto options = std::make_shared<show_options>();
   CLI::App* command = type.add_subcommand("show", "The fields of a type, with units and comments");
-  command->add_option("type", options->of, "A topic that is published, or a file of types (see orc topic pub --type)")
-      ->type_name("TOPIC|FILE[:NAME]")
-      ->required();
+  add_named_type(*command, "type", options->of,
+                 "A topic that is published, or a file of types (see orc topic pub --type)");
   auto* schema = command->add_flag("--schema", options->schema, "Only the bytes of the schema");
   add_common_options(*command, options->common, "One JSON object");
   command->get_option("--json")->excludes(schema);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "orc/directory.h"
+#include "wire/name_space.h"
 
 namespace orc::web {
 
@@ -42,6 +43,7 @@ std::string free_topics::register_topic(const std::string& topic, const type_des
     participant_options options;
     options.broker = broker_;
     options.name = "orc-web publish";
+    options.name_space = wire::no_name_space;
     participant_.emplace(std::move(options));
   }
   topic_options options;

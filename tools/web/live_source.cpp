@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/web/start_thread.h"
+#include "wire/name_space.h"
 
 namespace orc::web {
 
@@ -25,6 +26,7 @@ constexpr std::uint64_t bell_number = 0;
   participant_options options;
   options.broker = broker;
   options.name = "orc-web";
+  options.name_space = wire::no_name_space;
   options.broker_timeout_ms = 0;  // requests wait for no broker
   return options;
 }

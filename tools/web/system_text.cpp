@@ -98,6 +98,19 @@ void add_subscription(json_builder& to, const view::subscription_figures& each) 
   to.end('}');
 }
 
+void add_publication(json_builder& to, const view::publication_figures& each) {
+  to.begin('{');
+  add_program(to, each.publisher);
+  to.name("type");
+  each.type ? to.text(each.type->name) : to.null();
+  to.member("rate", each.rate_hz);
+  to.member("bandwidth", each.bytes_per_s);
+  to.member("age", each.age);
+  to.member("sent", each.sent);
+  to.member("dropped", each.dropped);
+  to.end('}');
+}
+
 void add_transports(json_builder& to, const view::topic_figures& topic) {
   to.name("transports");
   to.begin('[');
@@ -155,6 +168,10 @@ void add_topic(json_builder& to, const view::topic_figures& topic) {
   } else {
     to.null();
   }
+  to.name("shared_by");
+  to.begin('[');
+  for (const auto& each : topic.shared_by) add_publication(to, each);
+  to.end(']');
   add_transports(to, topic);
   to.member("rate", topic.rate_hz);
   to.member("bandwidth", topic.bytes_per_s);

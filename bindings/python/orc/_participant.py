@@ -13,6 +13,7 @@ from orc._directory import Directory, Watch
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
+from orc._native_caller import NativeCaller
 from orc._parameters import Parameters, Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
@@ -98,6 +99,9 @@ class Participant(_native.Participant):
     ports: TCP and UDP ports on which topics listen, such as "40000-40100". "": $ORC_PORTS, else any free port.
     transports: of "inproc", "ipc", "tcp", "shm", "multicast", for topics and requests that name none.
     multicast: network of topics on multicast, as a URL in LCM's form.
+    namespace: stands before the names of topics, services and parameters that the program uses: "robot7" makes "pose"
+        into "robot7/pose". A name that begins with a slash is used without it: "/estop" is "estop". It may have several
+        parts, "lab/robot7". "/": none. "": $ORC_NAMESPACE, else none. See `resolve`.
     log: called with a level ("error", "warning", "info", "debug") and a text, on a thread of liborc. It must be quick
         and must not call back. None: the logger "orc".
 
@@ -127,6 +131,7 @@ class Participant(_native.Participant):
         ports: str = "",
         transports: Transports = (),
         multicast: str = "",
+        namespace: str = "",
         log: Optional[Log] = None,
     ) -> None:
         self._name = name or program_name()
@@ -138,13 +143,14 @@ class Participant(_native.Participant):
             ports=ports,
             transports=transports,
             multicast=multicast,
+            namespace=namespace,
             log=log_to_logging if log is None else log,
         )
         # One object per request and class of values.
         self._subscribers: Dict[str, weakref.WeakSet[Subscriber[Any]]] = {}
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
-        self._calls = Calls(self, Platform(_open_watch, _native.check_types))
+        self._calls = Calls(self, Platform(_open_watch, _native.check_types), NativeCaller())
         self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
     @overload
@@ -287,7 +293,7 @@ class Participant(_native.Participant):
         """Withdraws a topic. Gives slow readers up to 300 ms for the last sample, then waits for the broker's answer,
         at most a second. Raises NotRegistered, Closed, Forked."""
         with self._lock:
-            self._codecs.pop(topic, None)
+            self._codecs.pop(self.resolve(topic), None)
         super().unregister_topic(topic)
 
     def subscriber(self, topic: str) -> Subscriber[Any]:
@@ -298,7 +304,7 @@ class Participant(_native.Participant):
         """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
         # This comes first, because Ctrl-C does not stop the call below: it goes on.
         with self._lock:
-            self._subscribers.pop(topic, None)
+            self._subscribers.pop(self.resolve(topic), None)
         super().release_topic(topic)
 
     def close(self) -> None:
@@ -315,7 +321,7 @@ class Participant(_native.Participant):
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:
             if codec is not None:
-                self._codecs.setdefault(topic, codec)
+                self._codecs.setdefault(self.resolve(topic), codec)
 
     def _publisher(self, made: _native.Publisher[Any]) -> Publisher[Any]:
         with self._lock:

@@ -1,6 +1,8 @@
 // The extension orc._native: liborc for orc/__init__.py, which adds the parts that are simpler in Python.
 #include <nanobind/nanobind.h>
 
+#include "call.h"
+#include "call_ends.h"
 #include "directory.h"
 #include "interpreter.h"
 #include "message.h"
@@ -47,6 +49,8 @@ NB_MODULE(_native, m) {
   orc::python::bind_message(m);
   orc::python::bind_publisher(m);
   orc::python::bind_subscriber(m);
+  orc::python::bind_call_ends(m);
+  orc::python::bind_call(m);
   orc::python::bind_participant(m);
   orc::python::bind_directory(m);
   orc::python::bind_type_check(m);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "buffers.h"
+#include "call.h"
 #include "errors.h"
 #include "gil.h"
 #include "options.h"
@@ -27,7 +28,7 @@ struct participant {
       return found;
     });
     if (!end) fail(why);
-    return {owner, std::move(end), std::string(topic)};
+    return {owner, std::move(end), owner->full_name(topic)};
   }
 };
 
@@ -51,8 +52,9 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
 }
 
 subscriber_handle handle_of(participant& self, const std::string& topic) {
-  const auto same = self.owner->find(topic);
-  return {self.owner, same, topic, same->codec};
+  std::string name = self.owner->full_name(topic);
+  const auto same = self.owner->find(name);
+  return {self.owner, same, std::move(name), same->codec};
 }
 
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
@@ -114,9 +116,11 @@ void bind_participant(nb::module_& m) {
       .def(
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
-             std::string advertise, std::string ports, nb::handle transports, std::string multicast, nb::object log) {
+             std::string advertise, std::string ports, nb::handle transports, std::string multicast,
+             std::string name_space, nb::object log) {
             participant_options options{.broker = std::move(broker),
                                         .name = std::move(name),
+                                        .name_space = std::move(name_space),
                                         .broker_timeout_ms = to_int(broker_timeout_ms, "broker_timeout_ms"),
                                         .advertise = std::move(advertise),
                                         .ports = std::move(ports),
@@ -127,7 +131,7 @@ void bind_participant(nb::module_& m) {
           },
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
           nb::arg("advertise") = "", nb::arg("ports") = "", nb::arg("transports") = nb::tuple(),
-          nb::arg("multicast") = "", nb::arg("log"))
+          nb::arg("multicast") = "", nb::arg("namespace") = "", nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
@@ -189,6 +193,25 @@ void bind_participant(nb::module_& m) {
           "release_topic", [](participant& self, const std::string& topic) { check(self.owner->release(topic)); },
           nb::arg("topic"),
           "Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked.")
+      .def(
+          "resolve", [](const participant& self, std::string_view name) { return self.owner->full_name(name); },
+          nb::arg("name"),
+          "Returns the full name of a topic, service or parameter; also of a pattern. Does not check it.\n\n"
+          "In the namespace \"robot7\" the full name of \"pose\" is \"robot7/pose\". A slash at the beginning leaves "
+          "the namespace out: that of \"/estop\" is \"estop\". orc.Directory has full names only. Raises Closed.")
+      .def(
+          "_start_call",
+          [](participant& self, std::string_view service, const detail::hashed_type& request,
+             const detail::hashed_type& reply, nb::handle payload,
+             double ends) { return start_call(*self.owner, service, request, reply, payload, ends); },
+          nb::arg("service"), nb::arg("request"), nb::arg("reply"), nb::arg("payload"), nb::arg("ends"),
+          "Starts a call that ends at `ends`, a time of time.monotonic().")
+      .def(
+          "_wait_for_service",
+          [](participant& self, std::string_view service, double ends) {
+            wait_for_service(*self.owner, service, ends);
+          },
+          nb::arg("service"), nb::arg("ends"), "`ends`: as in _start_call.")
       .def_prop_ro(
           "broker_endpoint",
           [](const participant& self) {

@@ -100,9 +100,10 @@ std::shared_ptr<subscription> session::find(std::string_view topic) {
       subscriptions_.erase(still);
   }
   errc why = errc::not_requested;
+  const std::string absolute = "/" + std::string(topic);
   auto end = with_participant([&](orc::participant& broker) {
-    auto found = broker.subscriber(topic);
-    if (!found && broker.recv_msg(topic, 0).status() == errc::forked) why = errc::forked;
+    auto found = broker.subscriber(absolute);
+    if (!found && broker.recv_msg(absolute, 0).status() == errc::forked) why = errc::forked;
     return found;
   });
   if (!end) fail(why);
@@ -112,10 +113,11 @@ std::shared_ptr<subscription> session::find(std::string_view topic) {
 }
 
 result session::release(const std::string& topic) {
-  const auto known = subscriptions_.find(topic);
+  const std::string name = full_name(topic);
+  const auto known = subscriptions_.find(name);
   const auto same = known != subscriptions_.end() ? known->second : nullptr;
   result outcome = call([topic](orc::participant& broker) { return broker.release_topic(topic); });
-  if (const auto still = subscriptions_.find(topic); same && still != subscriptions_.end() && still->second == same)
+  if (const auto still = subscriptions_.find(name); same && still != subscriptions_.end() && still->second == same)
     subscriptions_.erase(still);
   return outcome;
 }

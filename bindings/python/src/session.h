@@ -41,7 +41,10 @@ class session {
     });
   }
 
-  // Returns the one object of a topic's current subscription. Raises NotRequested, Closed, Forked.
+  // The name with the participant's namespace. Raises Closed.
+  [[nodiscard]] std::string full_name(std::string_view name) const { return broker()->resolve(name); }
+
+  // Returns the one object of a topic's current subscription, by its full name. Raises NotRequested, Closed, Forked.
   [[nodiscard]] std::shared_ptr<subscription> find(std::string_view topic);
 
   // Withdraws a request, and lets go of its object: a program may request any number of topics, one after the other.

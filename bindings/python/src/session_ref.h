@@ -16,6 +16,7 @@ class session_ref {
   explicit session_ref(std::unique_ptr<session> made);
 
   [[nodiscard]] session* operator->() const noexcept { return session_; }
+  [[nodiscard]] session& operator*() const noexcept { return *session_; }
   [[nodiscard]] PyObject* object() const noexcept { return object_.ptr(); }
 
  private:

@@ -26,7 +26,7 @@ class Liar:
     def __init__(self, participant: Any, sends: str, receives: str) -> None:
         self._from = participant.request_topic(receives, conflate=0, depth=65_536)
         self._to = participant.register_topic(sends, keep_last=False)
-        assert self._to.wait_readers(1, 20_000)
+        assert self._to.wait_readers(1, 20_000) and self._from.wait_connected(20_000)
 
     def send(self, kind: Kind, id: int, payload: bytes = b"", **header: int) -> None:
         self._to.send_msg(message.encode(kind, id, payload, **header))

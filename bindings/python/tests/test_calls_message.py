@@ -103,11 +103,11 @@ def test_codes_that_only_a_client_can_know_are_failures() -> None:
 
 
 def test_topics_of_a_client() -> None:
-    assert message.call_topic("arm/s", 0x12AB) == "arm/s/.call/00000000000012ab"
-    assert message.reply_topic("arm/s", 2**64 - 1) == "arm/s/.reply/ffffffffffffffff"
+    assert message.call_topic("arm/s", 0x12AB) == "/arm/s/.call/00000000000012ab"
+    assert message.reply_topic("arm/s", 2**64 - 1) == "/arm/s/.reply/ffffffffffffffff"
     assert message.parse_call_topic("arm/s/.call/00000000000012ab") == ("arm/s", 0x12AB)
     nested = message.parse_call_topic("a/.call/0000000000000001/.call/0000000000000002")
     assert nested == ("a/.call/0000000000000001", 2)
     for name in ("arm/s", "arm/s/.call/12ab", "arm/s/.call/00000000000012AB", "arm/s/.reply/00000000000012ab"):
         assert message.parse_call_topic(name) is None
-    assert len(message.reply_topic("n" * message.MAX_NAME_BYTES, 0)) == 255
+    assert len(message.reply_topic("n" * message.MAX_NAME_BYTES, 0)) == len("/") + 255

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import signal
+import sys
 import threading
 from typing import Any, List
 
@@ -169,6 +170,14 @@ def test_callbacks_get_each_last_value(sides: Sides) -> None:
     steps.on_change(fail)
     steps.value = 51
     wait_until(lambda: heard[-1] == -51)
+
+    def leave(value: int) -> None:
+        heard.append(-value)
+        sys.exit("as ordered")
+
+    steps.on_change(leave)
+    steps.value = 52
+    wait_until(lambda: heard[-1] == -52)
     done = threading.Event()
 
     def close(value: int) -> None:

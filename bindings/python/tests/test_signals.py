@@ -31,6 +31,9 @@ WITH_BROKER = {
     "recv_msg by name": ("participant.request_topic('t')", "participant.recv_msg('t', 600000)"),
     "recv_next": ("subscriber = participant.request_topic('t')", "subscriber.recv_next(600000)"),
     "wait_connected": ("subscriber = participant.request_topic('t')", "subscriber.wait_connected(-1)"),
+    "result of a call": ("future = participant.call('s', 1, deadline=600)", "future.result()"),
+    "wait of a call": ("future = participant.call('s', 1, deadline=600)", "future.wait(600)"),
+    "wait_for_service": ("pass", "participant.wait_for_service('s', 600)"),
     "connected_within_ms": ("pass", "participant.request_topic('t', connected_within_ms=600000)"),
 }
 WITHOUT_BROKER = {

@@ -228,8 +228,9 @@ WRONG = {
 # from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
     *("check_types", "monotonic_ns"),
+    *("Call", "CallEnds", "CallType"),
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
-    *(f"{name}.__init__" for name in ("Loan", "Message", "Publisher", "Session", "Watch")),
+    *(f"{name}.__init__" for name in ("Call", "Loan", "Message", "Publisher", "Session", "Watch")),
     "Message.__buffer__",
     *(f"{name}.__class_getitem__" for name in ("Message", "Publisher", "Subscriber")),
 )

@@ -232,6 +232,9 @@ class ORC_API directory_watch {
   std::unique_ptr<detail::directory_watcher> watcher_;
 };
 
+// Names and patterns are full names, with the namespaces of their participants: participant::resolve() makes them. A
+// slash at the beginning is left out.
+//
 // Asks the address broker. Any thread may call; calls on one directory wait for each other. It is no participant, so
 // other programs do not see it. A child of fork() must make its own.
 //

@@ -67,6 +67,12 @@ struct participant_options {
   std::string broker = {};
   // The participant's name, for people; `orc topic list` shows it. Empty: the program's name.
   std::string name = {};
+  // Stands before each name of a topic, service or parameter that the program uses, with a slash between them, so that
+  // several robots run the same programs at one broker or in one network. "robot7" makes "pose" into "robot7/pose";
+  // a name that begins with a slash is used without it: "/estop" is the topic "estop". A namespace may have several
+  // parts, "lab/robot7". Each part is of A-Z a-z 0-9 _ . - and does not begin with a dot; all together have at most 253
+  // bytes. Another text is a bad_argument. "/": none. Empty: $ORC_NAMESPACE, else none.
+  std::string name_space = {};
   // A set-up call waits this many ms for the broker's answer; -1: without limit.
   int broker_timeout_ms = 2000;
   // Address that other hosts connect to: an IPv4 or IPv6 address, or a host name, which is looked up once when the

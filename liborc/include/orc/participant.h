@@ -26,6 +26,10 @@ class components;
 class participant;
 }  // namespace detail
 
+namespace wire {
+class name_space;
+}  // namespace wire
+
 template <class T>
 class typed_publisher;
 template <class T>
@@ -62,9 +66,12 @@ class ORC_API participant_component {
 // - closed: the participant was moved from.
 //
 // register_topic, request_topic, unregister_topic and release_topic may also return these:
-// - bad_argument: an option of the participant, or its environment variable, is wrong;
+// - bad_argument: an option of the participant, or its environment variable, is wrong: also its namespace;
 // - no_descriptors, system_error: the participant could not start its thread or libzmq;
 // - no_memory.
+//
+// Where a call takes the name of a topic, service or parameter, the participant's namespace stands before it
+// (participant_options::name_space): see resolve(). The directory, the tools and other participants see full names.
 class ORC_API participant {
  public:
   // Does not wait for a broker and does not fail without one. Set-up calls report what went wrong. Throws
@@ -86,7 +93,7 @@ class ORC_API participant {
   // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
   //
   // After each of these the topic is not registered:
-  // - bad_name: `topic` is not a topic name;
+  // - bad_name: `topic` is not a topic name, or is too long with the namespace;
   // - name_taken: a live publication of another participant holds the topic; the message names it;
   // - bad_argument: an option is out of range or contradicts another one, the broker rejects an endpoint, or the
   //   participant uses no broker and the topic does not name multicast;
@@ -143,6 +150,11 @@ class ORC_API participant {
   // Withdraws a request. Threads that wait on it return closed. Returns not_requested for an unknown topic.
   result release_topic(std::string_view topic);
 
+  // Returns the full name of a topic, service or parameter. In the namespace "robot7" the full name of "pose" is
+  // "robot7/pose"; a slash at the beginning leaves the namespace out: that of "/estop" is "estop". Does not check the
+  // name. Use it to look for a name in the directory, which knows full names only. Never waits. Throws std::bad_alloc.
+  [[nodiscard]] std::string resolve(std::string_view name) const;
+
   // Returns the endpoint of the broker that answered last, or "none" when the participant uses no broker. Empty when no
   // broker has answered yet, and after fork().
   [[nodiscard]] std::string broker_endpoint() const;
@@ -171,7 +183,8 @@ class ORC_API participant {
                                             const parameter_options<std::type_identity_t<T>>& options = {});
 
   // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
-  // valid until the component was ended, also when this one is moved. Null, without a call of `make`: see `usable`.
+  // valid until the component was ended, also when this one is moved, and has no namespace: it takes full names. Null,
+  // without a call of `make`: see `usable`.
   [[nodiscard]] std::shared_ptr<participant_component> component(
       const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make);
   // Returns forked or closed as above, else ok. Never waits.
@@ -180,8 +193,10 @@ class ORC_API participant {
  private:
   friend class detail::components;
   explicit participant(std::unique_ptr<detail::participant> made) noexcept;
+  [[nodiscard]] const wire::name_space& names() const noexcept;
 
   std::unique_ptr<detail::participant> participant_;
+  bool full_names_ = false;  // of a component
 };
 
 }  // namespace orc

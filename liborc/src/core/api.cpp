@@ -34,6 +34,7 @@ participant::participant(participant&&) noexcept = default;
 participant& participant::operator=(participant&& other) noexcept {
   participant ended(std::move(*this));
   participant_ = std::move(other.participant_);
+  full_names_ = other.full_names_;
   return *this;
 }
 
@@ -47,16 +48,18 @@ participant::~participant() {
 
 result participant::register_topic(std::string_view topic, const topic_options& options) try {
   if (!participant_) return errc::closed;
-  if (tape* const t = tape::current()) return t->register_topic(*participant_, topic, options);
-  return participant_->register_topic(topic, options);
+  const std::string name = resolve(topic);
+  if (tape* const t = tape::current()) return t->register_topic(*participant_, name, options);
+  return participant_->register_topic(name, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 
 result participant::request_topic(std::string_view topic, const request_options& options) try {
   if (!participant_) return errc::closed;
-  if (tape* const t = tape::current()) return t->request_topic(*participant_, topic, options);
-  return participant_->request_topic(topic, options);
+  const std::string name = resolve(topic);
+  if (tape* const t = tape::current()) return t->request_topic(*participant_, name, options);
+  return participant_->request_topic(name, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
@@ -79,11 +82,23 @@ message participant::recv_next(std::string_view topic, int timeout_ms) noexcept 
 loan participant::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
 publisher participant::publisher(std::string_view topic) noexcept {
-  return usable() == errc::ok ? orc::publisher(participant_->publication_of(topic)) : orc::publisher();
+  if (usable() != errc::ok) return {};
+  wire::name_space::room room;
+  return orc::publisher(participant_->publication_of(names().resolve(topic, room)));
 }
 
 subscriber participant::subscriber(std::string_view topic) noexcept {
-  return usable() == errc::ok ? orc::subscriber(participant_->subscription_of(topic)) : orc::subscriber();
+  if (usable() != errc::ok) return {};
+  wire::name_space::room room;
+  return orc::subscriber(participant_->subscription_of(names().resolve(topic, room)));
+}
+
+std::string participant::resolve(std::string_view name) const { return names().resolve(name); }
+
+const wire::name_space& participant::names() const noexcept {
+  if (participant_ && !full_names_) return participant_->names();
+  static const wire::name_space none;
+  return none;
 }
 
 errc participant::usable() const noexcept {
@@ -93,15 +108,17 @@ errc participant::usable() const noexcept {
 
 result participant::unregister_topic(std::string_view topic) try {
   if (!participant_) return errc::closed;
-  if (tape* const t = tape::current()) return t->unregister_topic(*participant_, topic);
-  return participant_->unregister_topic(topic);
+  const std::string name = resolve(topic);
+  if (tape* const t = tape::current()) return t->unregister_topic(*participant_, name);
+  return participant_->unregister_topic(name);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 result participant::release_topic(std::string_view topic) try {
   if (!participant_) return errc::closed;
-  if (tape* const t = tape::current()) return t->release_topic(*participant_, topic);
-  return participant_->release_topic(topic);
+  const std::string name = resolve(topic);
+  if (tape* const t = tape::current()) return t->release_topic(*participant_, name);
+  return participant_->release_topic(name);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }

@@ -10,7 +10,9 @@ participant_component::~participant_component() = default;
 
 namespace detail {
 
-components::components(participant& owner) : public_(std::unique_ptr<participant>(&owner)) {}
+components::components(participant& owner) : public_(std::unique_ptr<participant>(&owner)) {
+  public_.full_names_ = true;
+}
 
 components::~components() {
   end();

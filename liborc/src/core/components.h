@@ -28,7 +28,7 @@ class components {
   std::mutex mutex_;
   bool ended_ = false;
   std::map<const void*, std::shared_ptr<participant_component>> by_key_;
-  // The owner as programs see it. Their own object moves; this one stays.
+  // The owner as programs see it, with full names. Their own object moves; this one stays.
   orc::participant public_;
 };
 

@@ -9,6 +9,7 @@
 #include "core/directory_state.h"
 #include "core/with_environment.h"
 #include "wire/name_pattern.h"
+#include "wire/name_space.h"
 
 namespace orc::detail {
 
@@ -85,6 +86,7 @@ result directory::broker(broker_state& found) {
 
 result directory::topics(std::string_view pattern, std::vector<topic_state>& found) {
   if (forked()) return errc::forked;
+  pattern = wire::without_slash(pattern);
   if (auto checked = wire::check_name_pattern(pattern); !checked) return checked;
   const std::lock_guard lock(mutex_);
   std::vector<topic_state> all;
@@ -106,6 +108,7 @@ result directory::topics(std::string_view pattern, std::vector<topic_state>& fou
 
 result directory::describe(std::string_view topic, topic_state& found) {
   if (forked()) return errc::forked;
+  topic = wire::without_slash(topic);
   if (auto checked = wire::check_topic_name(topic); !checked) return checked;
   const std::lock_guard lock(mutex_);
   wire::describe_topic question{std::string(topic)};

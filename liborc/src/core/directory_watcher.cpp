@@ -6,6 +6,7 @@
 #include "core/directory.h"
 #include "core/directory_state.h"
 #include "wire/name_pattern.h"
+#include "wire/name_space.h"
 
 namespace orc::detail {
 
@@ -26,6 +27,11 @@ constexpr auto after_refusal = 1'000ms;
     if (auto checked = wire::check_name_pattern(each); !checked) return checked;
   }
   return {};
+}
+
+[[nodiscard]] watch_options with_full_names(watch_options wanted) {
+  for (auto& each : wanted.topics) each = wire::without_slash(each);
+  return wanted;
 }
 
 }  // namespace
@@ -110,7 +116,10 @@ void directory_memory::report_missing_as_gone(std::deque<change>& to) {
 // ---- the broker ----
 
 directory_watcher::directory_watcher(const directory_options& options, watch_options wanted)
-    : wanted_(std::move(wanted)), stop_fd_(options.stop_fd), generation_(fork_generation()), memory_(wanted_) {
+    : wanted_(with_full_names(std::move(wanted))),
+      stop_fd_(options.stop_fd),
+      generation_(fork_generation()),
+      memory_(wanted_) {
   ready_ = check(wanted_);
   if (!ready_) return;
   auto made = client_for(options);

@@ -85,6 +85,7 @@ participant::participant(participant_options given) : generation_(fork_generatio
     return;
   }
   options_ = *std::move(completed);
+  if (auto parsed = wire::name_space::parse(options_.name_space)) names_ = *std::move(parsed);
   if (options_.broker_timeout_ms < -1) {
     started_ = {errc::bad_argument, "broker_timeout_ms is -1 or more"};
     return;
@@ -101,7 +102,8 @@ participant::participant(participant_options given) : generation_(fork_generatio
   started_ = housekeeping_->started();
 }
 
-participant::participant(result started) noexcept : generation_(fork_generation()), started_(std::move(started)) {}
+participant::participant(result started, wire::name_space names) noexcept
+    : names_(std::move(names)), generation_(fork_generation()), started_(std::move(started)) {}
 
 participant::~participant() {
   housekeeping_.reset();  // first: it says goodbye and drops the topics
@@ -140,7 +142,7 @@ result participant::available(transport_set wanted) const {
 
 result participant::register_topic(std::string_view topic, const topic_options& options) {
   if (auto ok = ready(); !ok) return ok;
-  if (auto ok = wire::check_topic_name(topic); !ok) return ok;
+  if (auto ok = names_.check(topic); !ok) return ok;
   if (auto ok = check_description(options.type); !ok) return ok;
   if (options.history == 0 || options.history > max_queue_depth)
     return {errc::bad_argument, "a history has 1 to " + std::to_string(max_queue_depth) + " samples, not " +
@@ -179,7 +181,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
 
 result participant::request_topic(std::string_view topic, const request_options& options) {
   if (auto ok = ready(); !ok) return ok;
-  if (auto ok = wire::check_topic_name(topic); !ok) return ok;
+  if (auto ok = names_.check(topic); !ok) return ok;
   if (options.conflate != 0 && options.conflate != 1)
     return {errc::bad_argument, "conflate is 0 or 1, not " + std::to_string(options.conflate)};
   if (options.conflate == 1 && options.depth != 0)

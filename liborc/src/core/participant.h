@@ -13,6 +13,7 @@
 #include "core/topic_table.h"
 #include "orc/options.h"
 #include "orc/result.h"
+#include "wire/name_space.h"
 
 namespace orc::detail {
 
@@ -20,11 +21,14 @@ namespace orc::detail {
 class participant {
  public:
   explicit participant(participant_options options);
-  // For a replay: `started` is what the constructor found then. Without housekeeping, so its topics get no links.
-  explicit participant(result started) noexcept;
+  // For a replay: what the constructor found then. Without housekeeping, so its topics get no links.
+  explicit participant(result started, wire::name_space names = {}) noexcept;
   ~participant();
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;
+
+  // All names here are full ones: the public class resolves those of the program.
+  [[nodiscard]] const wire::name_space& names() const noexcept { return names_; }
 
   [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options);
   [[nodiscard]] result request_topic(std::string_view topic, const request_options& options);
@@ -58,6 +62,7 @@ class participant {
   void forget(topic_table::entry& entry, const std::shared_ptr<subscription>& s);
 
   participant_options options_;
+  wire::name_space names_;
   const unsigned generation_;
   result started_;
   std::shared_ptr<process> process_;

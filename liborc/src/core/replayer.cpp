@@ -21,6 +21,14 @@ using wire::trace_kind;
   return event.text.empty() ? result(code) : result(code, std::string(event.text));
 }
 
+// One that was made has its namespace instead of a sentence.
+[[nodiscard]] std::unique_ptr<participant> participant_of(const trace_event& event) {
+  if (static_cast<errc>(event.head.status) != errc::ok) return std::make_unique<participant>(outcome(event));
+  auto names = wire::name_space::parse(event.text);
+  if (!names) return std::make_unique<participant>(result(names.error()));
+  return std::make_unique<participant>(result(), *std::move(names));
+}
+
 }  // namespace
 
 std::unique_ptr<replayer> replayer::make(const std::string& path, const std::string& control) {
@@ -37,8 +45,9 @@ std::unique_ptr<participant> replayer::make_participant(participant_options opti
     return std::make_unique<participant>(started_);
   }
   const auto event = turns_.take({trace_kind::participant, 0, std::string_view("")});
-  auto made = std::make_unique<participant>(event ? outcome(*event) : result(errc::closed));
-  if (event) made->number() = event->head.number;
+  if (!event) return std::make_unique<participant>(result(errc::closed));
+  auto made = participant_of(*event);
+  made->number() = event->head.number;
   return made;
 }
 

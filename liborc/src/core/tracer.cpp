@@ -88,6 +88,12 @@ void tracer::add(trace_kind kind, std::uint32_t number, const result& outcome) n
 
 // ---- participants ----
 
+void tracer::note_participant(const participant& made) {
+  trace_head head = head_of(trace_kind::participant, number(made.number()));
+  head.status = code(made.started().code());
+  log_->add(head, {}, made.started() ? std::string(made.names().text()) : sentence_of(made.started()));
+}
+
 std::unique_ptr<participant> tracer::make_participant(participant_options options) {
   const log_callback log = options.log;
   auto made = std::make_unique<participant>(std::move(options));
@@ -99,7 +105,7 @@ std::unique_ptr<participant> tracer::make_participant(participant_options option
     const std::lock_guard working(working_);
     if (participants_++ == 0) log_->work();
   }
-  add(trace_kind::participant, number(made->number()), made->started());
+  note_participant(*made);
   return made;
 }
 

@@ -48,6 +48,7 @@ class tracer final : public tape {
 
  private:
   tracer() = default;
+  void note_participant(const participant& made);
   void add(wire::trace_kind kind, std::uint32_t number, const result& outcome) noexcept;
   void note_readiness() noexcept;
   [[nodiscard]] std::uint64_t note_type(const type_description& type);

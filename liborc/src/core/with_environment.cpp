@@ -8,6 +8,7 @@
 #include "wire/broker_endpoint.h"
 #include "wire/control.h"
 #include "wire/multicast_url.h"
+#include "wire/name_space.h"
 
 namespace orc::detail {
 
@@ -52,6 +53,9 @@ expected<participant_options> with_environment(participant_options options) {
   if (options.ports.empty()) options.ports = environment("ORC_PORTS");
   if (const auto ports = port_range::parse(options.ports); !ports)
     return error(errc::bad_argument, "ports (ORC_PORTS): " + ports.error().message());
+  if (options.name_space.empty()) options.name_space = environment("ORC_NAMESPACE");
+  if (const auto names = wire::name_space::parse(options.name_space); !names)
+    return error(errc::bad_argument, "name_space (ORC_NAMESPACE): " + names.error().message());
   if (options.broker.empty() && environment("ORC_BROKER") == without_broker) options.broker = without_broker;
   if (const auto good = check_broker(options.broker); !good) return good.error();
   const bool own = !options.multicast.empty() || !environment("ORC_MULTICAST").empty();

@@ -4,6 +4,7 @@
 import {byId, h, setText, svg} from './dom.js';
 import {placeLabels} from './graph_labels.js';
 import {layout, NODE} from './graph_layout.js';
+import {publishersOf} from './publishers.js';
 import {bandwidth, hostName, rate, visible} from './text.js';
 
 const LABELS_UP_TO = 24;  // with more edges only those in focus have labels
@@ -12,6 +13,12 @@ const SMALLEST = 0.7;  // scale at which names can still be read; then it scroll
 const LISTED = 40;        // topics in the text of a node or an edge
 
 const idOf = (who) => `${who.host} ${who.pid} ${who.name}`;
+
+// What a subscription can receive of one publisher of a shared topic: subscribers count the samples of all together.
+function ofPublisher(subscription, {rate: sent}) {
+  if (typeof sent !== 'number' || typeof subscription.rate !== 'number') return subscription;
+  return {...subscription, rate: Math.min(sent, subscription.rate)};
+}
 
 // {nodes: [{id, host, name, pid, published, subscribed}], edges: [{id, from, to, topics: [{topic, subscription}]}]}
 // A node of topics without a subscriber has `unread`, the topics; the edge to it has no topics.
@@ -26,16 +33,21 @@ function graphOf(system) {
   const edges = new Map();
   const unread = new Map();
   for (const topic of system.topics ?? []) {
-    const from = topic.publisher ? node(topic.publisher) : null;
-    from?.published.push(topic);
-    if (from !== null && (topic.subscribers ?? 0) === 0) (unread.get(from) ?? unread.set(from, []).get(from)).push(topic);
+    const publishers = publishersOf(topic);
+    for (const who of publishers) {
+      const from = node(who);
+      from.published.push(topic);
+      if ((topic.subscribers ?? 0) === 0) (unread.get(from) ?? unread.set(from, []).get(from)).push(topic);
+    }
     for (const subscription of topic.subscriptions ?? []) {
       const to = node(subscription.subscriber);
       to.subscribed.push(topic);
-      if (from === null) continue;
-      const id = `${from.id}\n${to.id}`;
-      if (!edges.has(id)) edges.set(id, {id, from: from.id, to: to.id, topics: []});
-      edges.get(id).topics.push({topic, subscription});
+      for (const who of publishers) {
+        const from = node(who);
+        const id = `${from.id}\n${to.id}`;
+        if (!edges.has(id)) edges.set(id, {id, from: from.id, to: to.id, topics: []});
+        edges.get(id).topics.push({topic, subscription: ofPublisher(subscription, who)});
+      }
     }
   }
   for (const [from, topics] of unread) {

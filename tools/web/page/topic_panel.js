@@ -3,10 +3,18 @@
 import {Counters} from './counters.js';
 import {h, setText, setTitle} from './dom.js';
 import {ImageView, canBeImage, looksLikeImage} from './image_view.js';
-import {clock, count, duration, hostName, rate, shortCount, size, visible} from './text.js';
+import {publishersOf} from './publishers.js';
+import {bandwidth, clock, count, duration, hostName, rate, shortCount, size, visible} from './text.js';
 import {TreeView} from './tree_view.js';
 
-const HEAD = [
+const PUBLISHERS_HEAD = [
+  ['Publisher'],
+  ['Rate'],
+  ['Dropped', 'Samples that a newer one replaced before a subscriber took them, since it began to publish'],
+  ['Age', 'Time since it sent its newest sample'],
+];
+
+const SUBSCRIBERS_HEAD = [
   ['Subscriber'],
   ['Transport'],
   ['Rate'],
@@ -14,10 +22,23 @@ const HEAD = [
   ['Latency', 'Age of its newest sample when it arrived'],
 ];
 
-function publisherText(publisher, live) {
+function publisherText(topic, live) {
+  const {publisher} = topic;
+  const count = publishersOf(topic).length;
+  if (count > 1) return `${count} publishers`;
   if (!publisher) return live ? 'no publisher' : 'recorded; the file does not name the publisher';
   const process = publisher.pid ? `  (process ${publisher.pid}${live ? `, host ${hostName(publisher.host)}` : ''})` : '';
   return `${visible(publisher.name)}${process}`;
+}
+
+function table(head, body) {
+  const cells = head.map(([text, title]) => h('th', {scope: 'col', text, title}));
+  return h('table', {}, h('thead', {}, h('tr', {}, ...cells)), body);
+}
+
+function setRows(body, rows, classes) {
+  while (body.rows.length > rows) body.lastChild.remove();
+  while (body.rows.length < rows) body.append(h('tr', {}, ...classes.map((name) => h('td', {class: name}))));
 }
 
 export class TopicPanel {
@@ -47,6 +68,7 @@ export class TopicPanel {
     this.stamp = h('div', {class: 'stamp'});
     this.fields = h('div', {class: 'fields'}, this.#tree.element);
     this.pictures = h('div', {class: 'pictures'});
+    this.publishers = h('tbody');
     this.subscribers = h('tbody');
     this.imageButton = h('button', {type: 'button', class: 'small', text: 'Image', 'aria-pressed': 'false',
       title: 'Show this topic as an image', onclick: () => {
@@ -57,13 +79,16 @@ export class TopicPanel {
     this.imageButton.hidden = true;
     const close = h('button', {type: 'button', class: 'icon', text: '✕', title: 'Close this topic', 'aria-label': `Close ${visible(topic)}`,
       onclick: () => onclose(this)});
-    const head = HEAD.map(([text, title]) => h('th', {scope: 'col', text, title}));
-    this.subscriberTable = h('table', {}, h('thead', {}, h('tr', {}, ...head)), this.subscribers);
+    this.publisherTable = table(PUBLISHERS_HEAD, this.publishers);
+    this.publisherPart = h('details', {class: 'live-only publishers', open: true}, h('summary', {text: 'Publishers'}), this.publisherTable);
+    this.publisherPart.hidden = true;
+    this.subscriberTable = table(SUBSCRIBERS_HEAD, this.subscribers);
     this.noSubscribers = h('div', {class: 'note', text: 'No subscribers.'});
     const title = h('h2', {}, h('bdi', {text: visible(topic), title: visible(topic, 500)}));
     this.element = h('article', {class: 'panel', tabindex: '-1', 'aria-label': visible(topic)},
       h('header', {}, title, this.imageButton, close), this.about, this.state, this.stamp, this.pictures, this.fields,
       h('details', {class: 'live-only', open: true}, h('summary', {text: 'Over time'}), this.#counters.element),
+      this.publisherPart,
       h('details', {class: 'live-only', open: true}, h('summary', {text: 'Subscribers'}), this.subscriberTable, this.noSubscribers));
     this.#handle = connection.open({op: 'open', topic}, {
       sample: (sample) => this.#show(sample),
@@ -119,9 +144,10 @@ export class TopicPanel {
     if (topic.publisher || topic.type || this.#type === '') {  // without a publisher, the last sample still has its type
       this.#type = `${topic.type ? visible(topic.type) : 'untyped'}${topic.encoding ? ` (${visible(topic.encoding)})` : ''}`;
     }
-    setText(this.about, `${this.#type}\n${publisherText(topic.publisher, live)}`);
+    setText(this.about, `${this.#type}\n${publisherText(topic, live)}`);
     if (!live) return;
     this.#counters.add(time, topic);
+    this.#showPublishers(topic.shared_by ?? []);
     this.#showSubscribers(topic);
   }
 
@@ -183,12 +209,24 @@ export class TopicPanel {
     this.state.hidden = text === '';
   }
 
+  #showPublishers(all) {
+    setRows(this.publishers, all.length, ['', 'number', 'number', 'number']);
+    all.forEach((each, index) => {
+      const cells = this.publishers.rows[index].cells;
+      setText(cells[0], visible(each.name, 60));
+      setTitle(cells[0], `${visible(each.name, 500)}, process ${each.pid} on ${visible(each.host)}: ${visible(each.type ?? 'untyped', 500)}`);
+      setText(cells[1], rate(each.rate));
+      setTitle(cells[1], bandwidth(each.bandwidth));
+      setText(cells[2], shortCount(each.dropped));
+      setTitle(cells[2], `${count(each.dropped)} dropped of ${count(each.sent)} sent`);
+      setText(cells[3], duration(each.age));
+    });
+    this.publisherPart.hidden = all.length === 0;
+  }
+
   #showSubscribers(topic) {
     const all = topic.subscriptions ?? [];
-    while (this.subscribers.rows.length > all.length) this.subscribers.lastChild.remove();
-    while (this.subscribers.rows.length < all.length) {
-      this.subscribers.append(h('tr', {}, ...['', '', 'number', 'number', 'number'].map((name) => h('td', {class: name}))));
-    }
+    setRows(this.subscribers, all.length, ['', '', 'number', 'number', 'number']);
     all.forEach((each, index) => {
       const cells = this.subscribers.rows[index].cells;
       const who = each.subscriber ?? {};

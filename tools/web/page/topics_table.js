@@ -1,6 +1,7 @@
 // The table of topics: filter, sortable columns, keyboard.
 
 import {byId, h, setText, setTitle} from './dom.js';
+import {publishersOf} from './publishers.js';
 import {bandwidth, count, duration, perSecond, rate, shortCount, size, visible} from './text.js';
 import {VirtualRows} from './virtual_rows.js';
 
@@ -12,18 +13,18 @@ function transports(topic) {
   return used.map((each) => (used.length > 1 ? `${each.transport} ${each.count}` : each.transport)).join(', ');
 }
 
-// Sets `publisherText` of each topic: its publisher's name, and the pid where several processes have this name.
+// Sets `publisherText` of each topic: its publisher's name, and the pid where several processes have this name. A topic
+// with several publishers has their number first, so that a narrow cell shows it.
 function namePublishers(topics) {
   const processes = new Map();  // by name; null: several
-  for (const {publisher} of topics) {
-    if (!publisher) continue;
+  for (const publisher of topics.flatMap(publishersOf)) {
     const process = `${publisher.host} ${publisher.pid}`;
     const known = processes.has(publisher.name) ? processes.get(publisher.name) : process;
     processes.set(publisher.name, known === process ? process : null);
   }
   for (const topic of topics) {
-    const {name, pid} = topic.publisher ?? {};
-    topic.publisherText = name === undefined ? '' : processes.get(name) === null && pid ? `${name} (${pid})` : name;
+    const names = publishersOf(topic).map(({name, pid}) => (processes.get(name) === null && pid ? `${name} (${pid})` : name));
+    topic.publisherText = names.length > 1 ? `${names.length}: ${names.join(', ')}` : names[0] ?? '';
   }
 }
 
@@ -38,7 +39,7 @@ const LIVE = [
   TOPIC,
   TYPE,
   {id: 'publisher', name: 'Publisher', text: (t) => visible(t.publisherText), key: (t) => t.publisherText,
-   title: (t) => (t.publisher ? `${visible(t.publisher.name, 500)}, process ${t.publisher.pid} on host ${visible(t.publisher.host)}`
+   title: (t) => (t.publisher ? publishersOf(t).map((each) => `${visible(each.name, 500)}, process ${each.pid} on host ${visible(each.host)}`).join('\n')
                               : 'no program publishes this topic now')},
   {id: 'transport', name: 'Transport', text: transports, key: transports,
    title: (t) => ((t.offered ?? []).length > 0 ? `the publisher offers: ${t.offered.join(', ')}` : '')},

@@ -88,6 +88,8 @@ class Attendant:
             self._finish_set_up(id, self._channel.topics.set_up(participant, id), None)
         except Error as error:
             self._finish_set_up(id, None, error)
+        except Exception as error:  # else the channel would wait for ever
+            self._finish_set_up(id, None, SystemFailure(str(error)))
 
     def _finish_set_up(self, id: int, made: Any, problem: Optional[Error]) -> None:
         with self._channel.lock:
@@ -139,15 +141,23 @@ class Attendant:
     def _run_callbacks(self) -> None:
         due = self._channel.calls.due
         while due:
-            run(due.popleft(), self._channel.service)
+            run_apart(due.popleft())
 
 
-def run(callback: Callable[[], object], service: str) -> None:
+def run(callback: Callable[[], object]) -> None:
     """An exception of a callback goes to the log."""
     try:
         callback()
     except Exception:
-        logger.exception("callback of a call of %s", service)
+        logger.exception("callback of a call")
+
+
+def run_apart(callback: Callable[[], object]) -> None:
+    """The same on a thread of ORC, which serves others: SystemExit does not end it, either."""
+    try:
+        run(callback)
+    except BaseException:
+        logger.exception("callback of a call")
 
 
 def _start(work: Callable[[], None], name: str) -> threading.Thread:

@@ -88,4 +88,4 @@ class Calling:
         Raises TimedOut, whose text says why, Refused (by the service, or there are 256 connections), BadName,
         BadArgument, Closed, Forked.
         """
-        self._calls.wait_for_service(name, timeout)
+        self._calls.wait_for_service(self, name, timeout)

@@ -7,37 +7,36 @@ import time
 import weakref
 from typing import Any, Dict, Iterable, List, Optional, Union
 
-from .._errors import BadArgument, BadName, Closed, Error, Forked, NameTaken, Refused, SystemFailure
-from .._type_description import TypeDescription
-from .call import Call, Process
-from .channel import Channel
+from .._errors import BadArgument, Closed, Error, Forked, NameTaken, SystemFailure
+from .call import Process
+from .channel_caller import ChannelCaller
 from .client_watch import ClientWatch
 from .description import service_type
 from .errors import CallErrc, CallError
 from .future import CallFuture
 from .handler import Handler
-from .message import MAX_NAME_BYTES, CallTypes
+from .message import CallTypes, full_name
+from .open_call import Caller, EndedCall, OpenCall
 from .platform import Participant, Platform, seconds
 from .service import Service
 from .service_core import ServiceCore, ServiceOptions
 from .values import codec_for, codec_of, reply_codec
 
-_MAX_CALLED_SERVICES = 256
 _LONGEST_DEADLINE_S = 24 * 3600.0
 _CLOSE_S = 0.5  # for handlers that run still
-_UNTYPED = CallTypes(TypeDescription(), TypeDescription())
 
 
 class Calls:
     """Any thread may call. Refers to its participant weakly: threads must not keep that alive."""
 
-    def __init__(self, participant: Participant, platform: Platform) -> None:
+    def __init__(self, participant: Participant, platform: Platform, caller: Optional[Caller] = None) -> None:
+        """`caller`: of the backend; None: in Python."""
         self.participant = weakref.ref(participant)
         self.platform = platform
+        self.caller: Caller = ChannelCaller(self.participant) if caller is None else caller
         self.process = Process()
         self._lock = threading.RLock()  # guards the rest
         self._ended = False
-        self._channels: Dict[str, Channel] = {}
         self._services: Dict[str, ServiceCore] = {}
         self._watch = ClientWatch(self)
         weakref.finalize(participant, self.abandon).atexit = False
@@ -59,7 +58,10 @@ class Calls:
 
     def serve(self, name: str, handler: Any, request: Any, reply: Any, options: ServiceOptions, broker: str) -> Service:
         """Raises the errors of Participant.serve."""
-        _check_name(name)
+        by = self.participant()
+        if by is None:
+            raise Closed()
+        name = full_name(by, name)
         _check_options(options)
         request_codec, made_reply = codec_of(request), codec_of(reply)
         types = CallTypes(request_codec.description, made_reply.description)
@@ -102,58 +104,28 @@ class Calls:
     ) -> CallFuture[Any]:
         if isinstance(deadline, bool) or not isinstance(deadline, (int, float)):
             raise TypeError(f"a deadline is a number of seconds, not {deadline.__class__.__name__}")
+        ends = time.monotonic() + deadline
         request_codec = codec_for(request) if type is None else codec_of(type)
         expected = reply_codec(reply, request_codec)
-
-        def failed(code: CallErrc, text: str = "") -> CallFuture[Any]:
-            call = Call(0.0, None)
-            call.done, call.error = True, CallError(code, text)
-            return CallFuture(participant, None, call, expected)
-
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a service is a str, not {name.__class__.__name__}")
         if not 0 < deadline <= _LONGEST_DEADLINE_S:
-            return failed(CallErrc.bad_argument, "a deadline is above 0 and at most 24 hours")
-        ends = time.monotonic() + deadline
+            why = CallError(CallErrc.bad_argument, "a deadline is above 0 and at most 24 hours")
+            return CallFuture(participant, self.caller, EndedCall(why), expected)
+        call: OpenCall
         try:
             payload = request_codec.encode(request)
-            channel = self.channel(name)
+            call = self.caller.start(participant, name, request_codec, expected, payload, ends)
         except CallError as error:
-            return failed(error.code, error.text)
+            call = EndedCall(error)
         except Error as error:
-            return failed(_CODES.get(error.code, CallErrc.bad_argument), str(error))
-        types = CallTypes(request_codec.description, expected.description)
-        return CallFuture(participant, channel, channel.start(types, payload, ends), expected)
+            call = EndedCall(CallError(_CODES.get(error.code, CallErrc.bad_argument), str(error)))
+        return CallFuture(participant, self.caller, call, expected)
 
-    def wait_for_service(self, name: str, timeout: float) -> None:
+    def wait_for_service(self, participant: Any, name: str, timeout: float) -> None:
         ends = time.monotonic() + seconds("timeout", timeout, 0, _LONGEST_DEADLINE_S)
-        try:
-            channel = self.channel(name)
-        except CallError as error:
-            raise Refused(str(error)) from None
-        channel.wait_accepted(_UNTYPED, ends)
-
-    def channel(self, name: str) -> Channel:
-        """Raises BadName, Closed, Forked, CallError."""
-        if self.process.is_gone:
-            raise Forked()
-        found = self._channels.get(name)
-        if found is not None and not self._ended:
-            return found
-        with self._lock:
-            self._usable()
-            if name in self._channels:
-                return self._channels[name]
-            _check_name(name)
-            if len(self._channels) >= _MAX_CALLED_SERVICES:
-                self._forget_idle()
-            return self._channels.setdefault(name, Channel(self.participant, name))
-
-    def _forget_idle(self) -> None:
-        """Raises CallError: all are in use."""
-        for name in [name for name, each in self._channels.items() if each.is_idle]:
-            del self._channels[name]
-        if len(self._channels) >= _MAX_CALLED_SERVICES:
-            text = f"this participant calls {_MAX_CALLED_SERVICES} services already"
-            raise CallError(CallErrc.too_many_calls, text)
+        full_name(participant, name)
+        self.caller.wait_for_service(participant, name, ends)
 
     # The end.
 
@@ -163,9 +135,7 @@ class Calls:
             return
         with self._lock:
             self.abandon()
-            channels = list(self._channels.values())
-        for channel in channels:
-            channel.stop()
+        self.caller.end()
 
     def join(self) -> None:
         """Comes after the participant's close(). Waits for the threads, half a second for handlers."""
@@ -175,16 +145,14 @@ class Calls:
         self._watch.join(until)
         for core in list(self._services.values()):
             core.stop(until)
-        for channel in list(self._channels.values()):
-            channel.join(until)
+        self.caller.join(until)
 
     def abandon(self) -> None:
         """The participant is gone. Its threads end within a second. For finalizers: takes no lock."""
         self._ended = True
         for core in list(self._services.values()):
             core.abandon()
-        for channel in list(self._channels.values()):
-            channel.abandon()
+        self.caller.abandon()
 
     def _usable(self) -> None:
         if self.process.is_gone:
@@ -198,6 +166,7 @@ _CODES = {
     "bad_name": CallErrc.bad_argument,
     "closed": CallErrc.closed,
     "forked": CallErrc.forked,
+    "no_memory": CallErrc.no_memory,
 }
 
 
@@ -214,13 +183,6 @@ def options_of(
     names = transports.split(",") if isinstance(transports, str) else transports
     chosen = tuple(each.strip() for each in names if each.strip())
     return ServiceOptions(threads, queue, bool(replace_waiting), max_clients, tuple(interfaces), chosen)
-
-
-def _check_name(name: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a service is a str, not {type(name).__name__}")
-    if len(name.encode()) > MAX_NAME_BYTES:
-        raise BadName(f"the name of a service has at most {MAX_NAME_BYTES} bytes, not {len(name.encode())}")
 
 
 def _check_options(options: ServiceOptions) -> None:

@@ -68,3 +68,7 @@ class CallContext:
         if not -(1 << 31) <= number < 1 << 31:
             raise BadArgument(f"number has 32 bits with a sign; {number} has more")
         self._call.error = CallError(CallErrc.failed, text, number)
+
+    def _end_with(self, error: CallError) -> None:
+        """Ends the call with the error of another call, for bridges. Its code must be one that a server may send."""
+        self._call.error = error

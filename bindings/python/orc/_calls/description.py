@@ -114,3 +114,27 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("this is no text")
     return value
+
+
+def types_in(description: TypeDescription) -> CallTypes:
+    """Returns the types of request and reply that the type of a service's own topic has in it, with their schemas.
+
+    Those that it leaves out, because they are too large, are untyped. Raises ValueError.
+    """
+    try:
+        service = json.loads(description.schema)[_MEMBER]
+        return CallTypes(_type_in(service["request"]), _type_in(service["reply"]))
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"this describes no service: {error}") from None
+
+
+def _type_in(described: Any) -> TypeDescription:
+    """Raises ValueError, LookupError, TypeError."""
+    named = _read_type(described)
+    if named is None or "schema" not in described:
+        return TypeDescription()
+    schema = base64.b64decode(_text(described["schema"]), validate=True)
+    made = TypeDescription(named.name, named.schema_encoding, named.message_encoding, schema)
+    if made.hash != named.hash:
+        raise ValueError(f"the type {named.name} has another hash")
+    return made

@@ -99,8 +99,17 @@ class CallError(Error):
         shown = text or _SENTENCES[code]
         super().__init__(f"{exception_type}: {shown}" if exception_type else shown)
 
+    def copy(self) -> CallError:
+        """Each exception that is raised collects a traceback of its own."""
+        return CallError(self.code, self.text, self.number, self.exception_type)
+
     def __reduce__(self) -> Tuple[Any, ...]:
         return CallError, (self.code, self.text, self.number, self.exception_type)
+
+
+def error_of(code: int, text: str, number: int, exception_type: str) -> CallError:
+    """Of the extension's."""
+    return CallError(CallErrc(code), text, number, exception_type)
 
 
 CallErrc.__module__ = CallError.__module__ = "orc"  # where programs know them from

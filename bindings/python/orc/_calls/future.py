@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
-from typing import Any, Callable, Generator, Generic, Optional
+from typing import Any, Callable, Generator, Generic
 
-from .._errors import BadSample, Forked
+from .._errors import BadSample
 from .._typed import Typed
 from .._typed.variables import T_co
 from .attendant import run
-from .call import Call, Process
-from .channel import Channel
 from .errors import CallErrc, CallError
+from .open_call import Caller, OpenCall
 from .platform import Participant
 from .values import RAW, codec_of
-
-_LONG_S = 3600.0
 
 
 class CallFuture(Generic[T_co]):
@@ -27,12 +23,11 @@ class CallFuture(Generic[T_co]):
     another thread in between. When a future is dropped, its call is cancelled, unless it has a callback.
     """
 
-    def __init__(self, participant: Participant, channel: Optional[Channel], call: Call, reply: Typed[Any]) -> None:
+    def __init__(self, participant: Participant, caller: Caller, call: OpenCall, reply: Typed[Any]) -> None:
         self._participant = participant  # lives as long as the call
-        self._channel = channel  # None: the call ended before it began
+        self._caller = caller
         self._call = call
         self._reply = reply
-        self._process = Process()
         self._value: Any = None
         self._is_decoded = False
 
@@ -41,15 +36,12 @@ class CallFuture(Generic[T_co]):
 
         Raises CallError when the call failed.
         """
-        self._usable()
-        while not self._wait(time.monotonic() + _LONG_S):
-            pass
-        error = self._call.error
-        if error is not None:  # each caller gets an exception of its own: it collects a traceback
-            raise CallError(error.code, error.text, error.number, error.exception_type)
+        got = self._call.result()
+        if isinstance(got, CallError):
+            raise got
         if not self._is_decoded:
             try:
-                self._value = self._reply.decode(self._call.reply)
+                self._value = self._reply.decode(got)
             except BadSample as problem:
                 raise CallError(CallErrc.bad_reply, str(problem)) from None
             self._is_decoded = True
@@ -62,7 +54,7 @@ class CallFuture(Generic[T_co]):
 
     def wait(self, timeout: float) -> bool:
         """Waits until the call has ended, at most `timeout` seconds. Returns whether it has."""
-        return self._process.is_gone or self._wait(time.monotonic() + timeout)
+        return self._call.wait(timeout)
 
     def feedback(self, type: Any = None) -> Any:
         """Returns the newest feedback that was not returned yet, or None. Never waits.
@@ -70,9 +62,7 @@ class CallFuture(Generic[T_co]):
         type: of the feedback, as in Participant.call. None: JSON if the reply is JSON, else bytes. Feedback that is no
         value of that type is None, too.
         """
-        if self._process.is_gone:
-            return None
-        data = self._call.take_feedback() if self._channel is None else self._channel.take_feedback(self._call)
+        data = self._call.take_feedback()
         if data is None:
             return None
         codec = codec_of(type) if type is not None or self._reply.description.message_encoding == "json" else RAW
@@ -86,8 +76,7 @@ class CallFuture(Generic[T_co]):
 
         The server does not start it any more, or its handler sees `cancelled`. Never waits.
         """
-        if self._channel is not None and not self._process.is_gone:
-            self._channel.cancel(self._call)
+        self._call.cancel()
 
     def fileno(self) -> int:
         """Returns a descriptor for poll, epoll or asyncio. It is readable when the call has ended, or feedback has
@@ -95,9 +84,7 @@ class CallFuture(Generic[T_co]):
 
         It belongs to the future: do not read, write or close it. A thread of ORC receives from now on. Raises Forked.
         """
-        if self._process.is_gone:
-            raise Forked()
-        return self._call.fileno() if self._channel is None else self._channel.fileno(self._call)
+        return self._call.fileno()
 
     def add_done_callback(self, callback: Callable[[CallFuture[T_co]], object]) -> None:
         """Calls `callback` once with this future when the call has ended: from a thread of ORC, or at once, from this
@@ -107,7 +94,10 @@ class CallFuture(Generic[T_co]):
         """
         if not callable(callback):
             raise TypeError(f"a callback is called with a future; this is {type(callback).__name__}")
-        self._then(lambda: callback(self))
+        if self._call.wait(0):
+            run(lambda: callback(self))
+        else:
+            self._caller.then(self._call, lambda: callback(self))
 
     def __await__(self) -> Generator[Any, None, T_co]:
         """Waits on asyncio, without a thread of its own, and returns the reply or raises CallError.
@@ -128,8 +118,8 @@ class CallFuture(Generic[T_co]):
             with contextlib.suppress(RuntimeError):  # the loop was closed
                 loop.call_soon_threadsafe(wake)
 
-        if not self._process.is_gone and not self.ready():
-            self._then(call_back)
+        if not self.ready():
+            self._caller.then(self._call, call_back)
             try:
                 await ended
             except asyncio.CancelledError:
@@ -137,23 +127,11 @@ class CallFuture(Generic[T_co]):
                 raise
         return self.result()
 
-    def _wait(self, until: float) -> bool:
-        return self._channel is None or self._channel.wait(self._call, until)
-
-    def _then(self, ended: Callable[[], object]) -> None:
-        if self._process.is_gone or self._channel is None or not self._channel.then(self._call, ended):
-            run(ended, "" if self._channel is None else self._channel.service)
-
-    def _usable(self) -> None:
-        if self._process.is_gone:
-            raise CallError(CallErrc.forked)
-
-    def __del__(self) -> None:
-        channel = getattr(self, "_channel", None)
-        if channel is not None and not self._call.done and not self._process.is_gone:
-            channel.drop(self._call)
-
     def __repr__(self) -> str:
-        error = self._call.error
-        state = "open" if not self._call.done else "has a reply" if error is None else error.code.name
-        return f"<orc.CallFuture {state}>"
+        return f"<orc.CallFuture {self._state()}>"
+
+    def _state(self) -> str:
+        if not self._call.wait(0):
+            return "open"
+        got = self._call.result()
+        return got.code.name if isinstance(got, CallError) else "has a reply"

@@ -6,8 +6,10 @@ import enum
 import struct
 from typing import Iterable, List, NamedTuple, Optional, Tuple
 
+from .._errors import BadName
 from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
 from .errors import CallErrc, CallError
+from .platform import Participant
 
 VERSION = 1
 HEADER_BYTES = 32
@@ -159,12 +161,27 @@ def decode_ids(payload: bytes) -> Optional[List[int]]:
 # Names of topics.
 
 
+def absolute(name: str) -> str:
+    """A full name as a participant takes it, whatever its namespace is."""
+    return f"/{name}"
+
+
+def full_name(by: Participant, name: str) -> str:
+    """Of a service, from the name that the program uses. Raises TypeError, BadName, Closed."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a service is a str, not {type(name).__name__}")
+    name = by.resolve(name)
+    if len(name.encode()) > MAX_NAME_BYTES:
+        raise BadName(f"the name of a service has at most {MAX_NAME_BYTES} bytes, not {len(name.encode())}")
+    return name
+
+
 def call_topic(service: str, client: int) -> str:
-    return f"{service}{_CALL}{client:016x}"
+    return absolute(f"{service}{_CALL}{client:016x}")
 
 
 def reply_topic(service: str, client: int) -> str:
-    return f"{service}/.reply/{client:016x}"
+    return absolute(f"{service}/.reply/{client:016x}")
 
 
 def call_topics(service: str) -> str:

@@ -283,15 +283,24 @@ class ServiceClient:
             return
         with self._lock:
             self._open[read.id] = call
-        self._service.admit(call)
+        if not self._is_fresh or not self._service.take_free_turn():
+            self._service.admit(call)
+            return
+        try:
+            self._service.run(call, was_just_heard=True)
+        finally:
+            self._service.turns.give()
+        self._drain()
 
     def _follow(self, id: int) -> None:
         """Requests up to this id have been sent before. Those that did not arrive never will."""
+        if id <= self._last_id:
+            return
         why = message.encode_error(CallError(CallErrc.lost, "the request was lost on its way: it did not run"))
         for lost in range(max(self._last_id + 1, id - MAX_OPEN_CALLS + 1), id + 1):
             self._service.count_refused()
             self._send(Kind.ERROR, lost, why)
-        self._last_id = max(self._last_id, id)
+        self._last_id = id
 
     def _take_open_calls(self, read: CallMessage) -> None:
         self._follow(read.id)

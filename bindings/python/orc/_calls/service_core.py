@@ -17,7 +17,7 @@ from .._type_description import TypeDescription
 from .call import Process
 from .errors import CallErrc, CallError
 from .handler import Handler
-from .message import CallTypes
+from .message import CallTypes, absolute
 from .platform import CheckTypes, Participant
 from .service_call import ServiceCall
 from .service_client import ServiceClient
@@ -101,10 +101,10 @@ class ServiceCore:
         by = self.participant()
         assert by is not None
         try:
-            by.register_topic(self.name, transports=self.options.transports, type=type)
+            by.register_topic(absolute(self.name), transports=self.options.transports, type=type)
         except NoBroker as error:  # one that answers later learns of it
             self.error = error
-        self._figures = by.publisher(self.name)
+        self._figures = by.publisher(absolute(self.name))
         try:
             for _ in range(self.options.threads):
                 thread = threading.Thread(target=self._work, name=f"orc serve {self.name}", daemon=True)
@@ -118,7 +118,7 @@ class ServiceCore:
     def stop(self, until: Optional[float]) -> None:
         """Withdraws the service. Waits for its threads, except this one; None: however long the handlers take."""
         self.abandon()
-        self.unregister(self.name)
+        self.unregister(absolute(self.name))
         with self._lock:
             ending = list(self._clients.values())
             self._clients.clear()
@@ -231,11 +231,18 @@ class ServiceCore:
             text = f"{self.name} is busy: {self.options.queue} requests wait"
             call.client.refuse(call, CallError(CallErrc.busy, text))
 
-    def run(self, call: ServiceCall) -> None:
-        """Runs the handler and sends the outcome, unless the call is cancelled or late. Raises Forked."""
+    def take_free_turn(self) -> bool:
+        """In a service without threads: takes the turn if no other handler runs and no call waits."""
+        return self.is_inline and not len(self.queue) and self.turns.take_free()
+
+    def run(self, call: ServiceCall, was_just_heard: bool = False) -> None:
+        """Runs the handler and sends the outcome, unless the call is cancelled or late. Raises Forked.
+
+        was_just_heard: the client is there, because its request came just now.
+        """
         client = call.client
         is_late = time.monotonic() >= call.deadline
-        if is_late or call.cancelled or self.is_stopping or not client.is_connected:
+        if is_late or call.cancelled or self.is_stopping or not (was_just_heard or client.is_connected):
             # The client knows already, or cannot be reached.
             client.refuse(call, CallError(CallErrc.lost, "the call was too late to begin"))
             return

@@ -34,5 +34,14 @@ class Turns:
             return Turn.NEVER
         return turn
 
+    def take_free(self) -> bool:
+        """Takes the turn if no other handler runs and the service does not end."""
+        if not self._turn.acquire(blocking=False):
+            return False
+        if self._is_stopping():
+            self._turn.release()
+            return False
+        return True
+
     def give(self) -> None:
         self._turn.release()

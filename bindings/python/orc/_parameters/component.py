@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Optional
 from .._calls import CallContext, Calls, Service
 from .._calls.call import Process
 from .._calls.component import options_of
+from .._calls.message import absolute
 from .._errors import BadArgument, BadName, Closed, Error, Forked, NameTaken, NoBroker, NotRegistered
 from .changes import Changes
 from .core import ParameterCore
@@ -68,7 +69,7 @@ class Parameters:
         by = self._participant()
         with contextlib.suppress(Error):
             if by is not None:
-                by.unregister_topic(core.description.name)
+                by.unregister_topic(absolute(core.description.name))
         self._forget(core)
 
     def start_callbacks(self) -> None:
@@ -114,7 +115,7 @@ class Parameters:
             if self._service is None:
                 answer = _answering(weakref.ref(self))
                 options = options_of(0, _MAX_WAITING, False, _MAX_CLIENTS, (), ())
-                name = SERVICE_PREFIX + secrets.token_hex(8)
+                name = absolute(SERVICE_PREFIX + secrets.token_hex(8))
                 self._service = self.calls.serve(name, answer, REQUEST, REPLY, options, broker)
             return self._service.error
 
@@ -171,7 +172,5 @@ def _refuse(call: CallContext, why: Refusal, text: str) -> bytes:
 
 
 def _check_name(name: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a parameter is a str, not {type(name).__name__}")
     if any(part.startswith(".") for part in name.split("/")):
         raise BadName(f"{name} is no name of a parameter: names with a part that begins with a dot are ORC's own")

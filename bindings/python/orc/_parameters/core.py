@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from .._calls.call import Process
+from .._calls.message import absolute
 from .._errors import BadArgument, Closed, Forked, NoBroker, NotRegistered
 from .._log import logger
 from .description import ParameterDescription
@@ -61,7 +62,7 @@ class ParameterCore:
     def start(self, by: Any, owner: Parameters) -> Optional[NoBroker]:
         """Registers the topic and publishes the value. Returns why it was not registered at once."""
         why = None
-        name = self.description.name
+        name = absolute(self.description.name)
         try:
             by.register_topic(name, type=type_of(self.description))
         except NoBroker as error:  # one that answers later learns of it
@@ -149,7 +150,7 @@ class ParameterCore:
                 return
             try:
                 self._callback(self.get())
-            except Exception:
+            except BaseException:  # SystemExit, too: the thread serves other parameters
                 logger.exception("callback of parameter %s", self.description.name)
 
     @staticmethod

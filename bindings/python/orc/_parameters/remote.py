@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Protocol, Tuple, Type
 
 from .._calls import CallErrc, CallError, CallFuture, Calls
+from .._calls.message import absolute
 from .._directory_types import TopicState, TopicType
 from .._errors import BadArgument, Closed, Error, Forked, NoMemory, Refused, TimedOut, UnknownTopic, UnknownType
 from .._type_description import TypeDescription
@@ -164,7 +165,9 @@ class ParameterClient:
         if service is None:
             return None
         left = max(1e-9, end - time.monotonic())
-        return self._calls.call(self._participant, service, request_of(of.name, of.value), left, REPLY, REQUEST)
+        return self._calls.call(
+            self._participant, absolute(service), request_of(of.name, of.value), left, REPLY, REQUEST
+        )
 
 
 def _owner(topic: TopicState) -> str:

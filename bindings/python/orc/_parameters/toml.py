@@ -41,7 +41,7 @@ def from_toml(text: str) -> Dict[str, Optional[Value]]:
     if _has_deep_key(text):
         raise BadArgument("a key has too many parts")
     try:
-        table = _reader().loads(text)
+        table = toml_reader().loads(text)
     except (ValueError, RecursionError) as error:
         raise BadArgument(f"this is no TOML: {error}") from None
     values: Dict[str, Optional[Value]] = {}
@@ -49,8 +49,8 @@ def from_toml(text: str) -> Dict[str, Optional[Value]]:
     return values
 
 
-def _reader() -> Any:
-    """tomllib is part of Python from 3.11 on; tomli is the same."""
+def toml_reader() -> Any:
+    """Returns tomllib, which is part of Python from 3.11 on, or tomli, which is the same. Raises ImportError."""
     try:
         return importlib.import_module("tomllib")
     except ModuleNotFoundError:

@@ -56,7 +56,11 @@ class Tuning:
         returns a parameter that others learn of when one answers. Raises NameTaken, BadName, BadArgument (an option is
         out of range, or `initial` is refused), TypeError and the other errors of register_topic and serve.
         """
-        core = _core_of(name, initial, min, max, choices, max_length, unit, description, read_only, validate)
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a parameter is a str, not {type(name).__name__}")
+        core = _core_of(
+            self.resolve(name), initial, min, max, choices, max_length, unit, description, read_only, validate
+        )
         parameters: Parameters = self._parameters
         return Parameter(self, core, parameters.add(core))
 
@@ -69,7 +73,7 @@ class Tuning:
         parameter, or its program has just ended), TimedOut (the program did not answer), Refused (it has no place for
         another client, or too many requests wait), Closed, Forked, and what Directory.describe raises.
         """
-        return _client_of(self).exchange(name, None, _timeout(timeout))
+        return _client_of(self).exchange(self.resolve(name), None, _timeout(timeout))
 
     def set_parameter(self: Any, name: str, value: Any, timeout: float = 5.0) -> Value:
         """Sets a parameter, and returns the value that is in force then.
@@ -78,14 +82,14 @@ class Tuning:
         get_parameter. Also raises BadArgument (the program refused the value: the text says why and what is allowed)
         and TypeError. Refused: also when the parameter is read-only. TimedOut: the value may come into force later.
         """
-        return _client_of(self).exchange(name, canonical(value), _timeout(timeout))
+        return _client_of(self).exchange(self.resolve(name), canonical(value), _timeout(timeout))
 
     def get_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> List[ParameterOutcome]:
         """Returns the values of all parameters whose names match, in the order of their names.
 
         timeout: for all together. Raises as Directory.topics does.
         """
-        return _client_of(self).get(pattern, _timeout(timeout))
+        return _client_of(self).get(self.resolve(pattern), _timeout(timeout))
 
     def save_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> Tuple[str, List[ParameterOutcome]]:
         """Returns the values of all parameters whose names match as TOML, the text that `orc param save` writes.
@@ -93,10 +97,10 @@ class Tuning:
         Leaves out parameters that are read-only. Also returns one outcome per parameter; those that failed are not in
         the text. timeout: for all together. Raises as Directory.topics does.
         """
-        return _client_of(self).save(pattern, _timeout(timeout))
+        return _client_of(self).save(self.resolve(pattern), _timeout(timeout))
 
     def load_parameters(self: Any, toml: str, timeout: float = 5.0) -> List[ParameterOutcome]:
-        """Sets parameters from TOML, in the order of their names, and returns what became of each.
+        """Sets parameters from TOML, in the order of their names, and returns what became of each. It has full names.
 
         One that fails does not keep the others from being set. timeout: for all together. Raises BadArgument (the text
         is no TOML, names a parameter twice, or is above 1 MiB; no parameter was set), ImportError (before Python 3.11,

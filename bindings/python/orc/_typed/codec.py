@@ -17,6 +17,7 @@ class Typed(Generic[T]):
     """
 
     values: Any = None  #: The class, or the dtype, of the values.
+    native_type: Any = None  #: What the native backend made of the description, for calls.
 
     def __init__(self, description: TypeDescription) -> None:
         self.description = description

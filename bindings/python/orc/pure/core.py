@@ -29,8 +29,16 @@ class Core:
     """Any thread may make any call. No call waits under a lock. Call `usable` before each: it raises Closed, Forked."""
 
     def __init__(
-        self, broker: str, name: str, broker_timeout_ms: int, advertise: str, ports: Optional[range], log: Log
+        self,
+        broker: str,
+        name: str,
+        prefix: str,
+        broker_timeout_ms: int,
+        advertise: str,
+        ports: Optional[range],
+        log: Log,
     ) -> None:
+        self._prefix = prefix  # of the participant's names; here all names are full ones
         self._pid = os.getpid()
         self._patience = None if broker_timeout_ms < 0 else broker_timeout_ms / 1000
         log = _weakly(log)
@@ -53,6 +61,10 @@ class Core:
     @property
     def forked(self) -> bool:
         return os.getpid() != self._pid
+
+    def _spelled(self, topic: str) -> str:
+        """A full name as the program gives it to the participant."""
+        return repr(f"/{topic}" if self._prefix else topic)
 
     def usable(self) -> None:
         if self.forked:
@@ -95,7 +107,9 @@ class Core:
         if error is not None:
             if found.announcement.settled_badly:
                 self._forget_publication(found)
-            raise errors.kept(error, f"the topic stays registered: Participant.publisher({topic!r}) is its handle")
+            raise errors.kept(
+                error, f"the topic stays registered: Participant.publisher({self._spelled(topic)}) is its handle"
+            )
         return found
 
     def request(
@@ -134,7 +148,7 @@ class Core:
         if error is not None:
             if found.announcement.settled_badly:
                 self._forget_subscription(found)
-            raise errors.kept(error, f"the request stays: Participant.subscriber({topic!r}) is its handle")
+            raise errors.kept(error, f"the request stays: Participant.subscriber({self._spelled(topic)}) is its handle")
         if connected_within_ms == 0:
             found.wait_checked(_CHECK_S if self._patience is None else min(self._patience, _CHECK_S))
         else:
@@ -142,7 +156,7 @@ class Core:
             if not found.wait_connected(left_ms):
                 raise errors.TimedOut(
                     f"no link to topic {topic} within {connected_within_ms} ms ({found.link.reason}); "
-                    f"the request stays: Participant.subscriber({topic!r}) is its handle"
+                    f"the request stays: Participant.subscriber({self._spelled(topic)}) is its handle"
                 )
         return found
 

@@ -76,7 +76,7 @@ class Directory:
 
         Also raises UnknownTopic (no participant publishes or requested it) and BadName.
         """
-        question = messages.DescribeTopic(options.topic_name(topic))
+        question = messages.DescribeTopic(options.topic_name(options.without_slash(topic)))
         with self._lock:
             found = page = self._ask(question, messages.TopicState)
             while page.more and page.subscriptions and page.subscriptions[-1].subscription > question.after:
@@ -193,7 +193,8 @@ class Watch(Watching):
 
     def __init__(self, named: str, topics: List[str], participants: bool, hosts: bool) -> None:
         self._named = named
-        self._question = messages.Watch(topics, participants or hosts, wait_ms=_BROKER_WAITS_MS)
+        full = [options.without_slash(each) for each in topics]
+        self._question = messages.Watch(full, participants or hosts, wait_ms=_BROKER_WAITS_MS)
         self._memory = _Memory(participants, hosts)
         self._lock = threading.Lock()
         self._client: Optional[BrokerClient] = None

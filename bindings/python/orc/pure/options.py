@@ -20,6 +20,7 @@ _QUEUE = 64
 _ALL = ("inproc", "ipc", "tcp", "shm", "multicast")
 _OURS = ("ipc", "tcp")
 _NAME = re.compile(r"[A-Za-z0-9_./-]{1,255}\Z")
+_MAX_NAMESPACE_BYTES = 253  # a name needs one byte, after the slash
 _LARGEST_INT = 2**31 - 1
 
 
@@ -31,10 +32,29 @@ def topic_name(topic: str) -> str:
     return topic
 
 
+def name_space(namespace: str) -> str:
+    """Returns what stands before relative names: a namespace and a slash, or nothing."""
+    given = text("namespace", namespace) or os.environ.get("ORC_NAMESPACE", "")
+    parts = without_slash(given)
+    if not parts:
+        return ""
+    if len(parts.encode()) > _MAX_NAMESPACE_BYTES or not _NAME.match(parts):
+        raise BadArgument(f"namespace (ORC_NAMESPACE): {ascii(given)} is not 1 to 253 bytes of A-Z a-z 0-9 _ . / -")
+    if any(not part or part.startswith(".") for part in parts.split("/")):
+        raise BadArgument(f"namespace (ORC_NAMESPACE): {ascii(given)} has a part that is empty or begins with a dot")
+    return parts + "/"
+
+
+def without_slash(name: str) -> str:
+    """The full name, or the pattern of full names, of one that may be absolute."""
+    return name[1:] if name.startswith("/") else name
+
+
 def name_pattern(pattern: str) -> re.Pattern[str]:
     """Returns what the names of matching topics look like: `*` is any characters but `/`, `**` any characters."""
     if not isinstance(pattern, str):
         raise TypeError(f"a pattern of topic names is a str, not {type(pattern).__name__}")
+    pattern = without_slash(pattern)
     if not _NAME.match(pattern.replace("*", ".")):
         raise BadArgument(f"{ascii(pattern)} is no pattern of topic names: 1 to 255 bytes of A-Z a-z 0-9 _ . / - *")
     parts = re.split(r"(\*+)", pattern)

@@ -64,6 +64,8 @@ class Participant(Calling, Tuning):
     not raise without one. After fork() the child makes its own participant: calls on this one raise Forked. `close()`,
     or the `with` block, ends it within a second.
 
+    namespace: stands before the names that the program uses, as in the native backend. "": $ORC_NAMESPACE, else none.
+
     The I/O thread calls `log` and waits for it. The participant holds a bound method weakly: when its object is gone,
     it calls the method no more. It holds any other function, so a function that refers to the participant keeps it.
     """
@@ -78,6 +80,7 @@ class Participant(Calling, Tuning):
         ports: str = "",
         transports: Transports = (),
         multicast: str = "",
+        namespace: str = "",
         log: Optional[Callable[[str, str], object]] = None,
     ) -> None:
         if options.text("multicast", multicast):
@@ -90,6 +93,7 @@ class Participant(Calling, Tuning):
         if log is not None and not callable(log):
             raise TypeError(f"log is called with level and text; this is {type(log).__name__}")
         self._transports = options.transports(transports) or options.transports_of_environment()
+        self._prefix = options.name_space(namespace)
         address = _numeric(options.text("advertise", advertise) or os.environ.get("ORC_ADVERTISE", ""))
         self._name = options.text("name", name) or program_name()
         if os.environ.get("ORC_TRACE"):
@@ -97,6 +101,7 @@ class Participant(Calling, Tuning):
         core = Core(
             broker,
             self._name,
+            self._prefix,
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
             options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
@@ -152,7 +157,7 @@ class Participant(Calling, Tuning):
         Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, when a live publication of
         another participant holds the topic. Raises BadName, BadArgument, Refused, Closed, Forked.
         """
-        topic = options.topic_name(topic)
+        topic = self._checked(topic)
         self._core.usable()
         if options.text("multicast", multicast):
             raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
@@ -221,7 +226,7 @@ class Participant(Calling, Tuning):
         Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
         BadArgument, Refused, Closed, Forked.
         """
-        topic = options.topic_name(topic)
+        topic = self._checked(topic)
         self._core.usable()
         within = options.milliseconds("connected_within_ms", connected_within_ms)
         chosen = options.transports(transports)
@@ -276,7 +281,7 @@ class Participant(Calling, Tuning):
     def publisher(self, topic: str) -> Publisher[Any]:
         """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
         self._core.usable()
-        publication = self._core.publications.get(_str(topic))
+        publication = self._core.publications.get(self.resolve(topic))
         if publication is None:
             raise errors.NotRegistered()
         return Publisher(self._owner, publication, publication.codec)
@@ -288,13 +293,25 @@ class Participant(Calling, Tuning):
 
     def unregister_topic(self, topic: str) -> None:
         """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
-        self._core.unregister(_str(topic))
+        topic = self.resolve(topic)
+        self._core.unregister(topic)
         self._asked.pop(("unregister_topic", topic), None)
 
     def release_topic(self, topic: str) -> None:
         """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
-        self._core.release(_str(topic))
+        topic = self.resolve(topic)
+        self._core.release(topic)
         self._asked.pop(("release_topic", topic), None)
+
+    def resolve(self, name: str) -> str:
+        """Returns the full name of a topic, service or parameter; also of a pattern. Does not check it.
+
+        In the namespace "robot7" the full name of "pose" is "robot7/pose". A slash at the beginning leaves the
+        namespace out: that of "/estop" is "estop". orc.Directory has full names only.
+        """
+        if options.text("a name", name).startswith("/"):
+            return name[1:]
+        return self._prefix + name if name else ""
 
     @property
     def broker_endpoint(self) -> str:
@@ -324,9 +341,16 @@ class Participant(Calling, Tuning):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _checked(self, topic: str) -> str:
+        """Returns the full name. Raises BadName."""
+        full = self.resolve(topic)
+        if full.startswith("/"):
+            raise errors.BadName("the topic name begins with more than one slash")
+        return options.topic_name(full)
+
     def _requested(self, topic: str) -> Subscription:
         self._core.usable()
-        subscription = self._core.subscriptions.get(_str(topic))
+        subscription = self._core.subscriptions.get(self.resolve(topic))
         if subscription is None:
             raise errors.NotRequested()
         return subscription
@@ -353,10 +377,6 @@ def _check_types(published: TypeDescription, expected: TypeDescription, publishe
         raise errors.BadArgument(str(error)) from None
     if difference:
         raise errors.TypeMismatch(difference)
-
-
-def _str(topic: str) -> str:
-    return options.text("a topic's name", topic)
 
 
 def _numeric(advertise: str) -> str:

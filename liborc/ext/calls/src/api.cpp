@@ -65,7 +65,7 @@ service serve_raw(orc::participant& by, std::string_view name, const type_descri
   const auto component = calls_component::of(by);
   if (!component) return {nullptr, why_none(by)};
   result made;
-  auto core = component->serve(name, {request, reply}, std::move(handler), options, made);
+  auto core = component->serve(by.resolve(name), {request, reply}, std::move(handler), options, made);
   return {std::move(core), std::move(made)};
 }
 
@@ -133,7 +133,7 @@ raw_call start_call(orc::participant& by, std::string_view service, const hashed
   const auto component = calls_component::of(by);
   if (!component) return failed_call({.code = why_none(by) == errc::forked ? call_errc::forked : call_errc::closed});
   call_error why_not;
-  const auto channel = component->channel(service, why_not);
+  const auto channel = component->channel(by, service, why_not);
   if (!channel) return failed_call(std::move(why_not));
   return raw_call(channel->start(request, reply, deadline, size, write));
 }
@@ -153,14 +153,15 @@ result participant::wait_for_service(std::string_view name, std::chrono::millise
   const auto component = calls_component::of(*this);
   if (!component) return why_none(*this);
   call_error why_not;
-  const auto channel = component->channel(name, why_not);
+  const auto channel = component->channel(*this, name, why_not);
   if (!channel) {
     const errc code = why_not.code == call_errc::closed         ? errc::closed
                       : why_not.code == call_errc::bad_argument ? errc::bad_name
                                                                 : errc::refused;
     return {code, why_not.message()};
   }
-  return channel->wait_accepted(untyped(), steady::now() + timeout);
+  constexpr auto most = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
+  return channel->wait_accepted(untyped(), detail::after(std::min(timeout, most)));
 }
 
 // ---- directory ----

@@ -26,7 +26,7 @@ class call_state {
   call_state(const call_state&) = delete;
   call_state& operator=(const call_state&) = delete;
 
-  using callback = std::function<void(call_error, call_bytes)>;
+  using callback = std::function<void(call_state&)>;  // when it has ended, without the lock
 
   // Makes the descriptor, if there is none, and returns it; -1: out of descriptors. It is readable when the call has
   // ended.
@@ -49,11 +49,11 @@ class call_state {
   call_bytes reply;
   std::optional<call_bytes> feedback;
 
-  bool waited = false;    // a thread waits in wait()
+  unsigned waiting = 0;   // threads in wait() that do not receive
   bool attended = false;  // ORC's thread receives for it
-  wakeup ended;           // rings for the thread that waits: it has ended, or may receive
+  wakeup ended;           // rings for the threads that wait: it has ended, or may receive
   int event = -1;         // eventfd
-  callback on_end;
+  std::vector<callback> on_end;
 };
 
 }  // namespace orc::detail

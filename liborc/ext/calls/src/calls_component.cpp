@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "orc/calls.h"
@@ -59,21 +60,28 @@ calls_component::~calls_component() {
 void calls_component::end() noexcept {
   decltype(channels_) channels;
   decltype(services_) services;
+  decltype(leaving_) left;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     channels.swap(channels_);
     services.swap(services_);
+    left.swap(leaving_);
     wake_watch();
   }
-  (void)finish(watch_);
-  for (const auto& [name, service] : services) service->stop();
+  finish(watch_);
+  for (const auto& [name, service] : services) {
+    std::thread own = service->stop();
+    finish(own);
+  }
+  for (leaving& each : left) finish(each.thread);
   for (const auto& [name, channel] : channels) channel->stop();
 }
 
 // ---- calls ----
 
-std::shared_ptr<client_channel> calls_component::channel(std::string_view service, call_error& why_not) {
+std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
+                                                         call_error& why_not) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
@@ -81,7 +89,8 @@ std::shared_ptr<client_channel> calls_component::channel(std::string_view servic
   }
   const auto found = channels_.find(service);
   if (found != channels_.end()) return found->second;
-  if (const result ok = check_name(service); !ok) {
+  std::string name = by.resolve(service);
+  if (const result ok = check_name(name); !ok) {
     why_not = {.code = call_errc::bad_argument, .text = ok.error().message()};
     return nullptr;
   }
@@ -94,7 +103,7 @@ std::shared_ptr<client_channel> calls_component::channel(std::string_view servic
       return nullptr;
     }
   }
-  auto made = std::make_shared<client_channel>(participant_, std::string(service));
+  auto made = std::make_shared<client_channel>(participant_, std::move(name));
   channels_.emplace(service, made);
   return made;
 }
@@ -131,15 +140,23 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
     if (const auto self = service.lock(); by && self) by->withdraw(self);
   });
   made = core->start();
-  const std::lock_guard lock(mutex_);
-  if (!made && made.code() != errc::no_broker) {
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      if ((made || made.code() == errc::no_broker) && !watch_.joinable() && !ended_)
+        watch_ = start_quiet([this] { watch(); });
+    } catch (const std::system_error& problem) {
+      made = {errc::system_error, std::string("cannot start a thread: ") + problem.what()};
+    }
+    if (made || made.code() == errc::no_broker) {
+      ++services_changed_;
+      wake_watch();
+      return core;
+    }
     services_.erase(std::string(name));
-    return nullptr;
   }
-  ++services_changed_;
-  if (!watch_.joinable()) watch_ = start_quiet([this] { watch(); });
-  wake_watch();
-  return core;
+  if (core->is_started()) (void)core->stop();
+  return nullptr;
 }
 
 void calls_component::withdraw(const std::shared_ptr<service_core>& service) noexcept {
@@ -151,7 +168,29 @@ void calls_component::withdraw(const std::shared_ptr<service_core>& service) noe
     ++services_changed_;
     wake_watch();
   }
-  service->stop();
+  join_leaving();
+  std::thread own = service->stop();
+  if (!own.joinable()) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      leaving_.reserve(leaving_.size() + 1);
+      leaving_.push_back({std::move(own), service});
+    }
+  } catch (const std::bad_alloc&) {
+    // It is let go, and end() does not wait for it.
+  }
+  finish(own);
+}
+
+// Those that only this list still refers to have ended.
+void calls_component::join_leaving() noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(leaving_, [](leaving& each) {
+    if (each.of.use_count() > 1) return false;
+    finish(each.thread);
+    return true;
+  });
 }
 
 std::vector<std::shared_ptr<service_core>> calls_component::services() const {

@@ -30,8 +30,9 @@ class calls_component : public participant_component, public std::enable_shared_
 
   void end() noexcept override;
 
-  // The channel to a service; null, with the reason.
-  [[nodiscard]] std::shared_ptr<client_channel> channel(std::string_view service, call_error& why_not);
+  // The channel to a service, as the program `by` names it; null, with the reason.
+  [[nodiscard]] std::shared_ptr<client_channel> channel(const orc::participant& by, std::string_view service,
+                                                        call_error& why_not);
   // Offers a service. Null: see `made`.
   [[nodiscard]] std::shared_ptr<service_core> serve(std::string_view name, call_types types, raw_handler handler,
                                                     const service_options& options, result& made);
@@ -42,6 +43,7 @@ class calls_component : public participant_component, public std::enable_shared_
   void watch_once();
   void take(const directory_change& change);
   [[nodiscard]] std::vector<std::shared_ptr<service_core>> services() const;
+  void join_leaving() noexcept;
   void wake_watch() noexcept;
   // Waits until the time has passed or wake_watch() was called.
   void pause(int timeout_ms) noexcept;
@@ -50,9 +52,16 @@ class calls_component : public participant_component, public std::enable_shared_
 
   mutable std::mutex mutex_;  // guards the rest
   bool ended_ = false;
+  // By the names that the program uses, so that a call allocates no full name.
   std::map<std::string, std::shared_ptr<client_channel>, std::less<>> channels_;
   std::map<std::string, std::shared_ptr<service_core>, std::less<>> services_;
   std::uint64_t services_changed_ = 0;
+  // Threads whose handler withdrew its service. They use the participant until they end.
+  struct leaving {
+    std::thread thread;
+    std::shared_ptr<service_core> of;
+  };
+  std::vector<leaving> leaving_;
   std::thread watch_;
   int wake_watch_ = -1;  // eventfd: the services changed, or the component ends
 };

@@ -32,7 +32,7 @@ constexpr int max_looks = 8;  // for what came between two calls
 client_channel::client_channel(orc::participant& by, std::string service)
     : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
 
-client_channel::~client_channel() { (void)finish(thread_); }
+client_channel::~client_channel() { finish(thread_); }
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
                                                   steady::duration allowed, std::size_t size,
@@ -90,12 +90,14 @@ void client_channel::look_around(lock_type& lock, steady::time_point now) {
 
 void client_channel::take_arrived(lock_type& lock) {
   for (int looks = 0; looks < max_looks && linked_ && !reading_; ++looks) {
-    if (!receive(lock, 0)) return;
+    if (!receive(lock, 0)) break;
   }
+  hand_over();
 }
 
 void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types,
                               steady::time_point now, std::size_t size, const request_writer& write) {
+  open_.make_place();  // a call that was sent must not be forgotten
   std::array<std::byte, small_message> small;
   const bool is_small = size <= small.size() - call_header_size;
   orc::loan large = is_small ? orc::loan() : requests_.loan(call_header_size + size);
@@ -106,7 +108,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
   write_header({.kind = call_kind::request,
                 .id = last_id_ + 1,
                 .remaining_ns = nanoseconds_until(call->deadline, now),
-                .type = types.request->hash},
+                .type = types.request.hash},
                message.data());
   const result sent = is_small ? requests_.send(small.data(), message.size()) : requests_.send(std::move(large));
   if (!sent) {
@@ -130,10 +132,14 @@ void client_channel::send_unsent(const negotiated_types& types) {
     next = unsent_.erase(next);
     const std::vector<std::byte> message = std::move(call->unsent);
     const std::span payload = std::span(message).subspan(call_header_size);
-    send_new(call, types, steady::now(), payload.size(), [&](std::span<std::byte> to) {
-      if (!payload.empty()) std::memcpy(to.data(), payload.data(), payload.size());
-      return true;
-    });
+    try {
+      send_new(call, types, steady::now(), payload.size(), [&](std::span<std::byte> to) {
+        if (!payload.empty()) std::memcpy(to.data(), payload.data(), payload.size());
+        return true;
+      });
+    } catch (const std::bad_alloc&) {
+      end(call, {.code = call_errc::no_memory});
+    }
   }
 }
 
@@ -151,13 +157,18 @@ bool client_channel::wait(call_state& call, steady::time_point until) {
       continue;
     }
     const std::uint32_t ticket = call.ended.ticket();
-    call.waited = true;
-    const auto at = waiters_.insert(waiters_.end(), &call);
+    ++call.waiting;
+    auto at = waiters_.end();
+    try {
+      at = waiters_.insert(at, &call);
+    } catch (const std::bad_alloc&) {
+      // It looks again after the slice.
+    }
     lock.unlock();
     call.ended.wait(ticket, std::min({until, call.deadline, steady::now() + std::chrono::milliseconds(slice_ms)}));
     lock.lock();
-    waiters_.erase(at);
-    call.waited = false;
+    if (at != waiters_.end()) waiters_.erase(at);
+    --call.waiting;
   }
   hand_over();
   return call.done;
@@ -206,10 +217,10 @@ void client_channel::then(const std::shared_ptr<call_state>& call, call_state::c
   lock_type lock(mutex_);
   if (call->done) {
     lock.unlock();
-    ended(std::move(call->error), std::move(call->reply));
+    ended(*call);
     return;
   }
-  call->on_end = std::move(ended);
+  call->on_end.push_back(std::move(ended));
   if (call->attended) return;
   call->attended = true;
   ++attended_;
@@ -233,10 +244,10 @@ void client_channel::end(const std::shared_ptr<call_state>& call, call_error why
   if (call->id != 0) open_.erase(call->id);
   call->unsent = {};
   call->alert();
-  if (call->waited) call->ended.ring();
+  if (call->waiting != 0) call->ended.ring();
   if (!call->attended) return;
   --attended_;
-  if (!call->on_end) return;
+  if (call->on_end.empty()) return;
   callbacks_.push_back(call);
   wakeup_.ring();
 }
@@ -283,11 +294,19 @@ void client_channel::stop() noexcept {
     wakeup_.ring();
     progress_.ring();
   }
-  if (client != 0) {  // ends the wait for a broker
+  // Ends the wait for a broker. Repeated, because the set-up may just be about to begin it.
+  while (client != 0) {
     (void)participant_.release_topic(reply_topic(service_, client));
     (void)participant_.unregister_topic(call_topic(service_, client));
+    const std::uint32_t ticket = progress_.ticket();
+    {
+      const lock_type lock(mutex_);
+      if (!connecting_) break;
+      client = client_;
+    }
+    progress_.wait(ticket, steady::now() + std::chrono::milliseconds(10));
   }
-  (void)finish(thread_);
+  finish(thread_);
 }
 
 bool client_channel::idle() const noexcept {

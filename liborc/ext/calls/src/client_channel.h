@@ -24,8 +24,8 @@ namespace orc::detail {
 // The types of requests and replies that one place of the program uses, and what the server says of them.
 struct negotiated_types {
   enum class answer : std::uint8_t { none, accepted, refused };
-  const hashed_type* request = nullptr;
-  const hashed_type* reply = nullptr;
+  hashed_type request;
+  hashed_type reply;
   std::uint64_t number = 0;  // in hello, accepted and refused
   answer state = answer::none;
   call_error refusal;
@@ -122,9 +122,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::uint64_t client_ = 0;  // the id in the topics' names
   orc::publisher requests_;
   orc::subscriber replies_;
-  result set_up_ = errc::no_broker;
-  bool linked_ = false;       // a welcome came over the link that is up
-  std::uint64_t server_ = 0;  // instance
+  std::optional<result> set_up_;  // of the topics; nothing: they are not set up yet
+  bool linked_ = false;           // a welcome came over the link that is up
+  std::uint64_t server_ = 0;      // instance
   std::uint64_t last_id_ = 0;
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many

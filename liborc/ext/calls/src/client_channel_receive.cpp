@@ -111,9 +111,10 @@ void client_channel::take_feedback(message&& received, std::uint64_t id) {
 void client_channel::take_end(message&& received, const call_message& read) {
   const auto call = open_.find(read.header.id);
   if (!call) return;  // cancelled or too late
+  // A thread that had other things to do may take it late. And a handler that saw the deadline pass may report that in
+  // its own words.
+  if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
   if (read.header.kind == call_kind::error) {
-    // A handler that saw the deadline pass may report that in its own words.
-    if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
     end(call, read_error(read.payload).value_or(call_error{.code = call_errc::failed, .text = "unreadable error"}));
     return;
   }
@@ -156,7 +157,7 @@ void client_channel::end_link(const call_error& why) {
 
 negotiated_types& client_channel::types_of(const hashed_type& request, const hashed_type& reply) {
   for (negotiated_types& types : types_) {
-    if (types.request->hash == request.hash && types.reply->hash == reply.hash) return types;
+    if (types.request.hash == request.hash && types.reply.hash == reply.hash) return types;
   }
   if (types_.size() >= max_types) {
     excess_types_.state = negotiated_types::answer::refused;
@@ -165,15 +166,15 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
     return excess_types_;
   }
   negotiated_types& added = types_.emplace_back();
-  added.request = &request;
-  added.reply = &reply;
+  added.request = request;
+  added.reply = reply;
   added.number = types_.size();
   if (linked_) say_hello(added);
   return added;
 }
 
 void client_channel::say_hello(const negotiated_types& types) {
-  send(call_kind::hello, types.number, encode(call_types{types.request->type, types.reply->type}), last_id_);
+  send(call_kind::hello, types.number, encode(call_types{types.request.type, types.reply.type}), last_id_);
 }
 
 void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload,
@@ -190,7 +191,9 @@ void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std:
 call_error client_channel::why_unreached() const {
   std::string why = "no service " + service_ + " was reached in time: ";
   if (!set_up_)
-    why += set_up_.error().message();
+    why += "its topics are not set up yet";
+  else if (!*set_up_)
+    why += set_up_->error().message();
   else if (linked_)
     why += "its server has not answered yet";
   else if (const auto link = replies_.link(); replies_.connected())

@@ -27,7 +27,7 @@ constexpr std::size_t held_messages = 60;
 }  // namespace
 
 void client_channel::start_thread() {
-  (void)finish(thread_);
+  finish(thread_);
   running_ = true;
   try {
     thread_ = start_quiet([this] { run(); });
@@ -66,14 +66,15 @@ void client_channel::connect(lock_type& lock) {
       setting_up = start_quiet([this, client = client_] { try_set_up(client); });
     } catch (const std::system_error& problem) {
       connecting_ = false;
-      set_up_ = {errc::system_error, std::string("cannot start a thread: ") + problem.what()};
+      set_up_ = result(errc::system_error, std::string("cannot start a thread: ") + problem.what());
     }
     while (connecting_) rest(lock, steady::time_point::max());
     lock.unlock();
-    (void)finish(setting_up);
+    finish(setting_up);
     lock.lock();
-    if (set_up_ || set_up_.code() == errc::no_broker) return;
-    if (set_up_.code() == errc::bad_name) end_all({.code = call_errc::bad_argument, .text = set_up_.error().message()});
+    const result made = set_up_.value_or(errc::no_broker);
+    if (made || made.code() == errc::no_broker) return;
+    if (made.code() == errc::bad_name) end_all({.code = call_errc::bad_argument, .text = made.error().message()});
     const auto again = steady::now() + between_attempts;
     while (!stopping_ && steady::now() < again) rest(lock, again);
   }
@@ -103,6 +104,7 @@ void client_channel::try_set_up(std::uint64_t client) noexcept {
   set_up_ = made;
   connecting_ = false;
   wakeup_.ring();
+  progress_.ring();
 }
 
 result client_channel::set_up(std::uint64_t client) {
@@ -112,6 +114,13 @@ result client_channel::set_up(std::uint64_t client) {
   result requested =
       participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
   if (!stays(requested)) return requested;
+  {
+    const lock_type lock(mutex_);
+    if (stopping_) {
+      (void)participant_.release_topic(from);
+      return errc::closed;
+    }
+  }
   result registered = participant_.register_topic(to, {.keep_last = false});
   if (!stays(registered)) {
     (void)participant_.release_topic(from);
@@ -159,9 +168,9 @@ void client_channel::run_callbacks(lock_type& lock) {
   while (!callbacks_.empty()) {
     const auto call = std::move(callbacks_.front());
     callbacks_.pop_front();
-    const auto run = std::move(call->on_end);
+    const auto callbacks = std::move(call->on_end);
     lock.unlock();
-    run(std::move(call->error), std::move(call->reply));
+    for (const auto& ended : callbacks) ended(*call);
     lock.lock();
   }
 }
@@ -174,8 +183,15 @@ steady::time_point client_channel::next_deadline() const noexcept {
 }
 
 result client_channel::wait_accepted(const hashed_type& untyped, steady::time_point until) {
+  struct counted {
+    explicit counted(unsigned& count) noexcept : all(count) { ++all; }
+    ~counted() { --all; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    unsigned& all;
+  };
   lock_type lock(mutex_);
-  ++wait_for_service_;
+  const counted waits(wait_for_service_);
   last_used_ = steady::now();
   take_arrived(lock);  // perhaps a bye
   result outcome;
@@ -184,7 +200,12 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
       outcome = errc::closed;
       break;
     }
-    if (!running_) start_thread();
+    try {
+      if (!running_) start_thread();
+    } catch (const std::system_error& problem) {
+      outcome = {errc::system_error, std::string("cannot start a thread: ") + problem.what()};
+      break;
+    }
     check_link();
     const bool accepted =
         std::ranges::any_of(types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
@@ -204,7 +225,6 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
     progress_.wait(ticket, std::min(until, steady::now() + std::chrono::milliseconds(attending_slice_ms)));
     lock.lock();
   }
-  --wait_for_service_;
   return outcome;
 }
 

@@ -13,6 +13,10 @@ namespace orc::detail {
 template <class Call>
 class open_calls {
  public:
+  // Makes place for one more, so that add() does not throw.
+  void make_place() {
+    if (calls_.size() == calls_.capacity()) calls_.reserve(std::max<std::size_t>(16, 2 * calls_.size()));
+  }
   // The id is above all before.
   void add(std::uint64_t id, std::shared_ptr<Call> call) { calls_.emplace_back(id, std::move(call)); }
   // Null: none.

@@ -57,8 +57,23 @@ void raw_call::then(std::function<void(call_error, call_bytes)> ended) {
   } else if (!call->channel) {
     ended(std::move(call->error), {});
   } else {
-    call->channel->then(call, std::move(ended));
+    call->channel->then(
+        call, [ended = std::move(ended)](call_state& of) { ended(std::move(of.error), std::move(of.reply)); });
   }
+}
+
+void raw_call::notify(std::function<void()> ended) {
+  if (is_forked(*state_) || !state_->channel) return ended();
+  state_->channel->then(state_, [ended = std::move(ended)](call_state&) { ended(); });
+}
+
+const call_error& raw_call::error() const {
+  static const call_error forked{.code = call_errc::forked};
+  return is_forked(*state_) ? forked : state_->error;
+}
+
+std::span<const std::byte> raw_call::reply() const {
+  return is_forked(*state_) ? std::span<const std::byte>() : state_->reply.bytes();
 }
 
 std::pair<call_error, call_bytes> raw_call::take() {

@@ -30,9 +30,9 @@ class service_client : public std::enable_shared_from_this<service_client> {
   service_client& operator=(const service_client&) = delete;
 
   void start();
-  // Ends it, from any thread; finish_thread() waits for its thread, unless it is this one: false.
+  // Ends it, from any thread. finish_thread() then waits for its thread; if this is the thread itself, it returns it.
   void end() noexcept;
-  bool finish_thread() noexcept;
+  std::thread finish_thread() noexcept;
 
   // ---- any thread ----
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }

@@ -26,14 +26,17 @@ service_client::service_client(service_core& of, std::uint64_t id, const publica
                 .pid = publication.participant.pid},
       is_refused_(refused) {}
 
-service_client::~service_client() { (void)finish_thread(); }
+service_client::~service_client() { detail::finish(thread_); }
 
 void service_client::start() {
-  // The thread may outlive all others that know the service: see finish().
+  // The thread may outlive all others that know the service: see calls_component::withdraw.
   thread_ = start_quiet([self = shared_from_this(), service = service_.shared_from_this()] { self->run(); });
 }
 
-bool service_client::finish_thread() noexcept { return orc::detail::finish(thread_); }
+std::thread service_client::finish_thread() noexcept {
+  if (join_other(thread_)) return {};
+  return std::move(thread_);
+}
 
 void service_client::end() noexcept {
   stopping_ = true;

@@ -56,14 +56,14 @@ result service_core::start() {
     for (std::size_t n = 0; n < options_.threads; ++n)
       threads_.push_back(start_quiet([self = shared_from_this()] { self->work(); }));
   } catch (const std::system_error& problem) {
-    stop();
+    (void)stop();
     return {errc::system_error, "cannot start the threads of service " + name_ + ": " + problem.what()};
   }
   started_.store(true, std::memory_order_release);
   return made;
 }
 
-void service_core::stop() noexcept {
+std::thread service_core::stop() noexcept {
   stopping_ = true;
   (void)participant_.unregister_topic(name_);
   decltype(clients_) ending;
@@ -76,10 +76,15 @@ void service_core::stop() noexcept {
     const std::lock_guard lock(queue_mutex_);  // a thread that has not seen stopping_ has its ticket
     work_.ring();
   }
-  bool in_handler = false;
-  for (std::thread& thread : threads_) in_handler = !finish(thread) || in_handler;
-  for (const auto& [id, client] : ending) in_handler = !client->finish_thread() || in_handler;
-  if (!in_handler) handler_ = nullptr;  // what it refers to may be gone from now on
+  std::thread own;
+  for (std::thread& thread : threads_) {
+    if (!join_other(thread)) own = std::move(thread);
+  }
+  for (const auto& [id, client] : ending) {
+    if (std::thread thread = client->finish_thread(); thread.joinable()) own = std::move(thread);
+  }
+  if (!own.joinable()) handler_ = nullptr;  // what it refers to may be gone from now on
+  return own;
 }
 
 void service_core::withdraw() noexcept {
@@ -131,7 +136,7 @@ void service_core::look_after() {
     });
   }
   for (const auto& client : ended) {
-    client->finish_thread();
+    (void)client->finish_thread();
     if (const auto successor = client->successor()) come(client->id(), *successor);
   }
   promote_refused();

@@ -32,8 +32,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
 
   // Registers the service's own topic, and starts the threads.
   [[nodiscard]] result start();
-  // Withdraws the service. Waits for its threads, except this one. Once.
-  void stop() noexcept;
+  // Withdraws the service, and waits for its threads. If this is one of them, in a handler, returns it. Once.
+  std::thread stop() noexcept;
   // The same for a service that may have been withdrawn already.
   void withdraw() noexcept;
   // How the owner withdraws it.

@@ -7,6 +7,15 @@
 
 namespace orc {
 
+namespace {
+
+// Publishers choose their stamps, so the distance may be more than a signed number holds.
+[[nodiscard]] std::uint64_t distance(std::int64_t earlier, std::int64_t later) noexcept {
+  return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+}
+
+}  // namespace
+
 past::past(const history_options& limits) noexcept
     : most_samples_(std::max<std::size_t>(limits.samples, 1)),
       age_ns_(limits.age.count()),
@@ -69,7 +78,8 @@ void past::drop_oldest() noexcept {
 void past::make_room(std::size_t bytes, std::int64_t stamp_ns) noexcept {
   if (count_ == most_samples_) drop_oldest();
   while (count_ != 0 && bytes_ + bytes > max_bytes_) drop_oldest();
-  while (count_ != 0 && age_ns_ > 0 && stamp_ns - at(0).stamp_ns > age_ns_) drop_oldest();
+  while (count_ != 0 && age_ns_ > 0 && distance(at(0).stamp_ns, stamp_ns) > static_cast<std::uint64_t>(age_ns_))
+    drop_oldest();
 }
 
 void past::grow() {

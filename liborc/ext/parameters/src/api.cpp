@@ -47,6 +47,7 @@ raw_parameter declare_parameter(orc::participant& by, parameter_description desc
     made = usable == errc::ok ? errc::closed : usable;
     return {};
   }
+  description.name = by.resolve(description.name);
   const auto core = std::make_shared<parameter_core>(std::move(description), std::move(validate), std::move(store));
   made = core->check();
   if (made) made = component->add(core);

@@ -73,7 +73,8 @@ call_future<parameter_reply> parameter_client::start(const parameter_question& q
   json request{{"name", question.name}};
   if (question.value) request["value"] = json_of(*question.value);
   return participant_.call<parameter_reply>(
-      services_.at(question.owner), parameter_request{request.dump(-1, ' ', false, json::error_handler_t::replace)},
+      "/" + services_.at(question.owner),
+      parameter_request{request.dump(-1, ' ', false, json::error_handler_t::replace)},
       std::clamp(timeout, std::chrono::nanoseconds(1), longest));
 }
 

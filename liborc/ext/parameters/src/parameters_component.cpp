@@ -43,7 +43,7 @@ void parameters_component::end() noexcept {
     queued_.notify_all();
   }
   ending = {};  // waits for its handlers
-  (void)finish(callbacks_);
+  finish(callbacks_);
   const std::lock_guard lock(removing_);
 }
 

@@ -39,6 +39,7 @@ class Field(NamedTuple):
     max_length: int = 0  # ros2msg: of a text; 0: no bound
     offset: int = 0  # struct: bytes from the start of the structure
     values: Mapping[str, int] = {}  # names of an integer's values
+    is_byte: bool = False  # ros2msg: "byte", which is the same as uint8, but not for ROS's hash of a type
 
 
 @dataclass

@@ -45,6 +45,7 @@ _BLANK = re.compile(r"[ \t]")
 
 class _Type(NamedTuple):
     kind: str  # "struct": a message
+    is_byte: bool
     message: str
     max_length: int
     dimensions: Tuple[Dimension, ...]
@@ -75,7 +76,7 @@ def _type(text: str) -> Optional[_Type]:
         return None
     variable = size is None or found.group("limit") is not None
     dimensions = (Dimension(int(size or 0), variable),) if found.group("array") else ()
-    return _Type(kind, found.group("kind"), int(length or 0), dimensions)
+    return _Type(kind, found.group("kind") == "byte", found.group("kind"), int(length or 0), dimensions)
 
 
 def full_name(name: str) -> str:
@@ -146,7 +147,7 @@ class _Parser:
             if type.kind == "struct" or type.dimensions:
                 self.fail(f"the constant {_quoted(name)} is no number or string")
             return
-        field = Field(name, type.kind, dimensions=type.dimensions, max_length=type.max_length)
+        field = Field(name, type.kind, dimensions=type.dimensions, max_length=type.max_length, is_byte=type.is_byte)
         self.structures[-1].fields.append(field)
         self.references[-1].append((type.message if type.kind == "struct" else "", self.line))
 

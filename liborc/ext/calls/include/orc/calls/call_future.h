@@ -131,9 +131,7 @@ class [[nodiscard]] call_future {
   // Whether the call has ended. Looks for the reply; never waits.
   [[nodiscard]] bool ready() { return wait(std::chrono::nanoseconds(0)); }
   // Waits until the call has ended, at most `timeout`. Returns whether it has.
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) {
-    return !call_ || call_.wait(std::chrono::steady_clock::now() + timeout);
-  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) { return !call_ || call_.wait(detail::after(timeout)); }
   // Waits for the end of the call, which comes at the deadline at the latest, and returns its result, once.
   [[nodiscard]] call_result<Reply> get() {
     if (!call_) return call_result<Reply>({.code = call_errc::not_ready, .text = "this future has no call"});
@@ -147,7 +145,7 @@ class [[nodiscard]] call_future {
   [[nodiscard]] int fd() { return call_ ? call_.fd() : -1; }
   // Calls `ended` once with the result, from a thread of ORC, or from this one if the call has ended already. The
   // future is empty afterwards, and destroying it does not cancel. `ended` must not throw, and must not destroy the
-  // participant.
+  // participant. Other calls of this service that end by then() or fd() wait meanwhile, so it returns soon.
   template <class Callback>
   void then(Callback ended) {
     if (!call_) return;

@@ -1,4 +1,4 @@
-// Finds services by the interfaces that they implement.
+// Finds services by the interfaces that they implement. Names are full ones, as in orc/directory.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::string_view service_type_name = "orc.Service";
 
 // A service, as its program describes it.
 struct service_description {
-  std::string name = {};                     // of the service, for participant::call
+  std::string name = {};                     // full name: participant::call takes it after a slash
   participant_state server = {};             // the program that serves it
   topic_type request = {};                   // type of the requests; all empty: bytes
   topic_type reply = {};                     // type of the replies; all empty: bytes

@@ -24,16 +24,17 @@ template <class Run>
   return std::thread(std::move(run));
 }
 
-// Waits for the thread's end. False: this is the thread itself, in exit() or in a handler that withdraws its service.
-// It cannot wait for itself, and is let go.
-inline bool finish(std::thread& thread) noexcept {
+// Waits for the thread's end. False: this is the thread itself, which cannot wait for itself.
+inline bool join_other(std::thread& thread) noexcept {
   if (!thread.joinable()) return true;
-  const bool itself = thread.get_id() == std::this_thread::get_id();
-  if (itself)
-    thread.detach();
-  else
-    thread.join();
-  return !itself;
+  if (thread.get_id() == std::this_thread::get_id()) return false;
+  thread.join();
+  return true;
+}
+
+// The same, where the thread itself comes here only in exit(): it is let go.
+inline void finish(std::thread& thread) noexcept {
+  if (!join_other(thread)) thread.detach();
 }
 
 }  // namespace orc::detail

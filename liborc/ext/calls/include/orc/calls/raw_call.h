@@ -25,6 +25,13 @@ namespace orc::detail {
 
 class call_state;
 
+// Now and so much time, which may be more than the clock holds.
+[[nodiscard]] inline std::chrono::steady_clock::time_point after(std::chrono::nanoseconds time) noexcept {
+  using point = std::chrono::steady_clock::time_point;
+  const auto now = std::chrono::steady_clock::now();
+  return time > point::max() - now ? point::max() : now + time;
+}
+
 // The payload of a received message: in the message, or copied.
 class ORC_API call_bytes {
  public:
@@ -50,7 +57,8 @@ struct hashed_type {
 // Fills the memory of a request. False: it cannot be encoded.
 using request_writer = std::function<bool(std::span<std::byte>)>;
 
-// A call. Move-only; destroying it cancels the call. One thread at a time.
+// A call. Move-only; destroying it cancels the call. One thread at a time; several threads may be in wait(), cancel(),
+// fd(), notify() and take_feedback(), and in error() and reply() after the end.
 class ORC_API raw_call {
  public:
   raw_call() noexcept;
@@ -66,6 +74,12 @@ class ORC_API raw_call {
   void cancel() noexcept;
   // The call goes on without this object, which is empty afterwards; `ended` runs once, with the outcome.
   void then(std::function<void(call_error, call_bytes)> ended);
+  // Runs `ended` once at the end, from a thread of ORC, or now if the call has ended. Unlike then() it leaves the call
+  // here, and may be called again for others. `ended` must not throw or wait.
+  void notify(std::function<void()> ended);
+  // After wait() returned true. take() empties them.
+  [[nodiscard]] const call_error& error() const;
+  [[nodiscard]] std::span<const std::byte> reply() const;
   // After wait() returned true.
   [[nodiscard]] std::pair<call_error, call_bytes> take();
   [[nodiscard]] std::optional<call_bytes> take_feedback();
@@ -76,7 +90,7 @@ class ORC_API raw_call {
 
 // A call that ended before it began.
 [[nodiscard]] ORC_API raw_call failed_call(call_error why);
-// Starts a call. `request` and `reply` outlive it.
+// Starts a call.
 [[nodiscard]] ORC_API raw_call start_call(orc::participant& by, std::string_view service, const hashed_type& request,
                                           const hashed_type& reply, std::chrono::nanoseconds deadline, std::size_t size,
                                           const request_writer& write);

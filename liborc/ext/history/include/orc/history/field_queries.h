@@ -95,7 +95,7 @@ template <class Read>
   if (before.stamp_ns == stamp_ns || how == interpolation::nearest) {
     if (before.stamp_ns != stamp_ns && after == kept.size()) return {};
     const bool later_is_nearer =
-        before.stamp_ns != stamp_ns && kept[after].stamp_ns - stamp_ns < stamp_ns - before.stamp_ns;
+        before.stamp_ns != stamp_ns && between(stamp_ns, kept[after].stamp_ns) < between(before.stamp_ns, stamp_ns);
     const auto value = read(later_is_nearer ? kept[after] : before);
     if (!value) return {};
     if constexpr (rotates) {

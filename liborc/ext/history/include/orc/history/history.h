@@ -104,7 +104,9 @@ class history {
   template <class Read>
   [[nodiscard]] auto moving_average(Read read, std::chrono::nanoseconds window) const {
     const std::int64_t now = empty() ? 0 : newest().stamp_ns;
-    return mean(std::move(read), now - window.count(), now);
+    std::int64_t from = 0;
+    if (__builtin_sub_overflow(now, window.count(), &from)) from = INT64_MIN;
+    return mean(std::move(read), from, now);
   }
 
   // The subscription.

@@ -39,7 +39,8 @@ struct surroundings {
 
 // Differences of stamps fit into a double exactly for 104 days.
 [[nodiscard]] inline double between(std::int64_t from_ns, std::int64_t to_ns) noexcept {
-  return static_cast<double>(to_ns - from_ns);
+  const auto distance = static_cast<std::uint64_t>(to_ns) - static_cast<std::uint64_t>(from_ns);
+  return from_ns <= to_ns ? static_cast<double>(distance) : -static_cast<double>(0 - distance);
 }
 
 // Slopes as numpy.gradient has them: of second order between unequal steps, of first order at the ends.

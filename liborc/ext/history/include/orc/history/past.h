@@ -36,7 +36,7 @@ class past {
   // Keeps a copy of a received sample. A sample that was sent before the newest kept one comes from another publisher
   // or from a clock that was set back: all earlier samples are forgotten.
   // - bad_argument: there is no sample, or it is larger than max_bytes; the others stay.
-  // - no_memory: it is not kept; the others stay.
+  // - no_memory: it is not kept. Those that had to make room for it are gone.
   [[nodiscard]] errc keep(const message& sample) noexcept;
   // Forgets all samples.
   void clear() noexcept;

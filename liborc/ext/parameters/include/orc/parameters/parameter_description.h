@@ -19,7 +19,7 @@ inline constexpr std::string_view parameter_type_name = "orc.Parameter";
 
 // A parameter, as its program declares it.
 struct parameter_description {
-  std::string name = {};                      // of the parameter, and of its topic
+  std::string name = {};                      // full name of the parameter, and of its topic
   participant_state owner = {};               // the program that has it
   parameter_value initial = {};               // the program's default. All values have its type
   std::optional<parameter_value> min = {};    // least number, of each number of a list

@@ -1,4 +1,5 @@
-// Parameters of other programs.
+// Parameters of other programs. Names and patterns are full ones, as in orc/directory.h: participant::resolve() makes
+// them.
 #pragma once
 
 #include <chrono>

@@ -1,0 +1,55 @@
+"""What goes with each sample: the attachment of schemas/ZENOH.md."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Optional
+
+_HEAD = struct.Struct("<2sBBQq16sQB")
+_MAGIC, _VERSION = b"OZ", 1
+_KEEPS_LAST = 1
+_MAX_NAME = 255
+NO_PUBLICATION = bytes(16)
+
+
+@dataclass(frozen=True)
+class SampleHead:
+    """What a bridge knows of a sample besides its bytes."""
+
+    sequence: int
+    """Of the publisher, from 1 on. 0: unknown."""
+    stamp_ns: int
+    """When it was sent, in ns since 1970."""
+    publication: bytes
+    """16 bytes, which name the publication in all networks."""
+    type_hash: int = 0
+    """TypeDescription.hash; 0: untyped."""
+    type_name: str = ""
+    """TypeDescription.name"""
+    keep_last: bool = True
+    """False: a late joiner must not get it."""
+
+
+def encode(head: SampleHead) -> bytes:
+    """Returns the attachment."""
+    name = head.type_name.encode()[:_MAX_NAME]
+    flags = _KEEPS_LAST if head.keep_last else 0
+    fixed = (_MAGIC, _VERSION, flags, head.sequence, head.stamp_ns, head.publication, head.type_hash, len(name))
+    return _HEAD.pack(*fixed) + name
+
+
+def decode(data: bytes) -> Optional[SampleHead]:
+    """Returns what an attachment says. None: it is none of ours."""
+    if len(data) < _HEAD.size:
+        return None
+    magic, version, flags, sequence, stamp_ns, publication, type_hash, size = _HEAD.unpack_from(data)
+    if (magic, version) != (_MAGIC, _VERSION) or len(data) != _HEAD.size + size:
+        return None
+    if sequence == 0 or stamp_ns < 0 or publication == NO_PUBLICATION or (size and not type_hash):
+        return None
+    try:
+        name = data[_HEAD.size :].decode()
+    except UnicodeDecodeError:
+        return None
+    return SampleHead(sequence, stamp_ns, publication, type_hash, name, bool(flags & _KEEPS_LAST))

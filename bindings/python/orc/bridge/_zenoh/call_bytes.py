@@ -1,0 +1,48 @@
+"""The bytes of a call between two bridges (schemas/ZENOH.md, "Services")."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, Optional, Tuple
+
+from orc import CallErrc, CallError
+
+_ASKED = struct.Struct("<2sBB16sQ")  # magic, version, 0, id of the call, ns until the deadline
+_MAGIC, _VERSION = b"OQ", 1
+_MAX_DEADLINE_NS = 24 * 3600 * 10**9
+_MAX_ERROR = 16384
+
+
+def encode_asked(id: bytes, deadline_s: float) -> bytes:
+    """Returns the attachment of a query."""
+    return _ASKED.pack(_MAGIC, _VERSION, 0, id, max(1, int(deadline_s * 1e9)))
+
+
+def decode_asked(data: bytes) -> Optional[Tuple[bytes, float]]:
+    """Returns the id of the call, and its deadline in seconds from now. None: it is none of ours."""
+    if len(data) != _ASKED.size:
+        return None
+    magic, version, _, id, deadline_ns = _ASKED.unpack(data)
+    good = (magic, version) == (_MAGIC, _VERSION) and 0 < deadline_ns <= _MAX_DEADLINE_NS
+    return (id, deadline_ns / 1e9) if good else None
+
+
+def encode_error(error: CallError) -> bytes:
+    """Returns the payload of an error's reply."""
+    text = {"code": error.code.name, "text": error.text[:4096], "number": error.number}
+    return json.dumps({**text, "exception_type": error.exception_type[:255]}).encode()
+
+
+def decode_error(data: bytes) -> CallError:
+    """Returns the error of a reply. A queryable that no bridge made may say anything: its text is the error's."""
+    try:
+        read: Any = json.loads(data) if len(data) <= _MAX_ERROR else None
+        code, text, number, type = (read[each] for each in ("code", "text", "number", "exception_type"))
+        if not isinstance(text, str) or not isinstance(type, str) or isinstance(number, bool):
+            raise ValueError
+        if not isinstance(number, int) or not -(1 << 31) <= number < 1 << 31:
+            raise ValueError
+        return CallError(CallErrc[code], text, number, type)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return CallError(CallErrc.failed, data[:4096].decode(errors="replace"))

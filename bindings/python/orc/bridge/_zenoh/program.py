@@ -1,0 +1,100 @@
+"""The bridge: its parts, in the order in which they start and end."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict, List
+
+from orc import Directory, Participant
+
+from .counters import Counters
+from .formats import format_of
+from .inbound import Inbound
+from .lanes import Lanes
+from .large_pace import LargePace
+from .offered_services import OfferedServices
+from .outbound import BRIDGE_NAME, Outbound
+from .reached_services import ReachedServices
+from .schemas import Schemas
+from .sessions import check_config, open_session
+from .settings import Settings
+
+_CLOSE_S = 2.0
+
+
+class Bridge:
+    """A running bridge. One thread calls, but stop().
+
+    Raises SettingsError when it is made. `start` waits for Zenoh when it is a client; topics cross from then on.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        settings.check()
+        check_config(settings)
+        self._settings = settings
+        self._stopping = threading.Event()
+        self._counters = Counters()
+        self._ends: List[Callable[[], object]] = []
+
+    def start(self) -> bool:
+        """Returns False when stop() was called before Zenoh answered. Raises SettingsError."""
+        small = self._session(large=False)
+        large = None if small is None else self._session(large=True)
+        if large is None:
+            return False
+        pace = LargePace(self._settings.large_buffer)
+        pace.start()
+        self._ends.append(pace.close)
+        settings, counters = self._settings, self._counters
+        participant = Participant(settings.broker, name=f"{BRIDGE_NAME} {settings.robot}")
+        self._ends.append(participant.close)
+        directory = Directory(settings.broker)
+        self._ends.append(directory.close)
+        format = format_of(settings)
+        schemas = Schemas(settings, small, counters)
+        lanes = Lanes(small, large, format, settings.large_bytes, counters)
+        outbound = Outbound(settings, participant, small, format, lanes, schemas, counters)
+        inbound = Inbound(settings, participant, directory, small, format, outbound.local, schemas, counters)
+        if settings.format == "orc":
+            schemas.offer()
+            offered = OfferedServices(settings, participant, small, directory, schemas, counters)
+            reached = ReachedServices(settings, participant, small, schemas, counters)
+            outbound.watch_also(offered.on_topic)
+            reached.start()
+            self._ends += [offered.close, reached.close]
+        inbound.start()
+        outbound.start()
+        self._ends += [lanes.close, inbound.close, outbound.close]
+        return True
+
+    def wait(self) -> None:
+        """Waits for stop()."""
+        while not self._stopping.wait(1.0):  # in pieces: signals arrive in between
+            pass
+
+    def stop(self) -> None:
+        """Ends wait() and start(). Signal handlers and any thread may call it."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Ends everything that was started."""
+        while self._ends:
+            self._ends.pop()()
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """What crossed and what was dropped, by kind."""
+        return self._counters.snapshot()
+
+    def _session(self, large: bool) -> Any:
+        made = open_session(self._settings, large, self._stopping)
+        if made is not None:
+            self._ends.append(lambda: _close(made))
+        return made
+
+
+def _close(session: Any) -> None:
+    """Waits at most 2 s: closing waits for a large sample that is on its way."""
+    closing = threading.Thread(target=session.close, daemon=True)
+    closing.start()
+    closing.join(_CLOSE_S)

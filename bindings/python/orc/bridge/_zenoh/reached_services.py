@@ -1,0 +1,175 @@
+"""Queryables of other robots as services of this network. A call is one query, which neither end repeats."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict, List, Optional, Tuple
+
+import zenoh
+
+from orc import CallErrc, CallError, Error, TypeDescription
+
+from .call_bytes import decode_error, encode_asked
+from .counters import Counters, logger
+from .schemas import Schemas
+from .sessions import direct
+from .settings import ServiceRule, Settings, local_name
+
+_THREADS = 4  # of each service
+_MAX_DESCRIPTION = 4096
+_DESCRIBED_S = 3.0
+_LOOK_S = 0.05
+_TRY_AGAIN_S = 1.0
+
+
+class ReachedServices:
+    """Queryables of other robots as services of this network."""
+
+    def __init__(
+        self, settings: Settings, participant: Any, session: Any, schemas: Schemas, counters: Counters
+    ) -> None:
+        self._settings, self._participant, self._session = settings, participant, session
+        self._schemas, self._counters = schemas, counters
+        self._rules = [each for each in settings.services if each.is_for("in") and each.robot != settings.robot]
+        self._lock = threading.Lock()  # guards the services
+        self._services: Dict[str, Any] = {}
+        self._watches: List[Any] = []
+        self._is_closing = False
+        self._wanted: Dict[str, Tuple[ServiceRule, int]] = {}  # by name here; counts its changes
+        self._pool = ThreadPoolExecutor(4, "zenoh service")
+
+    def start(self) -> None:
+        """Begins."""
+        for rule in self._rules:
+            if rule.stock:
+                self._change(rule, True)
+                continue
+
+            def changed(sample: Any, rule: ServiceRule = rule) -> None:
+                self._change(rule, sample.kind == zenoh.SampleKind.PUT)
+
+            token = f"{self._settings.prefix}/{rule.robot}/@service/{rule.name}"
+            watch = self._session.liveliness().declare_subscriber(token, direct(changed), history=True)
+            self._watches.append(watch)
+
+    def close(self) -> None:
+        """Withdraws the services."""
+        self._is_closing = True
+        for each in self._watches:
+            each.undeclare()
+        self._pool.shutdown(wait=False)
+        for service in list(self._services.values()):
+            service.close()
+
+    def _change(self, rule: ServiceRule, exists: bool) -> None:
+        name = local_name(rule, rule.robot, rule.name)
+        with self._lock:
+            turn = self._wanted.get(name, (rule, 0))[1] + 1
+            self._wanted[name] = (rule, turn)
+        self._pool.submit(self._guarded, rule, name, turn, exists)
+
+    def _guarded(self, rule: ServiceRule, name: str, turn: int, exists: bool) -> None:
+        try:
+            with self._lock:
+                old = self._services.pop(name, None)
+            if old is not None:
+                old.close()
+            while exists and not self._is_closing and self._wanted[name][1] == turn:
+                if self._serve(rule, name):
+                    return
+                time.sleep(_TRY_AGAIN_S)
+        except Exception:
+            logger.exception("service %s", name)
+
+    def _serve(self, rule: ServiceRule, name: str) -> bool:
+        """Returns whether it is served."""
+        types = {"request": TypeDescription(), "reply": TypeDescription()} if rule.stock else self._types_of(rule)
+        if types is None:
+            return False
+
+        def handle(request: bytes, context: Any) -> bytes:
+            return self._ask(rule, request, context)
+
+        try:
+            request, reply = (each if each else bytes for each in (types["request"], types["reply"]))
+            made = self._participant.serve(name, handle, request=request, reply=reply, threads=_THREADS)
+        except Error as error:
+            self._counters.drop("service not reached", f"{name}: {error}")
+            return False
+        with self._lock:
+            self._services[name] = made
+        return True
+
+    def _types_of(self, rule: ServiceRule) -> Optional[Dict[str, TypeDescription]]:
+        key = f"{self._settings.prefix}/{rule.robot}/@service/{rule.name}"
+        types = {"request": TypeDescription(), "reply": TypeDescription()}
+        for answer in self._session.get(key, zenoh.handlers.FifoChannel(16), timeout=_DESCRIBED_S):
+            try:
+                if answer.ok is None or len(answer.ok.payload) > _MAX_DESCRIPTION:
+                    raise ValueError("it has no answer of this kind")
+                hashes = json.loads(answer.ok.payload.to_bytes())
+                for part in types:
+                    if part in hashes:
+                        found = self._schemas.find(rule.robot, int(hashes[part], 16))
+                        if found is None:
+                            return None
+                        types[part] = found
+                return types
+            except (ValueError, TypeError, LookupError, RecursionError) as error:
+                self._counters.drop("service not reached", f"{key}: {error}")
+        return None
+
+    def _ask(self, rule: ServiceRule, request: bytes, context: Any) -> bytes:
+        """A handler of ORC: makes one query, and waits for its reply until the deadline."""
+        ended = threading.Event()
+        replies: List[Any] = []
+
+        def take(reply: Any) -> None:
+            if not replies:
+                replies.append(reply)
+                ended.set()
+
+        left = context.deadline - time.monotonic()
+        if left <= 0:
+            return _fail(context, CallError(CallErrc.lost, "the deadline had passed before the query"))
+        key = f"{self._settings.prefix}/{rule.robot}/{rule.name}"
+        token = zenoh.CancellationToken()
+        self._session.get(
+            key,
+            zenoh.handlers.Callback(take, ended.set, indirect=False),
+            payload=request,
+            attachment=encode_asked(secrets.token_bytes(16), left),
+            consolidation=zenoh.ConsolidationMode.NONE,
+            timeout=left,
+            congestion_control=zenoh.CongestionControl.BLOCK,
+            express=True,
+            cancellation_token=token,
+        )
+        while not ended.wait(_LOOK_S):
+            if context.cancelled():
+                token.cancel()
+                return b""
+        if not replies:
+            return _fail(context, CallError(CallErrc.server_died, f"no reply from {rule.robot}; the call may have run"))
+        reply = replies[0]
+        if reply.ok is None:
+            return _fail(context, decode_error(reply.err.payload.to_bytes()))
+        if len(reply.ok.payload) > self._settings.max_bytes:
+            return _fail(context, CallError(CallErrc.too_large, f"the reply has {len(reply.ok.payload)} bytes"))
+        data: bytes = reply.ok.payload.to_bytes()
+        return data
+
+
+def _fail(context: Any, error: CallError) -> bytes:
+    """Ends the call with this error. Codes that only a client itself may state become server_died or lost."""
+    if error.code > CallErrc.bad_reply and error.code not in (CallErrc.server_died, CallErrc.no_memory):
+        code = CallErrc.server_died if error.code is CallErrc.no_service else CallErrc.lost
+        error = CallError(code, f"{error.code.name}: {error.text or str(error)}", error.number)
+    elif error.code is CallErrc.ok:
+        error = CallError(CallErrc.failed, error.text)
+    context._end_with(error)
+    return b""
