@@ -75,6 +75,10 @@ int report_failure(console& out, const std::string& name, directory& from, const
   return exit_code_of_parameter(failure);
 }
 
+std::string allowed_text(const parameter_description& parameter) {
+  return escaped(describe(parameter)) + (parameter.read_only ? ", read-only" : "");
+}
+
 std::string value_text(const parameter_value& value) {
   const auto* const text = std::get_if<std::string>(&value);
   return escaped(text != nullptr ? *text : orc::to_json(value));

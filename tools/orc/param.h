@@ -41,6 +41,8 @@ int report_failure(console& out, const std::string& name, directory& from, const
 // The exit code of what happened to one parameter.
 [[nodiscard]] int exit_code_of_parameter(const result& outcome);
 
+// What values are allowed, for people. No control characters.
+[[nodiscard]] std::string allowed_text(const parameter_description& parameter);
 // A text as it is, anything else as JSON. No control characters.
 [[nodiscard]] std::string value_text(const parameter_value& value);
 [[nodiscard]] json_value json_of(const parameter_value& value);

@@ -25,9 +25,8 @@ std::string verbose_table(const std::vector<parameter_description>& parameters,
   std::vector<std::vector<std::string>> rows = {{"PARAMETER", "VALUE", "ALLOWED", "PROGRAM", "DESCRIPTION"}};
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const parameter_description& each = parameters[n];
-    rows.push_back({each.name, values[n].outcome ? value_text(values[n].value) : "?",
-                    escaped(describe(each)) + (each.read_only ? ", read-only" : ""), participant_text(each.owner),
-                    escaped(each.description)});
+    rows.push_back({each.name, values[n].outcome ? value_text(values[n].value) : "?", allowed_text(each),
+                    participant_text(each.owner), escaped(each.description)});
   }
   return table(rows);
 }

@@ -2,11 +2,10 @@
 #include <memory>
 #include <vector>
 
-#include "argv_quoting.h"
 #include "common_options.h"
 #include "exit_code.h"
 #include "param.h"
-#include "text.h"
+#include "typed_words.h"
 
 namespace orc::cli {
 
@@ -22,8 +21,7 @@ struct set_options {
 // A text is what was typed; anything else is JSON.
 result parse_value(const parameter_description& parameter, const std::vector<std::string>& words,
                    parameter_value& value) {
-  std::string typed;
-  for (const std::string& word : words) typed += (typed.empty() ? "" : " ") + unquoted(word);
+  std::string typed = typed_text(words);
   if (std::holds_alternative<std::string>(parameter.initial)) {
     value = std::move(typed);
     return {};

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "argv_quoting.h"
 #include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
@@ -17,6 +16,7 @@
 #include "orc/types/json.h"
 #include "service.h"
 #include "text.h"
+#include "typed_words.h"
 #include "wire/name_space.h"
 
 namespace orc::cli {
@@ -109,19 +109,15 @@ class call_command {
   }
 
   bool encode(std::vector<std::byte>& request) {
-    std::string text;
-    for (const std::string& word : options_.request) text += (text.empty() ? "" : " ") + unquoted(word);
+    std::string text = typed_text(options_.request);
     if (encoder_) {
       const auto made = types::from_json(*encoder_, text.empty() ? "{}" : text, request);
       if (!made) out_.note(escaped(made.error().message()));
       return static_cast<bool>(made);
     }
     if (options_.hex) {
-      auto bytes = from_hex(text);
-      if (!bytes) {
-        out_.note("'" + escaped(text.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
-        return false;
-      }
+      auto bytes = typed_hex(out_, text);
+      if (!bytes) return false;
       text = *std::move(bytes);
     }
     const auto bytes = std::as_bytes(std::span(text));

@@ -55,7 +55,7 @@ void add_top(CLI::App& app, int& exit_code) {
   auto given = std::make_shared<words>();
   CLI::App* command = app.add_subcommand("top",
                                          "Topics, participants and hosts of the running system, with rates, on the "
-                                         "whole screen. Press ? for the keys, and q "
+                                         "whole screen; also services and parameters. Press ? for the keys, and q "
                                          "to quit. Into a pipe it prints one table");
   command->footer(exit_codes);
   command->add_flag("--once", options->once, "Print one table and end, also on a terminal");

@@ -28,13 +28,13 @@ constexpr std::array<std::pair<const char*, const char*>, 17> help_of_keys{{
     {"Enter", "open a topic; a program's topics; a host's programs"},
     {"Esc", "back; removes a filter"},
     {"1 2 3, Tab", "topics, participants, hosts"},
+    {"s, p", "services, parameters; the same key goes back"},
     {"/", "filter as you type; Enter keeps the words, Esc removes them"},
     {"< >, Left Right", "sort by another column"},
     {"r", "reverse the order"},
     {"a", "also ORC's own topics, which carry calls, or without them"},
     {"q, Ctrl-C", "quit"},
-    {"Ctrl-Z", "suspend; fg comes back"},
-    {"Ctrl-L", "draw the screen anew"},
+    {"Ctrl-Z, Ctrl-L", "suspend, and fg comes back; draw the screen anew"},
     {"", ""},
     {"", "In an opened topic:"},
     {"l, Tab", "links and their counters, or the fields"},
@@ -93,9 +93,16 @@ std::string top_screen::title(std::size_t columns) const {
         shown == total ? std::to_string(total) : std::to_string(shown) + "/" + std::to_string(total);
     line.add(std::string(" ") + name + " " + count + " ", which == view_ ? chosen : style{});
   };
-  tab(top_view::topics, "1 Topics", topics_.size(), topics_.total());
-  tab(top_view::participants, "2 Participants", participants_.size(), participants_.total());
-  tab(top_view::hosts, "3 Hosts", hosts_.size(), hosts_.total());
+  if (shows_programs()) {
+    const bool services = view_ == top_view::services;
+    tab(view_, services ? "Services" : "Parameters", list().size(), list().total());
+    if (shown_programs_ && shown_programs_->left_out != 0)
+      line.add("  … " + count_text(shown_programs_->left_out) + " more are not shown", typed);
+  } else {
+    tab(top_view::topics, "1 Topics", topics_.size(), topics_.total());
+    tab(top_view::participants, "2 Participants", participants_.size(), participants_.total());
+    tab(top_view::hosts, "3 Hosts", hosts_.size(), hosts_.total());
+  }
   if (const auto& owner = list().owner()) line.add("  of ", typed).add(owner->name, typed);
   if (const std::string& words = list().filter(); !words.empty() && !typing_) line.add("  /", typed).add(words, typed);
   return line.finish();
@@ -128,7 +135,11 @@ std::string top_screen::keys_line(std::size_t columns) const {
   }
   const char* const text = help_     ? "any key closes this"
                            : opened_ ? opened_->keys(folded_)
-                                     : "Enter open   / filter   < > sort   r reverse   Tab view   ? help   q quit";
+                           : view_ == top_view::services
+                               ? "Esc back   Enter open   / filter   < > sort   p parameters   ? help"
+                           : view_ == top_view::parameters
+                               ? "Esc back   Enter open   / filter   < > sort   s services   ? help"
+                               : "Enter open   / filter   < > sort   s services   p parameters   ? help   q quit";
   return line.add(text, dim).finish();
 }
 

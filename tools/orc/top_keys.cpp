@@ -32,6 +32,7 @@ void top_screen::press(const terminal::key_press& key) {
     if (!is(key, "q")) return;
   }
   if (is(key, "q")) {
+    if (shows_programs() && !opened_) return leave_programs();
     quit_ = true;
   } else if (is(key, "?") || is(key, "h")) {
     help_ = true;
@@ -43,6 +44,10 @@ void top_screen::press(const terminal::key_press& key) {
     show_all(top_view::participants);
   } else if (is(key, "3")) {
     show_all(top_view::hosts);
+  } else if (is(key, "s")) {
+    show_programs(top_view::services);
+  } else if (is(key, "p")) {
+    show_programs(top_view::parameters);
   } else if (key.what == kind::escape) {
     go_back();
   } else if (!press_to_move(key)) {
@@ -95,7 +100,10 @@ bool top_screen::press_to_move(const terminal::key_press& key) {
 }
 
 void top_screen::press_in_list(const terminal::key_press& key) {
-  const auto next = [this](int step) { return static_cast<top_view>((static_cast<int>(view_) + step + 3) % 3); };
+  const auto next = [this](int step) {
+    const top_view from = shows_programs() ? before_programs_ : view_;
+    return static_cast<top_view>((static_cast<int>(from) + step + 3) % 3);
+  };
   if (is(key, "/")) {
     list().filter({});
     typing_ = true;
@@ -108,6 +116,7 @@ void top_screen::press_in_list(const terminal::key_press& key) {
   } else if (is(key, "a")) {
     all_topics_ = !all_topics_;
     poller_.show_all(all_topics_);
+    set_view(view_);
   } else if (key.what == kind::tab) {
     show_all(next(1));
   } else if (key.what == kind::back_tab) {
@@ -128,30 +137,35 @@ void top_screen::press_in_opened(const terminal::key_press& key) {
   }
 }
 
-// An opened topic leads to its list, a filter to all rows, the topics of a participant to the participants, and those
-// of a host to the hosts.
+// An opened topic leads to its list, a filter to all rows, services and parameters to the view before them, the topics
+// of a participant to the participants, and those of a host to the hosts.
 void top_screen::go_back() {
   if (opened_) return close();
   if (!list().filter().empty()) return list().filter({});
+  if (shows_programs()) return leave_programs();
   if (!list().owner()) return;
   list().show_only({});
-  view_ = view_ == top_view::topics ? top_view::participants : top_view::hosts;
+  set_view(view_ == top_view::topics ? top_view::participants : top_view::hosts);
 }
 
-// A participant leads to its topics, a host to its participants.
+// A participant leads to its topics, a host to its participants, a service and a parameter to the topic of their name.
 void top_screen::open_selected() {
   if (view_ == top_view::topics) {
     if (const auto* const row = topics_.selected()) open(row->name);
   } else if (view_ == top_view::participants) {
     if (const auto* const row = participants_.selected())
       show_only(top_view::topics, {row->participant.id, participant_text(row->participant)});
-  } else if (const auto* const row = hosts_.selected()) {
-    show_only(top_view::participants, {row->id, host_text(row->id)});
+  } else if (view_ == top_view::hosts) {
+    if (const auto* const row = hosts_.selected()) show_only(top_view::participants, {row->id, host_text(row->id)});
+  } else if (view_ == top_view::services) {
+    if (const auto* const row = services_.selected()) open(row->service.name);
+  } else if (const auto* const row = parameters_.selected()) {
+    open(row->name);
   }
 }
 
 void top_screen::show_only(top_view which, top_owner owner) {
-  view_ = which;
+  set_view(which);
   list().filter({});
   list().show_only(std::move(owner));
 }
@@ -159,7 +173,29 @@ void top_screen::show_only(top_view which, top_owner owner) {
 void top_screen::show_all(top_view which) {
   close();
   for (top_list* const each : lists()) each->show_only({});
+  set_view(which);
+}
+
+// Asks programs only while their answers are shown.
+void top_screen::set_view(top_view which) {
   view_ = which;
+  programs_.watch(which == top_view::services     ? program_poller::subject::services
+                  : which == top_view::parameters ? program_poller::subject::parameters
+                                                  : program_poller::subject::none,
+                  all_topics_);
+}
+
+// The key of the view that is shown already leads back.
+void top_screen::show_programs(top_view which) {
+  if (view_ == which && !opened_) return leave_programs();
+  close();
+  if (!shows_programs()) before_programs_ = view_;
+  set_view(which);
+}
+
+void top_screen::leave_programs() {
+  list().filter({});
+  set_view(before_programs_);
 }
 
 }  // namespace orc::cli

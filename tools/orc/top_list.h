@@ -31,7 +31,6 @@ class top_list {
   top_list(const top_list&) = delete;
   top_list& operator=(const top_list&) = delete;
 
-  virtual void take(std::shared_ptr<const view::system_figures> figures) = 0;
   // Shows only rows in which each of these words occurs.
   void filter(std::string words);
   [[nodiscard]] const std::string& filter() const noexcept { return filter_; }
@@ -90,12 +89,14 @@ class top_list {
   std::vector<std::size_t> widths_;  // as they were drawn
 };
 
-template <class Row>
+// `Figures` has the rows: rows_of().
+template <class Row, class Figures = view::system_figures>
 class top_list_of : public top_list {
  public:
   top_list_of() : top_list(shapes(), word_of(static_cast<const Row*>(nullptr))) {}
 
-  void take(std::shared_ptr<const view::system_figures> figures) override {
+  // Null: nothing is known.
+  void take(std::shared_ptr<const Figures> figures) {
     // The rows of the figures before live until the cursor has found its row again.
     const auto before = std::exchange(figures_, std::move(figures));
     arrange_around_cursor();
@@ -133,7 +134,7 @@ class top_list_of : public top_list {
   [[nodiscard]] const std::vector<Row>& all() const { return rows_of(*figures_, static_cast<const Row*>(nullptr)); }
 
   const std::span<const top_column<Row>> columns_ = top_columns<Row>();
-  std::shared_ptr<const view::system_figures> figures_;
+  std::shared_ptr<const Figures> figures_;
   std::vector<const Row*> shown_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace orc::cli {
 
-enum class top_view : std::uint8_t { topics, participants, hosts };
+enum class top_view : std::uint8_t { topics, participants, hosts, services, parameters };
 
 struct top_options {
   common_options common;

@@ -85,7 +85,9 @@ std::string top_table(const view::system_figures& figures, top_view shown, const
   switch (shown) {
     case top_view::participants: return table_of<view::participant_figures>(figures, filter);
     case top_view::hosts: return table_of<view::host_figures>(figures, filter);
-    case top_view::topics: break;
+    case top_view::topics:
+    case top_view::services:
+    case top_view::parameters: break;
   }
   return table_of<view::topic_figures>(figures, filter);
 }

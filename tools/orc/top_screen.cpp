@@ -28,6 +28,7 @@ top_screen::top_screen(const top_options& options)
       screen_(STDOUT_FILENO),
       poller_(options.common.broker, options.all),
       subscription_(options.common.broker),
+      programs_(options.common.broker),
       view_(options.view),
       all_topics_(options.all) {
   list().filter(options.filter);
@@ -56,13 +57,14 @@ void top_screen::wait() {
   if (active && changed_ && !screen_.waits()) until = std::min(until, next_frame_);
   if (keys_.in_doubt()) until = std::min(until, key_doubt_);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-  std::array<pollfd, 7> items = {{{stop_.fd(), POLLIN, 0},
+  std::array<pollfd, 8> items = {{{stop_.fd(), POLLIN, 0},
                                   {terminal_.suspend_fd(), POLLIN, 0},
                                   {terminal_.changed_fd(), POLLIN, 0},
                                   {active ? STDIN_FILENO : -1, POLLIN, 0},
                                   {poller_.fd(), POLLIN, 0},
                                   {subscription_.fd(), POLLIN, 0},
-                                  {active && screen_.waits() ? screen_.fd() : -1, POLLOUT, 0}}};
+                                  {active && screen_.waits() ? screen_.fd() : -1, POLLOUT, 0},
+                                  {programs_.fd(), POLLIN, 0}}};
   if (poll(items.data(), items.size(), static_cast<int>(std::max<std::int64_t>(left, 0))) < 0) return;
   if (items[1].revents != 0) terminal_.suspend();
   if (items[2].revents != 0) {
@@ -74,7 +76,7 @@ void top_screen::wait() {
   if ((items[3].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) quit_ = true;  // the terminal is gone
   if (keys_.in_doubt() && clock::now() >= key_doubt_)
     if (const auto key = keys_.settle()) press(*key);
-  if (items[4].revents != 0 || items[5].revents != 0) take_news();
+  if (items[4].revents != 0 || items[5].revents != 0 || items[7].revents != 0) take_news();
   if (items[6].revents != 0) screen_.send();
 }
 
@@ -82,8 +84,15 @@ void top_screen::take_news() {
   const auto shown = std::exchange(known_, poller_.newest()).figures;
   // Samples come far more often than figures, and sorting ten thousand rows takes time.
   if (known_.figures != shown) {
-    for (top_list* const each : lists()) each->take(known_.figures);
+    topics_.take(known_.figures);
+    participants_.take(known_.figures);
+    hosts_.take(known_.figures);
     find_owner_again();
+  }
+  if (auto programs = programs_.newest(); programs != shown_programs_) {
+    shown_programs_ = std::move(programs);
+    services_.take(shown_programs_);
+    parameters_.take(shown_programs_);
   }
   if (opened_) opened_->take(known_.figures, is_silent());
   opened_sample newest = subscription_.newest();
@@ -112,8 +121,13 @@ void top_screen::take_keys() {
 }
 
 top_list& top_screen::list() noexcept {
-  if (view_ == top_view::participants) return participants_;
-  if (view_ == top_view::hosts) return hosts_;
+  switch (view_) {
+    case top_view::topics: break;
+    case top_view::participants: return participants_;
+    case top_view::hosts: return hosts_;
+    case top_view::services: return services_;
+    case top_view::parameters: return parameters_;
+  }
   return topics_;
 }
 

@@ -4,11 +4,14 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/stop_signal.h"
+#include "program_columns.h"
+#include "program_poller.h"
 #include "tools/terminal/key_reader.h"
 #include "tools/terminal/screen.h"
 #include "tools/terminal/terminal_session.h"
@@ -43,13 +46,19 @@ class top_screen {
   void press_in_opened(const terminal::key_press& key);
   void go_back();
   void open_selected();
+  void set_view(top_view which);
   void show_all(top_view which);
+  void show_programs(top_view which);
+  void leave_programs();
   void show_only(top_view which, top_owner owner);
   void open(std::string topic);
   void close();
 
   [[nodiscard]] bool is_silent() const noexcept { return !known_.problem.empty(); }  // the broker
   [[nodiscard]] std::array<top_list*, 3> lists() noexcept { return {&topics_, &participants_, &hosts_}; }
+  [[nodiscard]] bool shows_programs() const noexcept {
+    return view_ == top_view::services || view_ == top_view::parameters;
+  }
   [[nodiscard]] top_list& list() noexcept;
   [[nodiscard]] const top_list& list() const noexcept { return const_cast<top_screen*>(this)->list(); }
   [[nodiscard]] std::string title(std::size_t columns) const;
@@ -64,12 +73,17 @@ class top_screen {
   terminal::key_reader keys_;
   view::broker_poller poller_;
   top_subscription subscription_;
+  program_poller programs_;
 
   view::observation known_;
   top_view view_;
   top_list_of<view::topic_figures> topics_;
   top_list_of<view::participant_figures> participants_;
   top_list_of<view::host_figures> hosts_;
+  std::shared_ptr<const program_figures> shown_programs_;
+  top_list_of<service_row, program_figures> services_;
+  top_list_of<parameter_row, program_figures> parameters_;
+  top_view before_programs_ = top_view::topics;  // to which Esc leads
   std::optional<top_opened> opened_;
   bool all_topics_;  // also ORC's own
   bool folded_ = true;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absent_topic.h"
-#include "argv_quoting.h"
 #include "base/stop_signal.h"
 #include "common_options.h"
 #include "console.h"
@@ -24,6 +23,7 @@
 #include "topic.h"
 #include "topic_types.h"
 #include "type_file.h"
+#include "typed_words.h"
 #include "wire/name_space.h"
 
 namespace orc::cli {
@@ -66,7 +66,7 @@ class pub_command {
   int run() {
     topic_options declared;
     if (const int outcome = find_type(declared.type); outcome != exit_code::ok) return outcome;
-    if (!options_.data.empty() && !(argument_ = encoded(joined(options_.data)))) return exit_code::usage;
+    if (!options_.data.empty() && !(argument_ = encoded(typed_text(options_.data)))) return exit_code::usage;
     declared.keep_last = !options_.no_keep_last;
     for (const auto each : {priority::bulk, priority::control})
       if (to_string(each) == options_.priority) declared.priority = each;
@@ -94,12 +94,6 @@ class pub_command {
     own.name = "orc topic pub";
     own.name_space = wire::no_name_space;
     return own;
-  }
-
-  static std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (&word == words.data() ? "" : " ") + unquoted(word);
-    return text;
   }
 
   // A link comes up some milliseconds after both ends exist; a sample sent before would reach a reader only as the
@@ -187,10 +181,7 @@ class pub_command {
   std::optional<std::string> encoded(const std::string& input) {
     if (options_.numbers) return as_numbers(input);
     if (type_) return from_json(input);
-    if (!options_.hex) return input;
-    auto bytes = from_hex(input);
-    if (!bytes) out_.note("'" + escaped(input.substr(0, 60)) + "' is not hexadecimal: write two digits for each byte");
-    return bytes;
+    return options_.hex ? typed_hex(out_, input) : input;
   }
 
   std::optional<std::string> from_json(const std::string& input) {
