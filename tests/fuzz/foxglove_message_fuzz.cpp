@@ -19,6 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (found.subscriptions.size() > orc::web::max_foxglove_subscriptions) std::abort();
   if (found.channels.size() > orc::web::max_foxglove_client_channels) std::abort();
   if (found.ids.size() > orc::web::max_foxglove_subscriptions) std::abort();
+  if (found.names.size() > orc::web::max_foxglove_parameters) std::abort();
+  if (found.sets.size() > orc::web::max_foxglove_sets) std::abort();
   if (found.data.size() > size) std::abort();
   if (found.op == foxglove_op::playback && outcome == foxglove_outcome::ok &&
       !(found.playback.rate >= 0.01F && found.playback.rate <= 100))

@@ -1,6 +1,7 @@
 // Parameters: what can go wrong around them, in one process and several.
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -223,6 +224,40 @@ TEST_CASE("parameters: a killed owner fails calls, and its successor answers the
   INFO(got.error().message());
   REQUIRE(got);
   CHECK(value == parameter_value(1.0));
+}
+
+TEST_CASE("parameters: a set can go on while its caller does other things", "[integration]") {
+  system_of_two system;
+  const auto start = [&](const std::string& name, parameter_value value, std::chrono::nanoseconds limit = ample) {
+    auto promise = std::make_shared<std::promise<orc::parameter_outcome>>();
+    auto outcome = promise->get_future();
+    orc::start_set_parameter(system.other, system.directory, name, limit, std::move(value),
+                             [promise](orc::parameter_outcome ended) { promise->set_value(std::move(ended)); });
+    return outcome;
+  };
+  std::promise<void> let_go;
+  const auto released = let_go.get_future().share();
+  auto gain = system.owner.parameter<double>(
+      "gain", 1, {.max = 10, .validate = [released](const double& value) -> std::string {
+                    if (value != 5) return {};
+                    return released.wait_for(patience) == std::future_status::ready ? "" : "the set was waited for";
+                  }});
+  REQUIRE(gain);
+
+  auto held = start("gain", 5.0);
+  CHECK(held.wait_for(0s) == std::future_status::timeout);
+  let_go.set_value();
+  const orc::parameter_outcome done = held.get();
+  CHECK(done.outcome);
+  CHECK(done.name == "gain");
+  CHECK(done.value == parameter_value(5.0));
+  CHECK(*gain == 5);
+
+  const orc::parameter_outcome refused = start("gain", 11.0).get();
+  CHECK(refused.outcome.code() == errc::bad_argument);
+  CHECK(refused.outcome.error().message().find("10") != std::string::npos);
+  CHECK(start("other", 1.0).get().outcome.code() == errc::unknown_topic);
+  CHECK(start("no name", 1.0).get().outcome.code() == errc::bad_name);
 }
 
 TEST_CASE("parameters: a broker that restarts learns of them again", "[integration]") {

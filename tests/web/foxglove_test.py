@@ -121,6 +121,9 @@ def binary(data: bytes) -> dict[str, Any]:
     if data[0] == 1:
         identity, stamp = struct.unpack_from("<IQ", data, 1)
         return {"op": "data", "id": identity, "stamp": stamp, "bytes": data[13:]}
+    if data[0] == 3:
+        service, call, size = struct.unpack_from("<III", data, 1)
+        return {"op": "reply", "service": service, "call": call, "encoding": data[13:13 + size].decode(), "bytes": data[13 + size:]}
     if data[0] == 2:
         return {"op": "time", "now": struct.unpack_from("<Q", data, 1)[0]}
     assert data[0] == 5, data[:20]
@@ -141,7 +144,7 @@ def messages_over(protocol: str) -> None:
         system.publish("untyped", "bytes")
         with Client(system, protocol) as client:
             assert client.info["name"].startswith("orc-web ") and client.info["sessionId"], client.info
-            assert client.info["capabilities"] == ["connectionGraph"], client.info
+            assert client.info["capabilities"] == ["parameters", "parametersSubscribe", "connectionGraph"], client.info
             assert "supportedEncodings" not in client.info
             for index, topic in enumerate(expected):
                 client.subscribe(index, topic)
@@ -435,7 +438,7 @@ def case_foreign_pages() -> None:
 
 def case_hostile_frames() -> None:
     with serving("--allow-publish") as system:
-        for bad in (b"", b"\1", b"\1\0\0", b"\3" + bytes(16), "", "nothing", "[]", "[" * 60_000):
+        for bad in (b"", b"\1", b"\1\0\0", b"\2" + bytes(11), b"\3" + bytes(16), "", "nothing", "[]", "[" * 60_000):
             with Client(system) as client:
                 client.socket.send(bad)
                 code, reason = client.close_frame()
@@ -445,7 +448,7 @@ def case_hostile_frames() -> None:
             client.socket.socket.sendall(b"\x82\xff" + (2 << 20).to_bytes(8, "big") + bytes(4))
             assert client.close_frame()[0] == TOO_BIG
         with Client(system) as client:
-            for bad, words in (({"op": "fly"}, "fly"), ({}, "op"), ({"op": 5}, "op"), ({"op": "getParameters"}, "getParameters"),
+            for bad, words in (({"op": "fly"}, "fly"), ({}, "op"), ({"op": 5}, "op"), ({"op": "fetchAsset"}, "fetchAsset"),
                                ({"op": "subscribe"}, "subscriptions"), ({"op": "subscribe", "subscriptions": [5]}, "id"),
                                ({"op": "subscribe", "subscriptions": [{"id": 1, "channelId": 99}]}, "99"),
                                ({"op": "subscribe", "subscriptions": [{"id": -1, "channelId": 1}]}, "id"),
@@ -453,7 +456,7 @@ def case_hostile_frames() -> None:
                                ({"op": "unadvertise", "channelIds": [4]}, "4"), ({"op": "x" * 10_000}, "xxx")):
                 client.socket.send(json.dumps(bad))
                 client.status(words)
-            for frame, words in ((b"\2" + bytes(12), "services"), (b"\xff", "255"), (b"\3\7" + bytes(17), "command")):
+            for frame, words in ((b"\xff", "255"), (b"\3\7" + bytes(17), "command")):
                 client.socket.send(frame)
                 client.status(words)
             client.send("unsubscribe", subscriptionIds=[1, 2, 3])

@@ -1,7 +1,8 @@
 """Programs that publish what the tests of the page look at. Prints "ready" when its topics are registered.
 
 usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPIC HZ | png TOPIC HZ | once TOPIC |
-       silent TOPIC | shared NAME TOPIC HZ | hostile | node NAME TOPIC@HZ,… TOPIC,… | encodings FOLDER HZ | untyped TOPIC
+       silent TOPIC | shared NAME TOPIC HZ | hostile | node NAME TOPIC@HZ,… TOPIC,… | encodings FOLDER HZ | untyped TOPIC |
+       parameter NAME | service NAME
 """
 
 from __future__ import annotations
@@ -190,9 +191,23 @@ def untyped(participant: orc.Participant, topic: str) -> None:
     time.sleep(600)
 
 
+def parameter(participant: orc.Participant, name: str) -> None:
+    participant.parameter(name, 1.0, max=10)
+    ready()
+    time.sleep(600)
+
+
+def service(participant: orc.Participant, name: str) -> None:
+    """It returns its request."""
+    participant.serve(name, lambda value: value)
+    ready()
+    time.sleep(600)
+
+
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, shared, hostile, node, encodings, untyped)}
+    kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, shared, hostile, node, encodings, untyped,
+                                              parameter, service)}
     names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else "", "shared": arguments[0] if arguments else ""}
     with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)

@@ -49,6 +49,10 @@ class Process:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
+    def stop(self) -> None:
+        """It does nothing any more, but has not ended."""
+        self._process.send_signal(signal.SIGSTOP)
+
     def close(self) -> None:
         self._end(signal.SIGTERM)
 

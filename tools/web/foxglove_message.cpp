@@ -19,14 +19,19 @@ using nlohmann::json;
 constexpr std::size_t max_op_echo = 64;  // bytes of an "op"
 constexpr std::size_t max_topic_bytes = 4096;
 constexpr std::size_t max_request_id_bytes = 256;
+constexpr std::size_t max_encoding_bytes = 64;
 
-constexpr std::array<std::pair<std::string_view, foxglove_op>, 6> foxglove_ops{{
+constexpr std::array<std::pair<std::string_view, foxglove_op>, 10> foxglove_ops{{
     {"subscribe", foxglove_op::subscribe},
     {"unsubscribe", foxglove_op::unsubscribe},
     {"advertise", foxglove_op::advertise},
     {"unadvertise", foxglove_op::unadvertise},
     {"subscribeConnectionGraph", foxglove_op::subscribe_graph},
     {"unsubscribeConnectionGraph", foxglove_op::unsubscribe_graph},
+    {"getParameters", foxglove_op::get_parameters},
+    {"setParameters", foxglove_op::set_parameters},
+    {"subscribeParameterUpdates", foxglove_op::subscribe_parameters},
+    {"unsubscribeParameterUpdates", foxglove_op::unsubscribe_parameters},
 }};
 
 // The encoding of schemas that belongs to one of messages.
@@ -131,6 +136,32 @@ void read_channels(members& read, const json& from, foxglove_message& found) {
   }
 }
 
+void read_parameter_names(members& read, const json& from, foxglove_message& found) {
+  const json* const all = read.list(from, "parameterNames", max_foxglove_parameters);
+  if (all == nullptr) return;
+  for (const json& each : *all) {
+    if (!each.is_string() || each.get_ref<const std::string&>().size() > max_topic_bytes)
+      return read.fail("\"parameterNames\" are texts of at most " + std::to_string(max_topic_bytes) + " bytes");
+    found.names.push_back(each.get<std::string>());
+  }
+}
+
+void read_parameter_sets(members& read, const json& from, foxglove_message& found) {
+  const json* const all = read.list(from, "parameters", max_foxglove_sets);
+  if (all == nullptr) return;
+  for (const json& each : *all) {
+    foxglove_parameter_set set{.name = read.required_text(each, "name", max_topic_bytes)};
+    if (!read.good()) return;
+    const auto value = each.find("value");
+    if (value == each.end() || value->is_null())
+      return read.fail("parameter '" + set.name + "' belongs to its program: it cannot be removed");
+    if (read.text(each, "type", max_topic_bytes) == "byte_array")
+      return read.fail("no parameter has the type byte_array");
+    set.value = value->dump();
+    found.sets.push_back(std::move(set));
+  }
+}
+
 // Takes little-endian numbers from the front.
 class cursor {
  public:
@@ -178,6 +209,23 @@ class cursor {
   return foxglove_outcome::ok;
 }
 
+[[nodiscard]] foxglove_outcome read_call(cursor from, foxglove_message& found, std::string& problem) {
+  std::uint32_t encoding_size = 0;
+  if (!from.take(found.call.service) || !from.take(found.call.id) || !from.take(encoding_size) ||
+      from.rest().size() < encoding_size) {
+    problem = "a service call is cut off";
+    return foxglove_outcome::broken;
+  }
+  if (encoding_size > max_encoding_bytes) {
+    problem = "the encoding of a service call has at most " + std::to_string(max_encoding_bytes) + " bytes";
+    return foxglove_outcome::refused;
+  }
+  found.op = foxglove_op::call_service;
+  found.call.encoding = from.rest().substr(0, encoding_size);
+  found.data = std::as_bytes(std::span(from.rest().substr(encoding_size)));
+  return foxglove_outcome::ok;
+}
+
 }  // namespace
 
 bool is_binary_schema(std::string_view schema_encoding) noexcept {
@@ -203,6 +251,16 @@ foxglove_outcome read_foxglove_text(std::string_view text, foxglove_message& fou
     case foxglove_op::unsubscribe: read_ids(read, object, "subscriptionIds", found); break;
     case foxglove_op::advertise: read_channels(read, object, found); break;
     case foxglove_op::unadvertise: read_ids(read, object, "channelIds", found); break;
+    case foxglove_op::get_parameters:
+      found.request = read.text(object, "id", max_request_id_bytes);
+      read_parameter_names(read, object, found);
+      break;
+    case foxglove_op::set_parameters:
+      found.request = read.text(object, "id", max_request_id_bytes);
+      read_parameter_sets(read, object, found);
+      break;
+    case foxglove_op::subscribe_parameters:
+    case foxglove_op::unsubscribe_parameters: read_parameter_names(read, object, found); break;
     case foxglove_op::none: read.fail("this server does not know \"" + found.op_name + "\""); break;
     default: break;
   }
@@ -219,9 +277,10 @@ foxglove_outcome read_foxglove_binary(std::string_view bytes, foxglove_message& 
     return foxglove_outcome::broken;
   }
   found.op_name = "binary message " + std::to_string(op);
+  if (op == 2) return read_call(from, found, problem);
   if (op == 3) return read_playback(from, found, problem);
   if (op != 1) {
-    problem = op == 2 ? "this server has no services" : "this server does not know " + found.op_name;
+    problem = "this server does not know " + found.op_name;
     return foxglove_outcome::refused;
   }
   if (!from.take(found.channel)) {

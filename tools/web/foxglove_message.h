@@ -15,6 +15,8 @@ namespace orc::web {
 
 inline constexpr std::size_t max_foxglove_subscriptions = 1024;  // of a client
 inline constexpr std::size_t max_foxglove_client_channels = 64;  // the same
+inline constexpr std::size_t max_foxglove_parameters = 1024;     // that a message names
+inline constexpr std::size_t max_foxglove_sets = 64;             // parameters that a message sets
 inline constexpr std::size_t max_foxglove_message_bytes = std::size_t{1} << 20;
 
 enum class foxglove_op : std::uint8_t {
@@ -26,7 +28,12 @@ enum class foxglove_op : std::uint8_t {
   message,
   subscribe_graph,
   unsubscribe_graph,
-  playback
+  playback,
+  get_parameters,
+  set_parameters,
+  subscribe_parameters,
+  unsubscribe_parameters,
+  call_service
 };
 
 struct foxglove_subscription_request {
@@ -48,6 +55,17 @@ struct foxglove_playback_request {
   std::string id = {};
 };
 
+struct foxglove_parameter_set {
+  std::string name = {};
+  std::string value = {};  // JSON
+};
+
+struct foxglove_call {
+  std::uint32_t service = 0;
+  std::uint32_t id = 0;
+  std::string encoding = {};
+};
+
 struct foxglove_message {
   foxglove_op op = foxglove_op::none;
   std::string op_name = {};                                       // for people; at most 64 bytes
@@ -55,8 +73,12 @@ struct foxglove_message {
   std::vector<foxglove_client_channel> channels = {};             // advertise
   std::vector<std::uint32_t> ids = {};                            // unsubscribe, unadvertise
   std::uint32_t channel = 0;                                      // message
-  std::span<const std::byte> data = {};                           // message; of the text that was read
+  std::span<const std::byte> data = {};                           // message, call_service; of the text that was read
   foxglove_playback_request playback = {};                        // playback
+  foxglove_call call = {};                                        // call_service
+  std::vector<std::string> names = {};                            // of parameters, all but set_parameters; empty: all
+  std::vector<foxglove_parameter_set> sets = {};                  // set_parameters
+  std::optional<std::string> request = {};                        // the id of get_parameters and set_parameters
 };
 
 enum class foxglove_outcome : std::uint8_t {

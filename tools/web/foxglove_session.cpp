@@ -41,12 +41,15 @@ message_limits foxglove_session_maker::limits() const {
 foxglove_session::foxglove_session(const foxglove_sources& from, bool playback_control)
     : from_(from), controls_playback_(playback_control && from.recording != nullptr) {
   replies_.add(server_info_text({.publish = from_.publish != nullptr,
+                                 .parameters = from_.parameters != nullptr,
+                                 .services = from_.calls != nullptr,
                                  .graph = from_.graphs != nullptr,
                                  .recording = from_.recording,
                                  .playback_control = controls_playback_,
                                  .session = from_.session}));
   if (from_.recording != nullptr) playback_ = std::make_unique<foxglove_playback>(*from_.recording, controls_playback_);
   if (from_.publish != nullptr) publishing_.emplace(*from_.publish);
+  if (from_.calls != nullptr) services_ = std::make_unique<foxglove_services>(*from_.calls);
   from_.channels.open();
 }
 
@@ -94,7 +97,12 @@ void foxglove_session::obey(const foxglove_message& message) {
     case foxglove_op::message: return try_to(publishing_->send(message.channel, message.data));
     case foxglove_op::subscribe_graph: return set_graph(true);
     case foxglove_op::unsubscribe_graph: return set_graph(false);
+    case foxglove_op::call_service: return call_service(message);
     case foxglove_op::playback: return control(message.playback);
+    case foxglove_op::get_parameters:
+    case foxglove_op::set_parameters:
+    case foxglove_op::subscribe_parameters:
+    case foxglove_op::unsubscribe_parameters: return obey_parameters(message);
   }
 }
 
@@ -132,6 +140,34 @@ void foxglove_session::set_graph(bool on) {
     outbox_.forget(*graph_);
     graph_.reset();
   }
+}
+
+void foxglove_session::obey_parameters(const foxglove_message& message) {
+  if (from_.parameters == nullptr) return report(status_level::warning, "a recording has no parameters");
+  if (!parameters_)
+    parameters_ = std::make_unique<foxglove_parameters>(
+        *from_.parameters, from_.publish != nullptr,
+        [this](const std::string& problem) { report(status_level::error, problem); });
+  std::string problem;
+  if (message.op == foxglove_op::get_parameters)
+    problem = parameters_->get(message);
+  else if (message.op == foxglove_op::set_parameters)
+    problem = parameters_->set(message);
+  else if (message.op == foxglove_op::subscribe_parameters)
+    problem = parameters_->subscribe(message);
+  else
+    parameters_->unsubscribe(message);
+  if (!problem.empty()) report(status_level::error, problem);
+}
+
+void foxglove_session::call_service(const foxglove_message& message) {
+  const std::string problem = services_                    ? services_->call(message)
+                              : from_.recording != nullptr ? "a recording has no services"
+                                                           : "calling is off: start orc-web with --allow-publish";
+  // As report(): a client that does not read misses some.
+  if (problem.empty() || replies_.size() >= max_waiting_replies) return;
+  replies_.add(call_failure_text(message.call, problem));
+  outbox_.add(replies_);
 }
 
 void foxglove_session::control(const foxglove_playback_request& request) {
@@ -184,6 +220,8 @@ clock::time_point foxglove_session::refresh(clock::time_point now) {
   give_turn(outbox_, advertiser_, now, earliest);
   if (playback_) give_turn(outbox_, *playback_, now, earliest);
   if (graph_) give_turn(outbox_, *graph_, now, earliest);
+  if (services_) give_turn(outbox_, *services_, now, earliest);
+  if (parameters_) give_turn(outbox_, *parameters_, now, earliest);
   for (const auto& [id, each] : subscriptions_) give_turn(outbox_, *each, now, earliest);
   return earliest;
 }

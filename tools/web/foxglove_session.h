@@ -16,7 +16,9 @@
 #include "tools/web/foxglove_channels.h"
 #include "tools/web/foxglove_graph.h"
 #include "tools/web/foxglove_message.h"
+#include "tools/web/foxglove_parameters.h"
 #include "tools/web/foxglove_publishing.h"
+#include "tools/web/foxglove_services.h"
 #include "tools/web/foxglove_text.h"
 #include "tools/web/foxglove_things.h"
 #include "tools/web/outbox.h"
@@ -31,7 +33,9 @@ struct foxglove_sources {
   feed_source& feeds;
   channel_source& channels;
   connection_graphs* graphs = nullptr;                // null: a recording
-  publish_queue* publish = nullptr;                   // null: clients may not publish
+  publish_queue* publish = nullptr;                   // null: clients may not publish, nor set parameters
+  parameter_desk* parameters = nullptr;               // null: a recording
+  call_desk* calls = nullptr;                         // null: clients may not call services
   playback* recording = nullptr;                      // null: the running system
   std::vector<std::string> origins = {};              // pages of others that may connect
   std::string session = {};                           // see foxglove_server::session
@@ -53,6 +57,8 @@ class foxglove_session final : public client_session {
   void subscribe(const foxglove_subscription_request& wanted);
   void unsubscribe(std::uint32_t id);
   void set_graph(bool on);
+  void obey_parameters(const foxglove_message& message);
+  void call_service(const foxglove_message& message);
   void control(const foxglove_playback_request& request);
   void take_list();
   void end_subscriptions();
@@ -70,6 +76,8 @@ class foxglove_session final : public client_session {
   std::map<std::uint32_t, std::uint32_t> subscription_of_;  // by channel
   std::unique_ptr<foxglove_graph> graph_;
   std::unique_ptr<foxglove_playback> playback_;
+  std::unique_ptr<foxglove_services> services_;
+  std::unique_ptr<foxglove_parameters> parameters_;  // once the client has asked for one
   const bool controls_playback_;
   std::optional<foxglove_publishing> publishing_;
 };

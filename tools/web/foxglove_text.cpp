@@ -33,6 +33,9 @@ std::string server_info_text(const foxglove_server& server) {
     append_quoted(capabilities, name);
   };
   add(server.publish, "clientPublish");
+  add(server.parameters, "parameters");
+  add(server.parameters, "parametersSubscribe");
+  add(server.services, "services");
   add(server.graph, "connectionGraph");
   add(server.recording != nullptr, "time");
   add(server.playback_control, "rangedPlayback");

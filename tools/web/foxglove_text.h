@@ -14,6 +14,8 @@ namespace orc::web {
 
 struct foxglove_server {
   bool publish = false;                 // clients may publish
+  bool parameters = false;              // there are parameters
+  bool services = false;                // clients may call services
   bool graph = false;                   // there is a connection graph
   const playback* recording = nullptr;  // null: the running system
   bool playback_control = false;        // clients may control the recording

@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/stop_signal.h"
 #include "tools/web/broker_check.h"
+#include "tools/web/call_desk.h"
 #include "tools/web/foxglove_graph.h"
 #include "tools/web/foxglove_session.h"
 #include "tools/web/live_channels.h"
@@ -20,6 +21,7 @@
 #include "tools/web/live_system.h"
 #include "tools/web/options.h"
 #include "tools/web/page_session.h"
+#include "tools/web/parameter_desk.h"
 #include "tools/web/publish_desk.h"
 #include "tools/web/publish_queue.h"
 #include "tools/web/recorded_channels.h"
@@ -66,6 +68,8 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   web::live_system system(options.broker, options.all_topics);
   web::live_channels channels(options.broker, options.all_topics, ring);
   web::connection_graphs graphs(system);
+  web::parameter_desk parameters(options.broker, options.all_topics, ring);
+  web::call_desk calls(options.broker, options.all_topics, ring);
   std::optional<web::publish_queue> queue;
   std::optional<web::publish_desk> desk;
   if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
@@ -76,6 +80,8 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
                 .channels = channels,
                 .graphs = &graphs,
                 .publish = queue ? &*queue : nullptr,
+                .parameters = &parameters,
+                .calls = options.allow_publish ? &calls : nullptr,
                 .origins = options.origins,
                 .session = session_name(),
                 .note = note},

@@ -168,10 +168,12 @@ void add_topic(json_builder& to, const view::topic_figures& topic) {
   } else {
     to.null();
   }
-  to.name("shared_by");
-  to.begin('[');
-  for (const auto& each : topic.shared_by) add_publication(to, each);
-  to.end(']');
+  if (!topic.shared_by.empty()) {
+    to.name("shared_by");
+    to.begin('[');
+    for (const auto& each : topic.shared_by) add_publication(to, each);
+    to.end(']');
+  }
   add_transports(to, topic);
   to.member("rate", topic.rate_hz);
   to.member("bandwidth", topic.bytes_per_s);

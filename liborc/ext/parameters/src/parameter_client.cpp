@@ -101,4 +101,16 @@ std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_q
   return outcomes;
 }
 
+void parameter_client::ask(const parameter_question& question, std::chrono::nanoseconds timeout,
+                           std::function<void(parameter_outcome)> ended) {
+  if (!services_.contains(question.owner))
+    return ended({.name = question.name, .outcome = no_parameter(question.name)});
+  start(question, timeout)
+      .then([name = question.name, ended = std::move(ended)](const call_result<parameter_reply>& reply) {
+        parameter_outcome outcome{.name = name};
+        outcome.outcome = read_reply(reply, outcome.name, outcome.value);
+        ended(std::move(outcome));
+      });
+}
+
 }  // namespace orc::detail

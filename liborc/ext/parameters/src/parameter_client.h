@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,9 +19,9 @@ namespace orc::detail {
 
 // What to ask of one parameter.
 struct parameter_question {
-  std::string name;
-  std::string owner;                     // participant_state::id
-  std::optional<parameter_value> value;  // to set; nothing: only read
+  std::string name = {};
+  std::string owner = {};                     // participant_state::id
+  std::optional<parameter_value> value = {};  // to set; nothing: only read
 };
 
 [[nodiscard]] bool is_parameter(const topic_state& topic) noexcept;
@@ -36,6 +37,9 @@ class parameter_client {
   // One outcome per question, in their order. Waits at most `timeout` in all.
   [[nodiscard]] std::vector<parameter_outcome> ask(std::span<const parameter_question> questions,
                                                    std::chrono::nanoseconds timeout);
+  // Asks one question without waiting: calls `ended` once, from a thread of ORC or from this one.
+  void ask(const parameter_question& question, std::chrono::nanoseconds timeout,
+           std::function<void(parameter_outcome)> ended);
 
  private:
   [[nodiscard]] call_future<parameter_reply> start(const parameter_question& question,

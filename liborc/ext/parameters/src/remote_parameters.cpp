@@ -52,13 +52,21 @@ class schema_patience {
   return {errc::unknown_type, "the description of parameter " + topic.name + " cannot be read"};
 }
 
-[[nodiscard]] result exchange(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
-                              std::optional<parameter_value> wanted, parameter_value& value) {
+// Learns whom to ask about one parameter.
+[[nodiscard]] result prepare(detail::parameter_client& client, directory& in, std::string_view name,
+                             detail::parameter_question& question) {
   topic_state topic;
   if (result found = find(in, name, topic); !found) return found;
+  question.name = topic.name;
+  question.owner = topic.publication->participant.id;
+  return client.look_up(in);
+}
+
+[[nodiscard]] result exchange(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
+                              std::optional<parameter_value> wanted, parameter_value& value) {
   detail::parameter_client client(by);
-  if (result known = client.look_up(in); !known) return known;
-  const detail::parameter_question question{topic.name, topic.publication->participant.id, std::move(wanted)};
+  detail::parameter_question question{.value = std::move(wanted)};
+  if (result known = prepare(client, in, name, question); !known) return known;
   auto outcomes = client.ask({&question, 1}, timeout);
   if (outcomes.front().outcome) value = std::move(outcomes.front().value);
   return outcomes.front().outcome;
@@ -111,6 +119,15 @@ result get_parameters(participant& by, directory& in, const std::vector<paramete
 result set_parameter(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
                      parameter_value& value) {
   return exchange(by, in, name, timeout, value, value);
+}
+
+void start_set_parameter(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
+                         parameter_value value, std::function<void(parameter_outcome)> ended) {
+  detail::parameter_client client(by);
+  detail::parameter_question question{.value = std::move(value)};
+  if (result known = prepare(client, in, name, question); !known)
+    return ended({.name = std::string(name), .outcome = std::move(known)});
+  client.ask(question, timeout, std::move(ended));
 }
 
 }  // namespace orc

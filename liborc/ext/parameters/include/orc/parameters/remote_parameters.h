@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,13 @@ struct parameter_outcome {
 // - timed_out: the value may come into force later.
 [[nodiscard]] ORC_API result set_parameter(orc::participant& by, directory& in, std::string_view name,
                                            std::chrono::nanoseconds timeout, parameter_value& value);
+
+// Sets a parameter as set_parameter does, without waiting for its program: waits for the broker only. Calls `ended`
+// once, with what set_parameter would return, from a thread of ORC or from this one. It must not throw, and must not
+// destroy the participant.
+ORC_API void start_set_parameter(orc::participant& by, directory& in, std::string_view name,
+                                 std::chrono::nanoseconds timeout, parameter_value value,
+                                 std::function<void(parameter_outcome)> ended);
 
 // Returns the values of all parameters that match `pattern`, in the order of their names, as TOML: see
 // liborc/doc/guide/parameters.md. Leaves out parameters that are read-only. `outcomes` has one entry per parameter;
