@@ -216,9 +216,8 @@ TEST_CASE("calls: the error says when a server can be reached and cannot reach b
   auto over_tcp = address_broker.options("server");
   over_tcp.transports = {orc::transport::tcp};
   orc::participant server(over_tcp);
-  const auto service = server.serve(service_name, [](std::span<const std::byte>, orc::call_context&) {
-    return std::vector<std::byte>();
-  });
+  const auto service = server.serve(
+      service_name, [](std::span<const std::byte>, orc::call_context&) { return std::vector<std::byte>(); });
   orc::participant client(address_broker.options("client"));  // its topics are not offered over tcp
   std::string text;
   CHECK(wait_until([&] {

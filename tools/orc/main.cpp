@@ -27,11 +27,10 @@ namespace {
 
 // Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
 using add_command = void (*)(CLI::App&, int& exit_code);
-constexpr add_command commands[] = {orc::cli::add_top,     orc::cli::add_web,   orc::cli::add_topic,
-                                    orc::cli::add_service, orc::cli::add_param, orc::cli::add_type,
-                                    orc::cli::add_record,  orc::cli::add_play,  orc::cli::add_replay,
-                                    orc::cli::add_log,     orc::cli::add_bench, orc::cli::add_host,
-                                    orc::cli::add_doctor};
+constexpr add_command commands[] = {
+    orc::cli::add_top,   orc::cli::add_web,    orc::cli::add_topic, orc::cli::add_service, orc::cli::add_param,
+    orc::cli::add_type,  orc::cli::add_record, orc::cli::add_play,  orc::cli::add_replay,  orc::cli::add_log,
+    orc::cli::add_bench, orc::cli::add_host,   orc::cli::add_doctor};
 
 }  // namespace
 

@@ -128,11 +128,9 @@ std::optional<call_message> read_message(std::span<const std::byte> bytes) noexc
   std::memcpy(&read, bytes.data(), sizeof read);
   if (!is_known(read.kind) || read.version != call_version || read.flags != 0 || read.reserved != 0)
     return std::nullopt;
-  return call_message{{.kind = read.kind,
-                       .id = little(read.id),
-                       .remaining_ns = little(read.remaining_ns),
-                       .type = little(read.type)},
-                      bytes.subspan(call_header_size)};
+  return call_message{
+      {.kind = read.kind, .id = little(read.id), .remaining_ns = little(read.remaining_ns), .type = little(read.type)},
+      bytes.subspan(call_header_size)};
 }
 
 std::vector<std::byte> encode(const call_types& types) {

@@ -129,12 +129,12 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many
 
-  bool reading_ = false;                                       // a thread is in receive()
-  std::list<call_state*> waiters_;                             // threads that wait for the reader
-  std::size_t attended_ = 0;                                   // calls whose replies the thread receives
-  unsigned wait_for_service_ = 0;                              // threads in wait_accepted
-  wakeup progress_;                                            // of these
-  open_calls<call_state> open_;                                // sent
+  bool reading_ = false;            // a thread is in receive()
+  std::list<call_state*> waiters_;  // threads that wait for the reader
+  std::size_t attended_ = 0;        // calls whose replies the thread receives
+  unsigned wait_for_service_ = 0;   // threads in wait_accepted
+  wakeup progress_;                 // of these
+  open_calls<call_state> open_;     // sent
   std::list<std::shared_ptr<call_state>> unsent_;
   std::deque<std::shared_ptr<call_state>> callbacks_;  // ended, to be called
   std::shared_ptr<int> held_ = std::make_shared<int>(0);
