@@ -185,10 +185,9 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner {
     const auto& counted = service_.counted();
     const auto& map = service_.map();
     const std::lock_guard lock(mutex_);
-    statistics_ = {statistics_.passes + 1,  counted.messages,  counted.rejected,
-                   counted.events,          counted.unsent,    counted.takeovers,
-                   map.participant_count(), map.topic_count(), map.subscription_count(),
-                   service_.peers_up()};
+    statistics_ = {statistics_.passes + 1,   counted.messages,   counted.rejected,        counted.events,
+                   counted.unsent,           counted.takeovers,  map.participant_count(), map.topic_count(),
+                   map.subscription_count(), service_.peers_up()};
   }
 
   const std::chrono::milliseconds period_;

@@ -25,7 +25,7 @@ struct broker_config {
   std::vector<std::string> allow_endpoints;  // ranges of addresses
   std::vector<std::string> peers;            // brokers of other hosts
   std::size_t peer_lease_s = 60;
-  std::string host_name;                     // empty: gethostname(2)
+  std::string host_name;  // empty: gethostname(2)
   std::vector<address_range> allowed_endpoints;
 };
 

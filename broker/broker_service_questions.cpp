@@ -34,8 +34,7 @@ void broker_service::handle(routing from, std::uint64_t request, wire::watch& wh
   if (wait.count() == 0 || page.more || has_news(page)) {
     all.remove(from);
     reply(from, request, std::move(page));
-  } else if (auto waits = all.add({from, request, connections_.at(from).client, std::move(what), now + wait});
-             !waits) {
+  } else if (auto waits = all.add({from, request, connections_.at(from).client, std::move(what), now + wait}); !waits) {
     reply(from, request, std::move(waits).error());
   }
 }

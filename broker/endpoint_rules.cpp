@@ -116,7 +116,8 @@ bool is_reachable(const wire::endpoint& which, bool same_host) {
   }
   if (which.transport != wire::transport::multicast) return false;
   const auto url = wire::multicast_url::parse(rest);
-  return url && url->group.is_multicast() && (same_host || url->ttl > 0) && (!url->from || is_usual(url->from->address));
+  return url && url->group.is_multicast() && (same_host || url->ttl > 0) &&
+         (!url->from || is_usual(url->from->address));
 }
 
 result endpoint_rules::check_peer(const std::vector<wire::endpoint>& endpoints, bool same_host) {

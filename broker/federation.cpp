@@ -246,8 +246,8 @@ void federation::held_up(time now) {
 }
 
 std::size_t federation::peers_up() const noexcept {
-  return static_cast<std::size_t>(std::count_if(
-      peers_.begin(), peers_.end(), [](const auto& each) { return each.state == wire::peer_state::up; }));
+  return static_cast<std::size_t>(
+      std::count_if(peers_.begin(), peers_.end(), [](const auto& each) { return each.state == wire::peer_state::up; }));
 }
 
 wire::peer_list federation::list(time now) const {

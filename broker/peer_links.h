@@ -24,7 +24,7 @@ class peer_links {
   using clock = std::chrono::steady_clock;
   using key = std::size_t;  // the place of a peer in the list
 
-  static constexpr std::chrono::milliseconds pause{500};    // between two attempts
+  static constexpr std::chrono::milliseconds pause{500};       // between two attempts
   static constexpr std::chrono::milliseconds patience{1'000};  // for a connection to be ready
 
   // turn() calls it; peer_ready() and peer_received() may call send() and close().

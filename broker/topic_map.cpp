@@ -26,7 +26,12 @@ std::size_t text_bytes_of(const wire::register_topic& what) {
 
 // Numbers of participants start at random, so that an id of an earlier broker is not mistaken for one of this broker.
 topic_map::topic_map(duration lease, topic_map_limits limits)
-    : lease_(lease), limits_(limits), types_(lease), changes_(limits.gone), exports_(limits.gone), last_number_(wire::id::random().hi >> 1) {}
+    : lease_(lease),
+      limits_(limits),
+      types_(lease),
+      changes_(limits.gone),
+      exports_(limits.gone),
+      last_number_(wire::id::random().hi >> 1) {}
 
 topic_map::~topic_map() {
   while (leaving_) leaving_ = std::move(leaving_->next);  // a loop, because recursion might be too deep
@@ -62,8 +67,8 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     return in_topic(what.topic, checked.error());
 
   // Does all allocations first.
-  publication fresh{what.publication, self, what.endpoints, nullptr, what.keep_last, what.shared, text_bytes, now,
-                    {}, {}, 0};
+  publication fresh{
+      what.publication, self, what.endpoints, nullptr, what.keep_last, what.shared, text_bytes, now, {}, {}, 0};
   if (at == topics_.end()) at = entry(what.topic, *self);
   if (!at->second.exported) {
     try {
@@ -81,8 +86,8 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   publication& slot = *place->slot;
   const bool same = before == &slot;
   // A type that only this publication uses keeps its entry, because it was claimed before it is released.
-  const bool moved = !same || before->shared != what.shared || before->endpoints != what.endpoints ||
-                     before->type != fresh.type;
+  const bool moved =
+      !same || before->shared != what.shared || before->endpoints != what.endpoints || before->type != fresh.type;
   const bool differs = moved || before->keep_last != fresh.keep_last;
   if (same) {
     fresh.counters = std::move(slot.counters);
@@ -314,7 +319,7 @@ bool topic_map::linked(const topic& to, const participant& who) {
 }
 
 const topic_map::publication* topic_map::obstacle(const topic& of, const participant& self,
-                                                 const wire::register_topic& what) {
+                                                  const wire::register_topic& what) {
   const auto* const first = leader(of);
   for (const auto& [id, each] : of.publishers) {
     if (each.holder == &self || !is_live(each) || (what.shared && each.shared)) continue;

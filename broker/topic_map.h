@@ -171,8 +171,8 @@ class topic_map {
   };
   struct imported {
     std::vector<displaced> lost;
-    std::vector<std::string> contested;   // for the log: publications of the peer that an older one keeps hidden
-    std::vector<std::uint64_t> lacking;   // hashes of types without a schema here
+    std::vector<std::string> contested;  // for the log: publications of the peer that an older one keeps hidden
+    std::vector<std::uint64_t> lacking;  // hashes of types without a schema here
   };
   // Takes the publications of one topic that a peer broker reports in place of those that it reported before. The older
   // one of two publications that exclude each other wins: by age, or by id when their ages are within `too_close`.

@@ -144,8 +144,8 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
                                                       bool shared, imported& into, time now) {
   if (const auto known = self.publications.find(info.publication);
       known != self.publications.end() && known->second->first != name) {
-    return wire::error{wire::error_code::bad_request, "one publication id for topic \"" + name + "\" and \"" +
-                                                          known->second->first + "\""};
+    return wire::error{wire::error_code::bad_request,
+                       "one publication id for topic \"" + name + "\" and \"" + known->second->first + "\""};
   }
   const publication* before = nullptr;
   if (at == topics_.end()) {
@@ -163,8 +163,9 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   if (auto checked = check_type(type, self, text_bytes, before == nullptr ? 0 : before->text_bytes); !checked)
     return in_topic(name, std::move(checked).error());
   const auto age = std::min<std::uint64_t>(info.age_ms, std::chrono::milliseconds(oldest).count());
-  publication fresh{info.publication, &self, std::move(info.endpoints), nullptr, info.keep_last, shared, text_bytes,
-                    now - duration(age), {}, {}, self.report};
+  publication fresh{info.publication, &self,      std::move(info.endpoints), nullptr, info.keep_last,
+                    shared,           text_bytes, now - duration(age),       {},      {},
+                    self.report};
   fresh.from = std::make_unique<origin>(
       origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
   const bool made = at == topics_.end();

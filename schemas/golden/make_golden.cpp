@@ -27,6 +27,7 @@ class object {
   object& add(const char* key, const id& value) { return raw(key, quoted(value.hex())); }
   object& add(const char* key, transport value) { return raw(key, quoted(std::string(name_of(value)))); }
   object& add(const char* key, error_code value) { return raw(key, std::to_string(static_cast<unsigned>(value))); }
+  object& add(const char* key, peer_state value) { return raw(key, std::to_string(static_cast<unsigned>(value))); }
   object& add(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
   template <std::integral Number>
   object& add(const char* key, Number value) {
@@ -67,6 +68,7 @@ class object {
   static std::string json(const subscription_info& s);
   static std::string json(const topic_state& s);
   static std::string json(const participant_info& p);
+  static std::string json(const peer_info& p);
   static std::string json(const std::string& text) { return quoted(text); }
   friend std::string fields(const topic_state& s);
 
@@ -113,6 +115,20 @@ std::string object::json(const publication_info& p) {
       .add("counters", p.counters)
       .add("received_ago_ms", p.received_ago_ms)
       .add("keep_last", p.keep_last)
+      .add("host_name", p.host_name)
+      .add("stale", p.stale)
+      .add("age_ms", p.age_ms)
+      .text();
+}
+
+std::string object::json(const peer_info& p) {
+  return object()
+      .add("endpoint", p.endpoint)
+      .add("host_name", p.host_name)
+      .add("state", p.state)
+      .add("topics", p.topics)
+      .add("silent_ms", p.silent_ms)
+      .add("reason", p.reason)
       .text();
 }
 
@@ -213,6 +229,7 @@ std::string fields(const watch& m) {
       .add("snapshot", m.position.snapshot)
       .add("until", m.position.until)
       .add("wait_ms", m.wait_ms)
+      .add("own", m.own)
       .text();
 }
 std::string fields(const changes& m) {
@@ -224,7 +241,11 @@ std::string fields(const changes& m) {
       .add("more", m.more)
       .add("topics", m.topics)
       .add("participants", m.participants)
+      .add("host_name", m.host_name)
       .text();
+}
+std::string fields(const peer_list& m) {
+  return object().add("host_name", m.host_name).add("topics", m.topics).add("peers", m.peers).text();
 }
 std::string fields(const error& m) { return object().add("code", m.code).add("text", m.text).text(); }
 std::string fields(const topic_list& m) {
@@ -259,7 +280,7 @@ std::string fields(const Empty&) {
 constexpr const char* kinds[] = {
     "Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic", "Heartbeat", "Goodbye",
     "Alive",     "ListTopics",    "DescribeTopic",   "Welcome",      "Ack",          "Error",     "TopicState",
-    "TopicList", "Probe",         "Watch",           "Changes",      "SchemaPart",   "GetSchema", "TypeMismatch"};
+    "TopicList", "Probe",         "Watch",           "Changes",      "SchemaPart",   "GetSchema", "TypeMismatch", "ListPeers", "PeerList"};
 
 }  // namespace
 

@@ -66,6 +66,10 @@ inline std::vector<vector> messages() {
   auto pushed = publication();
   pushed.counters.reset();
   pushed.received_ago_ms = 0;
+  auto exported = pushed;
+  exported.host_name = "arm";
+  exported.stale = true;
+  exported.age_ms = 61'000;
   return {
       {"hello", {1, hello{identity(1), "robot_node", host, 4711, 123'456, "liborc 0.1.0", secret()}}},
       {"hello_minimal", {2, hello{identity(1), "", host, 0, 0, ""}}},
@@ -116,6 +120,15 @@ inline std::vector<vector> messages() {
       {"type_mismatch_pushed",
        {0, type_mismatch{"robot/position", identity(5), "field `q` is float32 at publisher `arm (4711)`, float64 here",
                          "viewer", 4712, identity(2)}}},
+      {"watch_own", {19, watch{{"**"}, false, {0xfedcba9876543210, 17, 44}, 1'000, true}}},
+      {"changes_own",
+       {19, changes{{0xfedcba9876543210, 17, 45}, false, false, {{"robot/position", exported, {}, 0}}, {}, "arm"}}},
+      {"list_peers", {20, list_peers{}}},
+      {"peer_list",
+       {20, peer_list{"base",
+                      3,
+                      {{"tcp://arm:5570", "arm", peer_state::up, 200, 640, {}},
+                       {"tcp://192.0.2.7:5570", {}, peer_state::connecting, 0, 0, "no answer"}}}}},
   };
 }
 

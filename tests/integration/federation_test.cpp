@@ -18,13 +18,18 @@ namespace {
 class federated_brokers {
  public:
   explicit federated_brokers(std::size_t count, std::string lease_s = "60") : lease_s_(std::move(lease_s)) {
-    for (std::size_t n = 0; n < count; ++n)
-      endpoints_.push_back("tcp://127.0.0.1:" + std::to_string(free_tcp_port()));
+    for (std::size_t n = 0; n < count; ++n) endpoints_.push_back("tcp://127.0.0.1:" + std::to_string(free_tcp_port()));
     running_.resize(count);
   }
   void start(std::size_t which) {
-    std::vector<std::string> command = {program("orc-broker"),  "--listen",      endpoints_[which], "--log-level",
-                                        "error",                "--peer-lease",  lease_s_,          "--host-name",
+    std::vector<std::string> command = {program("orc-broker"),
+                                        "--listen",
+                                        endpoints_[which],
+                                        "--log-level",
+                                        "error",
+                                        "--peer-lease",
+                                        lease_s_,
+                                        "--host-name",
                                         "host" + std::to_string(which)};
     for (const auto& each : endpoints_) command.insert(command.end(), {"--peer", each});
     running_[which].emplace(std::move(command), std::vector<std::string>{}, child_process::errors::pass_through);
@@ -104,8 +109,8 @@ TEST_CASE("federation: a participant that requested a topic hears when it comes 
   federated_brokers hosts(2);
   hosts.start_all();
   publisher reader(hosts.endpoint(0));
-  REQUIRE(std::holds_alternative<wire::topic_state>(
-      reader.client.ask(wire::request_topic{"pose", wire::id::random()})));
+  REQUIRE(
+      std::holds_alternative<wire::topic_state>(reader.client.ask(wire::request_topic{"pose", wire::id::random()})));
   publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   auto event = reader.client.next_event();

@@ -163,8 +163,7 @@ TEST_CASE("peers in the map: a full report removes what it does not have, and le
   f.join("reader", 1);
   f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
   f.map.begin_report(other);
-  for (std::uint64_t n = 0; n < 1'000; ++n)
-    imported(f, exclusive("t" + std::to_string(n), publication(1'000 + n, 1s)));
+  for (std::uint64_t n = 0; n < 1'000; ++n) imported(f, exclusive("t" + std::to_string(n), publication(1'000 + n, 1s)));
   f.map.end_report(other);
   f.clean_up();
   CHECK(f.map.topic_count() == 1'000);

@@ -220,9 +220,9 @@ struct publication_info {
   std::optional<publication_counters> counters;
   std::uint32_t received_ago_ms = 0;
   bool keep_last = true;
-  std::string host_name = {};    // of a peer broker's host; empty: this broker's own
-  bool stale = false;            // the peer broker does not answer
-  std::uint64_t age_ms = 0;      // to a peer broker
+  std::string host_name = {};  // of a peer broker's host; empty: this broker's own
+  bool stale = false;          // the peer broker does not answer
+  std::uint64_t age_ms = 0;    // to a peer broker
   bool operator==(const publication_info&) const = default;
 };
 struct subscription_info {

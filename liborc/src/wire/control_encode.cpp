@@ -221,8 +221,7 @@ class writer {
 
   Offset<fb::Watch> put(const watch& from) {
     const auto& [epoch, snapshot, until] = from.position;
-    return fb::CreateWatch(out_, all(from.topics), from.participants, epoch, snapshot, until, from.wait_ms,
-                           from.own);
+    return fb::CreateWatch(out_, all(from.topics), from.participants, epoch, snapshot, until, from.wait_ms, from.own);
   }
 
   Offset<fb::Participant> put(const participant_info& from) {

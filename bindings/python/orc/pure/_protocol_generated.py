@@ -27,6 +27,14 @@ class ErrorCode(object):
     unknown_schema = 8
 
 
+class PeerState(object):
+    connecting = 0
+    up = 1
+    stale = 2
+    lost = 3
+    refused = 4
+
+
 class Body(object):
     NONE = 0
     Hello = 1
@@ -50,6 +58,8 @@ class Body(object):
     SchemaPart = 19
     GetSchema = 20
     TypeMismatch = 21
+    ListPeers = 22
+    PeerList = 23
 
 
 class Id(object):
@@ -1220,7 +1230,14 @@ class Watch(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def WatchStart(builder): builder.StartObject(6)
+    # Watch
+    def Own(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+def WatchStart(builder): builder.StartObject(7)
 def WatchAddTopics(builder, topics): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topics), 0)
 def WatchStartTopicsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def WatchAddParticipants(builder, participants): builder.PrependBoolSlot(1, participants, 0)
@@ -1228,7 +1245,34 @@ def WatchAddEpoch(builder, epoch): builder.PrependUint64Slot(2, epoch, 0)
 def WatchAddSnapshot(builder, snapshot): builder.PrependUint64Slot(3, snapshot, 0)
 def WatchAddUntil(builder, until): builder.PrependUint64Slot(4, until, 0)
 def WatchAddWaitMs(builder, waitMs): builder.PrependUint32Slot(5, waitMs, 0)
+def WatchAddOwn(builder, own): builder.PrependBoolSlot(6, own, 0)
 def WatchEnd(builder): return builder.EndObject()
+
+
+class ListPeers(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = ListPeers()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsListPeers(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ListPeersBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # ListPeers
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+def ListPeersStart(builder): builder.StartObject(0)
+def ListPeersEnd(builder): return builder.EndObject()
 
 
 class Welcome(object):
@@ -1486,7 +1530,28 @@ class Publication(object):
             return obj
         return None
 
-def PublicationStart(builder): builder.StartObject(11)
+    # Publication
+    def HostName(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Publication
+    def Stale(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Publication
+    def AgeMs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+def PublicationStart(builder): builder.StartObject(14)
 def PublicationAddPublication(builder, publication): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def PublicationAddParticipant(builder, participant): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(participant), 0)
 def PublicationAddParticipantName(builder, participantName): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(participantName), 0)
@@ -1498,6 +1563,9 @@ def PublicationAddCounters(builder, counters): builder.PrependUOffsetTRelativeSl
 def PublicationAddReceivedAgoMs(builder, receivedAgoMs): builder.PrependUint32Slot(8, receivedAgoMs, 0)
 def PublicationAddKeepLast(builder, keepLast): builder.PrependBoolSlot(9, keepLast, 1)
 def PublicationAddType(builder, type): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(type), 0)
+def PublicationAddHostName(builder, hostName): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(hostName), 0)
+def PublicationAddStale(builder, stale): builder.PrependBoolSlot(12, stale, 0)
+def PublicationAddAgeMs(builder, ageMs): builder.PrependUint64Slot(13, ageMs, 0)
 def PublicationEnd(builder): return builder.EndObject()
 
 
@@ -2014,7 +2082,14 @@ class Changes(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
         return o == 0
 
-def ChangesStart(builder): builder.StartObject(7)
+    # Changes
+    def HostName(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+def ChangesStart(builder): builder.StartObject(8)
 def ChangesAddEpoch(builder, epoch): builder.PrependUint64Slot(0, epoch, 0)
 def ChangesAddSnapshot(builder, snapshot): builder.PrependUint64Slot(1, snapshot, 0)
 def ChangesAddUntil(builder, until): builder.PrependUint64Slot(2, until, 0)
@@ -2024,7 +2099,150 @@ def ChangesAddTopics(builder, topics): builder.PrependUOffsetTRelativeSlot(5, fl
 def ChangesStartTopicsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def ChangesAddParticipants(builder, participants): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(participants), 0)
 def ChangesStartParticipantsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ChangesAddHostName(builder, hostName): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(hostName), 0)
 def ChangesEnd(builder): return builder.EndObject()
+
+
+class Peer(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Peer()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsPeer(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def PeerBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # Peer
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Peer
+    def Endpoint(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Peer
+    def HostName(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # Peer
+    def State(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint8Flags, o + self._tab.Pos)
+        return 0
+
+    # Peer
+    def Topics(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Peer
+    def SilentMs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Peer
+    def Reason(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+def PeerStart(builder): builder.StartObject(6)
+def PeerAddEndpoint(builder, endpoint): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(endpoint), 0)
+def PeerAddHostName(builder, hostName): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(hostName), 0)
+def PeerAddState(builder, state): builder.PrependUint8Slot(2, state, 0)
+def PeerAddTopics(builder, topics): builder.PrependUint32Slot(3, topics, 0)
+def PeerAddSilentMs(builder, silentMs): builder.PrependUint32Slot(4, silentMs, 0)
+def PeerAddReason(builder, reason): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(reason), 0)
+def PeerEnd(builder): return builder.EndObject()
+
+
+class PeerList(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = PeerList()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsPeerList(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def PeerListBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # PeerList
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # PeerList
+    def HostName(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.String(o + self._tab.Pos)
+        return None
+
+    # PeerList
+    def Topics(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # PeerList
+    def Peers(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Peer()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # PeerList
+    def PeersLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # PeerList
+    def PeersIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        return o == 0
+
+def PeerListStart(builder): builder.StartObject(3)
+def PeerListAddHostName(builder, hostName): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(hostName), 0)
+def PeerListAddTopics(builder, topics): builder.PrependUint32Slot(1, topics, 0)
+def PeerListAddPeers(builder, peers): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(peers), 0)
+def PeerListStartPeersVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PeerListEnd(builder): return builder.EndObject()
 
 
 class Probe(object):

@@ -154,6 +154,9 @@ class Publication:
     counters: Optional[PublicationCounters]
     received_ago_ms: int
     keep_last: bool = True
+    host_name: str = ""  # of a peer broker's host; empty: of the broker's own participant
+    stale: bool = False  # the peer broker does not answer
+    age_ms: int = 0  # to a peer broker
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,7 @@ class Watch:
     snapshot: int = 0
     until: int = 0
     wait_ms: int = 0
+    own: bool = False  # of a peer broker
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,7 @@ class Changes:
     more: bool
     topics: List[TopicState]
     participants: List[Participant]
+    host_name: str = ""  # to a peer broker
 
 
 @dataclass(frozen=True)
@@ -252,6 +257,28 @@ class TypeMismatch:
     publication: Id = NOBODY  # of a shared topic: whose type it is
 
 
+@dataclass(frozen=True)
+class ListPeers:
+    pass
+
+
+@dataclass(frozen=True)
+class Peer:
+    endpoint: str
+    host_name: str = ""
+    state: int = 0
+    topics: int = 0
+    silent_ms: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PeerList:
+    host_name: str
+    topics: int
+    peers: List[Peer]
+
+
 Body = Union[
     Hello,
     RegisterTopic,
@@ -274,6 +301,8 @@ Body = Union[
     SchemaPart,
     GetSchema,
     TypeMismatch,
+    ListPeers,
+    PeerList,
 ]
 
 

@@ -25,6 +25,7 @@ MAX_ENDPOINTS = 16
 MAX_TOPICS = 512
 MAX_PATTERNS = 16
 MAX_PUBLISHERS = 64
+MAX_PEERS = 64
 _IDENTIFIER = b"ORC1"
 
 
@@ -81,9 +82,10 @@ _TABLES: Dict[str, List[_Field]] = {
         messages.Publication,
         messages.Subscription,
         messages.Participant,
+        messages.Peer,
     )
 }
-_REQUIRED = {"topic", "address", "host", "text"}
+_REQUIRED = {"topic", "address", "host", "text", "endpoint"}
 _HOST_OPTIONAL = {"Publication", "Subscription", "Participant"}
 _ID_OPTIONAL = {("Hello", "secret"), ("DescribeTopic", "after"), ("TypeMismatch", "publication")}
 
@@ -208,7 +210,12 @@ class _Decoder:
             return None if inner is None else self._message(field.table, inner)
         if field.kind == "tables":
             count = getattr(table, field.pascal + "Length")()
-            limits = {"Endpoint": MAX_ENDPOINTS, "TopicState": MAX_TOPICS, "Publication": MAX_PUBLISHERS}
+            limits = {
+                "Endpoint": MAX_ENDPOINTS,
+                "TopicState": MAX_TOPICS,
+                "Publication": MAX_PUBLISHERS,
+                "Peer": MAX_PEERS,
+            }
             if count > min(self._tables_left, limits.get(field.table, self._tables_left)):
                 raise Malformed(f"{count} of {field.name}")
             return [self._message(field.table, read(index)) for index in range(count)]
@@ -218,6 +225,8 @@ class _Decoder:
     def _number(kind: str, name: str, value: Any) -> Any:
         if name == "transport" and not (0 if kind == "SubscriptionCounters" else 1) <= value <= 5:
             raise Malformed(f"transport {value}")
+        if name == "state" and not 0 <= value <= 4:
+            raise Malformed(f"state {value}")
         if name == "code" and not 0 <= value <= 8:
             raise Malformed(f"error code {value}")
         if name == "schema_size" and value > MAX_SCHEMA_BYTES:
