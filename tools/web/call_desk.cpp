@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "tools/web/own_participant.h"
 #include "tools/web/start_thread.h"
 
 namespace orc::web {
@@ -19,14 +20,6 @@ constexpr auto longest_wait = 500ms;
 constexpr int calls_per_turn = 16;  // then replies have their turn
 constexpr auto feedback_pause = 20ms;
 constexpr std::size_t max_error_bytes = 4096;
-
-[[nodiscard]] participant_options options_of(const std::string& broker) {
-  participant_options options;
-  options.broker = broker;
-  options.name = "orc-web calls";
-  options.broker_timeout_ms = 0;  // calls have a deadline
-  return options;
-}
 
 }  // namespace
 
@@ -102,7 +95,7 @@ void call_desk::run() {
 
 // Returns when no client has been there for a while.
 void call_desk::follow() {
-  participant by(options_of(broker_));
+  participant by(own_participant(broker_, "orc-web calls"));
   directory from({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = attendance_.stop_fd()});
   service_follower services(from, all_);
   while (attendance_.goes_on(clock::now())) {

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/web/own_participant.h"
 #include "tools/web/start_thread.h"
-#include "wire/name_space.h"
 
 namespace orc::web {
 
@@ -22,15 +22,6 @@ constexpr auto message_pause = 16ms;
 constexpr auto look_pause = 200ms;  // at links and types
 constexpr std::uint64_t bell_number = 0;
 
-[[nodiscard]] participant_options options_of(const std::string& broker) {
-  participant_options options;
-  options.broker = broker;
-  options.name = "orc-web";
-  options.name_space = wire::no_name_space;
-  options.broker_timeout_ms = 0;  // requests wait for no broker
-  return options;
-}
-
 [[nodiscard]] reception reception_for(const std::array<std::size_t, interests>& uses) {
   const auto used = [&](interest what) { return uses[static_cast<std::size_t>(what)] != 0; };
   reception how{used(interest::plots), sample_pause};
@@ -42,7 +33,10 @@ constexpr std::uint64_t bell_number = 0;
 }  // namespace
 
 live_source::live_source(const std::string& broker, std::function<void()> news)
-    : news_(std::move(news)), participant_(options_of(broker)), types_(broker), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    : news_(std::move(news)),
+      participant_(own_participant(broker, "orc-web")),
+      types_(broker),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   epoll_event bell{};
   bell.events = EPOLLIN;
   bell.data.u64 = bell_number;

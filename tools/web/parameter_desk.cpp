@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tools/web/own_participant.h"
 #include "tools/web/start_thread.h"
 
 namespace orc::web {
@@ -13,14 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr int answer_patience_ms = 500;  // for one answer of the broker
 constexpr auto set_patience = 5s;        // for the program that has the parameter
-
-[[nodiscard]] participant_options options_of(const std::string& broker) {
-  participant_options options;
-  options.broker = broker;
-  options.name = "orc-web parameters";
-  options.broker_timeout_ms = 0;  // requests wait for no broker
-  return options;
-}
 
 }  // namespace
 
@@ -105,7 +98,7 @@ void parameter_desk::run() {
 
 // Returns when no client has been there for a while.
 void parameter_desk::follow() {
-  participant by(options_of(broker_));
+  participant by(own_participant(broker_, "orc-web parameters"));
   directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = attendance_.stop_fd()});
   parameter_follower follower(by, from, all_, max_parameters);
   while (attendance_.goes_on(clock::now())) {
