@@ -14,7 +14,7 @@ that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax
 mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
 comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
 Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again, in no clone, until
-it changes or a header of ours that it includes: ~/.cache/orc-lint remembers it for a month.
+it changes or a header of its component that it includes itself: ~/.cache/orc-lint remembers it for a month.
 TEXT
 }
 
@@ -40,8 +40,7 @@ check_includes() {
   "$(python_of_system)" tools/dev.d/includes.py "$ORC_ROOT"
 }
 
-# The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash of
-# everything of ours that it includes.
+# The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash.
 check_tidy() {
   local tidy_tool compiler work=$ORC_ROOT/build/lint clean=${XDG_CACHE_HOME:-$HOME/.cache}/orc-lint
   tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1

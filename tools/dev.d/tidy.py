@@ -7,8 +7,8 @@ goes to the next such file, at last alone.
 
 usage: tidy.py WORK CLEAN TOOL COMPILER JOBS < FILES
 Each file of FILES that WORK/compile_commands.json compiles; what was found clean is remembered in the folder CLEAN by a
-hash of the file, its options, our headers that it includes, and WORK/inputs, which holds the settings. Clones share
-CLEAN.
+hash of the file, its options, the headers of its component that it includes, and WORK/inputs, which has the settings.
+Clones share CLEAN.
 """
 
 import collections
@@ -72,26 +72,30 @@ class checker:
             self.read[path] = (hashlib.sha256(text).digest(), [name.decode() for name in INCLUDE.findall(text)])
         return self.read[path]
 
+    def component(self, path):
+        parts = os.path.relpath(path, self.root).split(os.sep)
+        return parts[:2] if parts[0] == "tools" else parts[:1]
+
     def seen_by(self, file, options):
-        """The file and those of our headers that it includes, whatever the preprocessor leaves out."""
+        """The file, and the headers of its own component that it includes itself.
+
+        Others' headers are checked with their own files: a change of one that all include does not call for all.
+        """
         folders = [folder for folder in include_folders(options) if folder.startswith(self.root)]
         seen = {file}
-        waiting = [file]
-        while waiting:
-            path = waiting.pop()
-            for name in self.contents(path)[1]:
-                for folder in (os.path.dirname(path), *folders):
-                    found = os.path.normpath(os.path.join(folder, name))
-                    if found.startswith(self.root) and os.path.isfile(found):
-                        if found not in seen:
-                            seen.add(found)
-                            waiting.append(found)
-                        break
+        for name in self.contents(file)[1]:
+            for folder in (os.path.dirname(file), *folders):
+                found = os.path.normpath(os.path.join(folder, name))
+                if found.startswith(self.root) and os.path.isfile(found):
+                    if self.component(found) == self.component(file):
+                        seen.add(found)
+                    break
         return sorted(seen)
 
     def stamp(self, file, options):
         state = self.inputs.copy()
-        state.update("\n".join(options).replace(self.root, ".").encode())
+        # CMake orders them in another way when it runs again
+        state.update("\n".join(sorted(options)).replace(self.root, ".").encode())
         for path in self.seen_by(file, options):
             state.update(os.path.relpath(path, self.root).encode() + self.contents(path)[0])
         return os.path.join(self.clean, state.hexdigest()[:40])
