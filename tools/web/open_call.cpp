@@ -76,11 +76,11 @@ call_answer open_call::take(std::uint64_t ticket, memory_budget& budget) {
   const auto bytes = reply.bytes();
   if (error.code != call_errc::ok) {
     answer.data = problem_of(error);
-  } else if (bytes.size() > max_reply_bytes) {
-    answer.data = "the reply has " + std::to_string(bytes.size()) + " bytes: " + std::to_string(max_reply_bytes) +
-                  " are the limit";
+  } else if (bytes.size() > max_called_reply_bytes) {
+    answer.data = "the reply has " + std::to_string(bytes.size()) +
+                  " bytes: " + std::to_string(max_called_reply_bytes) + " are the limit";
   } else if (reply_) {
-    const result done = types::to_json(*reply_, bytes, {.max_bytes = max_reply_bytes}, answer.data);
+    const result done = types::to_json(*reply_, bytes, {.max_bytes = max_called_reply_bytes}, answer.data);
     if (done)
       answer.what = call_answer::kind::reply;
     else

@@ -11,10 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int answer_patience_ms = 500;  // for one answer of the broker
-constexpr auto set_patience = 5s;        // for the program that has the parameter
+constexpr int parameter_broker_patience_ms = 500;  // for one answer of the broker
+constexpr int sets_per_turn = 4;                   // then values have their turn: each set may wait for the broker
+constexpr auto set_patience = 5s;                  // for the program that has the parameter
 
-[[nodiscard]] participant_options options_of(const std::string& broker) {
+[[nodiscard]] participant_options follower_options(const std::string& broker) {
   participant_options options;
   options.broker = broker;
   options.name = "orc-web parameters";
@@ -105,9 +106,10 @@ void parameter_desk::run() {
 
 // Returns when no client has been there for a while.
 void parameter_desk::follow() {
-  participant by(options_of(broker_));
-  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = attendance_.stop_fd()});
-  parameter_follower follower(by, from, all_, max_parameters);
+  participant by(follower_options(broker_));
+  directory from(
+      {.broker = broker_, .broker_timeout_ms = parameter_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
+  parameter_follower follower(by, from, all_, max_parameters, last_change_);
   while (attendance_.goes_on(clock::now())) {
     order_bell_.clear();
     carry_out(by, from);
@@ -125,12 +127,16 @@ void parameter_desk::follow() {
 }
 
 void parameter_desk::carry_out(participant& by, directory& from) {
-  std::deque<std::pair<client, parameter_order>> orders;
-  {
-    const std::lock_guard lock(mutex_);
-    orders.swap(orders_);
-  }
-  for (auto& [who, order] : orders) {
+  for (int i = 0; i < sets_per_turn; ++i) {
+    client who = 0;
+    parameter_order order;
+    {
+      const std::lock_guard lock(mutex_);
+      if (orders_.empty()) return;
+      who = orders_.front().first;
+      order = std::move(orders_.front().second);
+      orders_.pop_front();
+    }
     parameter_value value;
     if (const result read = from_json(order.value, value); !read) {
       box_->put(who, {order.ticket, std::move(order.name), read.error().message()});
@@ -146,6 +152,7 @@ void parameter_desk::carry_out(participant& by, directory& from) {
                           box->put(client, std::move(answer));
                         });
   }
+  order_bell_.ring();  // perhaps for nothing
 }
 
 }  // namespace orc::web
