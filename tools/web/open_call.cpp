@@ -18,9 +18,9 @@ constexpr std::size_t max_feedback_bytes = std::size_t{64} << 10;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Empty: `made` turns JSON into samples of this type and back, or is null: they are JSON.
+// Empty: `made` turns JSON into samples of this type and back, or is null: they are JSON, or untyped.
 [[nodiscard]] std::string make_decoder(const type_description& type, std::unique_ptr<types::decoder>& made) {
-  if (type.message_encoding == json_encoding) return {};
+  if (type.empty() || type.message_encoding == json_encoding) return {};
   const result done = types::decoder::make(type, made);
   return done ? "" : done.error().message();
 }
