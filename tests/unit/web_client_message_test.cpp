@@ -41,6 +41,20 @@ TEST_CASE("web messages: what the page sends", "[web]") {
   CHECK(publish.message.value == R"({"big":18446744073709551615,"x":[1,2.5]})");
   CHECK(read(R"({"op":"image","id":1,"topic":"c","width":640,"height":480,"encoding":"bgr8"})").outcome ==
         parse_outcome::ok);
+  const auto call = read(R"({"op":"call","id":3,"name":"gripper/close","value":{"force":20},"deadline":0.5})");
+  REQUIRE(call.outcome == parse_outcome::ok);
+  CHECK(call.message.op == client_op::call);
+  CHECK(call.message.id == 3);
+  CHECK(call.message.name == "gripper/close");
+  CHECK(call.message.value == R"({"force":20})");
+  CHECK(call.message.number == 0.5);
+  const auto set = read(R"({"op":"set","id":4,"name":"pid/gain","value":2.5})");
+  REQUIRE(set.outcome == parse_outcome::ok);
+  CHECK(set.message.name == "pid/gain");
+  CHECK(set.message.value == "2.5");
+  CHECK(read(R"({"op":"cancel","id":4})").message.op == client_op::cancel);
+  CHECK(read(R"({"op":"parameters","on":true})").message.on);
+  CHECK(read(R"({"op":"services","on":true})").message.on);
   CHECK(read(R"({"op":"system","on":true})").message.on);
   CHECK(read(R"({"op":"ping"})").message.op == client_op::ping);
 }
@@ -53,14 +67,27 @@ TEST_CASE("web messages: wrong fields are named", "[web]") {
   CHECK(missing.problem == "\"topic\" is missing");
   CHECK(read(R"({"op":"fly"})").problem == "there is no such \"op\"");
   CHECK(read(R"({})").problem == "\"op\" is missing");
-  for (const char* bad :
-       {R"({"op":"open","id":-1,"topic":"a"})", R"({"op":"open","id":4294967296,"topic":"a"})",
-        R"({"op":"open","id":1.5,"topic":"a"})", R"({"op":"open","id":"1","topic":"a"})",
-        R"({"op":"open","id":1,"topic":7})", R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":0})",
-        R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":1e400})", R"({"op":"seek","time":"12x"})",
-        R"({"op":"seek","time":12})", R"({"op":"seek","time":"99999999999999999999"})",
-        R"({"op":"image","id":1,"topic":"a","width":0})", R"({"op":"image","id":1,"topic":"a","encoding":"gif"})",
-        R"({"op":"system","on":1})", R"({"op":7})"}) {
+  for (const char* bad : {R"({"op":"call","id":1,"name":"a","value":1})",
+                          R"({"op":"call","id":1,"name":"a","value":1,"deadline":3601})",
+                          R"({"op":"call","id":1,"name":7,"value":1,"deadline":1})",
+                          R"({"op":"set","id":1,"name":"a"})",
+                          R"({"op":"set","name":"a","value":1})",
+                          R"({"op":"cancel"})",
+                          R"({"op":"services"})",
+                          R"({"op":"open","id":-1,"topic":"a"})",
+                          R"({"op":"open","id":4294967296,"topic":"a"})",
+                          R"({"op":"open","id":1.5,"topic":"a"})",
+                          R"({"op":"open","id":"1","topic":"a"})",
+                          R"({"op":"open","id":1,"topic":7})",
+                          R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":0})",
+                          R"({"op":"plot","id":1,"topic":"a","field":"b","per_second":1e400})",
+                          R"({"op":"seek","time":"12x"})",
+                          R"({"op":"seek","time":12})",
+                          R"({"op":"seek","time":"99999999999999999999"})",
+                          R"({"op":"image","id":1,"topic":"a","width":0})",
+                          R"({"op":"image","id":1,"topic":"a","encoding":"gif"})",
+                          R"({"op":"system","on":1})",
+                          R"({"op":7})"}) {
     INFO(bad);
     CHECK(read(bad).outcome != parse_outcome::ok);
   }

@@ -86,6 +86,7 @@ class Program:
         participant.serve("gripper/close", self.close, request=Request, reply=Reply)
         participant.serve("echo", lambda value: value)
         participant.serve("wait", self.wait, threads=16)
+        participant.serve("tell", self.tell, threads=2)
         participant.serve("large", lambda value: "x" * value)
         participant.serve("bytes", lambda data: bytes(data), request=bytes, reply=bytes)
         return self
@@ -99,6 +100,11 @@ class Program:
         if request.force <= 0:
             raise ValueError("the force must be above 0 N")
         return Reply(request.force / 4)
+
+    def tell(self, value: Any, call: Any) -> Any:
+        call.feedback({"step": 1})
+        self.go_on.wait(PATIENCE_S)
+        return value
 
     def wait(self, value: Any, call: Any) -> Any:
         self.waiting.release()

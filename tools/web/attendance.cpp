@@ -4,7 +4,7 @@ namespace orc::web {
 
 namespace {
 
-constexpr std::chrono::seconds idle_patience{5};
+constexpr std::chrono::seconds attendance_patience{5};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ bool attendance::goes_on(clock::time_point now) {
     return true;
   }
   if (idle_since_ == clock::time_point()) idle_since_ = now;
-  return now - idle_since_ < idle_patience;
+  return now - idle_since_ < attendance_patience;
 }
 
 }  // namespace orc::web

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int broker_patience_ms = 500;  // for one answer
-constexpr auto longest_wait = 500ms;
+constexpr int call_broker_patience_ms = 500;  // for one answer
+constexpr auto longest_call_wait = 500ms;
 constexpr int calls_per_turn = 16;  // then replies have their turn
 constexpr auto feedback_pause = 20ms;
 constexpr std::size_t max_error_bytes = 4096;
@@ -96,8 +96,8 @@ void call_desk::run() {
 // Returns when no client has been there for a while.
 void call_desk::follow() {
   participant by(own_participant(broker_, "orc-web calls"));
-  directory from({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = attendance_.stop_fd()});
-  service_follower services(from, all_);
+  directory from({.broker = broker_, .broker_timeout_ms = call_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
+  service_follower services(from, all_, last_id_);
   while (attendance_.goes_on(clock::now())) {
     order_bell_.clear();
     start_some(by);
@@ -207,10 +207,10 @@ void call_desk::wait(const service_follower& services) {
   // A service may send feedback without pause.
   if (had_feedback_) ::poll(items.data(), items.size(), static_cast<int>(feedback_pause.count()));
   items.push_back({services.fd(), POLLIN, 0});
-  auto longest = calls_.empty() ? clock::duration(longest_wait) : clock::duration(feedback_pause);
+  auto longest = calls_.empty() ? clock::duration(longest_call_wait) : clock::duration(feedback_pause);
   for (auto& [key, call] : calls_) {
     items.push_back({call.fd(), POLLIN, 0});
-    if (items.back().fd >= 0) longest = longest_wait;
+    if (items.back().fd >= 0) longest = longest_call_wait;
   }
   longest = std::clamp<clock::duration>(services.next() - clock::now(), 0ms, longest);
   ::poll(items.data(), items.size(), static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(longest).count()));

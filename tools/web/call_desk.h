@@ -78,6 +78,7 @@ class call_desk {
 
   // The thread's.
   std::map<std::pair<client, std::uint64_t>, open_call> calls_;  // by client and ticket
+  std::uint32_t last_id_ = 0;                                    // of a service
   bool had_feedback_ = false;                                    // in this turn
 
   std::mutex mutex_;

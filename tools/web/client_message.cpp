@@ -16,9 +16,10 @@ using nlohmann::json;
 
 constexpr std::size_t max_text = 4096;  // of a name or a path
 constexpr std::int64_t max_id = std::numeric_limits<std::uint32_t>::max();
+constexpr double max_deadline_s = 3600;
 constexpr std::uint32_t max_side = 65'535;  // of an image
 
-constexpr std::array<std::pair<std::string_view, client_op>, 14> ops{{{"ping", client_op::ping},
+constexpr std::array<std::pair<std::string_view, client_op>, 19> ops{{{"ping", client_op::ping},
                                                                       {"system", client_op::system},
                                                                       {"open", client_op::open},
                                                                       {"plot", client_op::plot},
@@ -27,6 +28,11 @@ constexpr std::array<std::pair<std::string_view, client_op>, 14> ops{{{"ping", c
                                                                       {"shown", client_op::shown},
                                                                       {"publish", client_op::publish},
                                                                       {"unpublish", client_op::unpublish},
+                                                                      {"parameters", client_op::parameters},
+                                                                      {"set", client_op::set},
+                                                                      {"services", client_op::services},
+                                                                      {"call", client_op::call},
+                                                                      {"cancel", client_op::cancel},
                                                                       {"close", client_op::close},
                                                                       {"play", client_op::play},
                                                                       {"pause", client_op::pause},
@@ -121,7 +127,21 @@ void read_fields(fields& from, client_message& found) {
   switch (found.op) {
     case client_op::none:
     case client_op::ping: break;
-    case client_op::system: from.flag("on", true, found.on); break;
+    case client_op::system:
+    case client_op::parameters:
+    case client_op::services: from.flag("on", true, found.on); break;
+    case client_op::set:
+      from.id(found.id);
+      from.text("name", true, found.name);
+      from.any("value", found.value);
+      break;
+    case client_op::call:
+      from.id(found.id);
+      from.text("name", true, found.name);
+      from.any("value", found.value);
+      from.number("deadline", found.number);
+      if (found.number > max_deadline_s) from.fail("\"deadline\" is at most 3600 seconds");
+      break;
     case client_op::open:
       from.id(found.id);
       from.text("topic", true, found.topic);
@@ -142,6 +162,7 @@ void read_fields(fields& from, client_message& found) {
       read_image(from, found);
       break;
     case client_op::shown:
+    case client_op::cancel:
     case client_op::close: from.id(found.id); break;
     case client_op::publish:
       from.text("topic", true, found.topic);

@@ -21,6 +21,11 @@ enum class client_op : std::uint8_t {
   shown,
   publish,
   unpublish,
+  parameters,
+  set,
+  services,
+  call,
+  cancel,
   close,
   play,
   pause,
@@ -33,15 +38,16 @@ struct client_message {
   std::string op_name = {};  // as it was sent
   std::int64_t id = -1;      // -1: none
   std::string topic = {};
+  std::string name = {};  // set: of a parameter; call: of a service
   std::string field = {};
   std::string like = {};      // publish: the topic whose type it takes
-  std::string value = {};     // publish: JSON
+  std::string value = {};     // publish, set, call: JSON
   std::string encoding = {};  // image
   std::uint32_t width = 0;
   std::uint32_t height = 0;
-  bool on = false;           // system
+  bool on = false;           // system, parameters, services
   bool keep = false;         // publish: for late subscribers
-  double number = 0;         // plot, resolution: points per second; rate: the rate
+  double number = 0;         // plot, resolution: points per second; rate: the rate; call: seconds
   std::int64_t time_ns = 0;  // seek
 };
 

@@ -16,11 +16,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto deadline = 10s;  // the protocol has none
-constexpr std::size_t advertise_bytes = std::size_t{1} << 20;
+constexpr std::size_t service_list_bytes = std::size_t{1} << 20;
 constexpr std::uint8_t op_response = 3;
 
 // All messages are offered as JSON, which each viewer can write and read.
-void append_type(std::string& to, std::string_view member, const type_description& type) {
+void append_message_type(std::string& to, std::string_view member, const type_description& type) {
   to += ",\"";
   to += member;
   to += R"(":{"encoding":"json","schemaName":)";
@@ -36,15 +36,15 @@ void append_type(std::string& to, std::string_view member, const type_descriptio
   to += '}';
 }
 
-void append_service(std::string& to, const shown_service& service) {
+void append_advertised(std::string& to, const shown_service& service) {
   to += R"({"id":)";
   append_number(to, service.id);
   to += R"(,"name":)";
   append_quoted(to, service.about.name);
   to += R"(,"type":)";
   append_quoted(to, service.request.type.name);
-  append_type(to, "request", service.request.type);
-  append_type(to, "response", service.reply.type);
+  append_message_type(to, "request", service.request.type);
+  append_message_type(to, "response", service.reply.type);
   to += '}';
 }
 
@@ -133,12 +133,12 @@ bool foxglove_services::take_added(frame& to) {
   list_due_ = false;
   for (const auto& [name, each] : *newest_) {
     if (!is_shown(*each) || told_.contains(each->id)) continue;
-    if (services.size() > advertise_bytes) {
+    if (services.size() > service_list_bytes) {
       list_due_ = true;
       break;
     }
     if (!services.empty()) services += ',';
-    append_service(services, *each);
+    append_advertised(services, *each);
     told_.emplace(each->id, each);
   }
   if (services.empty()) return false;

@@ -73,7 +73,11 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   std::optional<web::publish_queue> queue;
   std::optional<web::publish_desk> desk;
   if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
-  web::page_session_maker page({.feeds = feeds, .system = system, .publish = desk ? &*desk : nullptr});
+  web::page_session_maker page({.feeds = feeds,
+                                .system = system,
+                                .publish = desk ? &*desk : nullptr,
+                                .parameters = &parameters,
+                                .calls = &calls});
   const web::broker_check check(options.broker, [](const std::string& why) { note(why + "; the page waits for one"); });
   return serve(options, page,
                {.feeds = feeds,

@@ -18,9 +18,9 @@ constexpr std::size_t max_feedback_bytes = std::size_t{64} << 10;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Empty: `made` turns JSON into samples of this type and back, or is null: they are JSON.
+// Empty: `made` turns JSON into samples of this type and back, or is null: they are JSON, or untyped.
 [[nodiscard]] std::string make_decoder(const type_description& type, std::unique_ptr<types::decoder>& made) {
-  if (type.message_encoding == json_encoding) return {};
+  if (type.empty() || type.message_encoding == json_encoding) return {};
   const result done = types::decoder::make(type, made);
   return done ? "" : done.error().message();
 }
@@ -76,11 +76,11 @@ call_answer open_call::take(std::uint64_t ticket, memory_budget& budget) {
   const auto bytes = reply.bytes();
   if (error.code != call_errc::ok) {
     answer.data = problem_of(error);
-  } else if (bytes.size() > max_reply_bytes) {
-    answer.data = "the reply has " + std::to_string(bytes.size()) + " bytes: " + std::to_string(max_reply_bytes) +
-                  " are the limit";
+  } else if (bytes.size() > max_called_reply_bytes) {
+    answer.data = "the reply has " + std::to_string(bytes.size()) +
+                  " bytes: " + std::to_string(max_called_reply_bytes) + " are the limit";
   } else if (reply_) {
-    const result done = types::to_json(*reply_, bytes, {.max_bytes = max_reply_bytes}, answer.data);
+    const result done = types::to_json(*reply_, bytes, {.max_bytes = max_called_reply_bytes}, answer.data);
     if (done)
       answer.what = call_answer::kind::reply;
     else

@@ -17,7 +17,7 @@
 
 namespace orc::web {
 
-inline constexpr std::size_t max_reply_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t max_called_reply_bytes = std::size_t{1} << 20;
 inline constexpr std::string_view json_encoding = "json";
 
 // What a client wants to call.

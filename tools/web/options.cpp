@@ -86,10 +86,10 @@ std::variant<options, int> read_options(int argc, char** argv) {
       ->type_name("PORT")
       ->check(cli::between(0, 65535))
       ->excludes(where);
-  auto* const publish =
-      app.add_flag("--allow-publish", found.allow_publish,
-                   "Let the page and Foxglove viewers publish on topics that have no publisher, and Foxglove "
-                   "viewers set parameters and call services");
+  auto* const publish = app.add_flag(
+      "--allow-publish", found.allow_publish,
+      "Let the page and Foxglove viewers publish on topics that have no publisher, set parameters and call "
+      "services");
   app.add_option("--allow-origin", found.origins,
                  "Let the Foxglove viewer of this web page connect, such as https://app.foxglove.dev. Repeat it for "
                  "several pages")

@@ -115,6 +115,13 @@ void page_session::obey(const client_message& message) {
     case client_op::unpublish:
       if (desk_) from_.publish->end(*desk_, message.topic);
       return;
+    case client_op::parameters: return show_parameters(message);
+    case client_op::services: return show_services(message);
+    case client_op::set: return set_parameter(message);
+    case client_op::call: return call_service(message);
+    case client_op::cancel:
+      if (services_) services_->cancel(message.id);
+      return;
     case client_op::close: return close(message.id);
     case client_op::play:
     case client_op::pause:
@@ -131,6 +138,40 @@ void page_session::set_system(bool on) {
     outbox_.forget(*system_);
     system_.reset();
   }
+}
+
+void page_session::show_parameters(const client_message& message) {
+  if (from_.parameters == nullptr) return fail(message, "a recording has no parameters");
+  if (message.on == (parameters_ != nullptr)) return;
+  if (message.on) {
+    parameters_ = std::make_unique<page_parameters>(*from_.parameters);
+  } else {
+    outbox_.forget(*parameters_);
+    parameters_.reset();
+  }
+}
+
+void page_session::show_services(const client_message& message) {
+  if (from_.calls == nullptr) return fail(message, "a recording has no services");
+  if (message.on == (services_ != nullptr)) return;
+  if (message.on) {
+    services_ = std::make_unique<page_services>(*from_.calls);
+  } else {
+    outbox_.forget(*services_);
+    services_.reset();
+  }
+}
+
+void page_session::set_parameter(const client_message& message) {
+  if (!desk_) return fail(message, "setting parameters is off: start orc-web with --allow-publish");
+  if (!parameters_) return fail(message, "first switch \"parameters\" on");
+  if (const std::string problem = parameters_->set(message); !problem.empty()) fail(message, problem);
+}
+
+void page_session::call_service(const client_message& message) {
+  if (!desk_) return fail(message, "calling is off: start orc-web with --allow-publish");
+  if (!services_) return fail(message, "first switch \"services\" on");
+  if (const std::string problem = services_->call(message); !problem.empty()) fail(message, problem);
 }
 
 void page_session::open(const client_message& message) {
@@ -213,6 +254,8 @@ clock::time_point page_session::refresh(clock::time_point now) {
   give_turn(outbox_, replies_, now, earliest);
   if (system_) give_turn(outbox_, *system_, now, earliest);
   if (time_) give_turn(outbox_, *time_, now, earliest);
+  if (parameters_) give_turn(outbox_, *parameters_, now, earliest);
+  if (services_) give_turn(outbox_, *services_, now, earliest);
   for (const auto& [id, thing] : things_) give_turn(outbox_, *thing, now, earliest);
   return earliest;
 }

@@ -12,6 +12,7 @@
 #include "tools/web/feed_source.h"
 #include "tools/web/memory_budget.h"
 #include "tools/web/outbox.h"
+#include "tools/web/page_controls.h"
 #include "tools/web/page_things.h"
 #include "tools/web/playback.h"
 #include "tools/web/publish_desk.h"
@@ -24,8 +25,10 @@ namespace orc::web {
 struct shown_sources {
   feed_source& feeds;
   system_source& system;
-  publish_desk* publish = nullptr;  // null: clients may not publish
-  playback* recording = nullptr;    // null: the running system
+  publish_desk* publish = nullptr;       // null: clients may not publish, set parameters or call services
+  parameter_desk* parameters = nullptr;  // null: a recording
+  call_desk* calls = nullptr;            // null: a recording
+  playback* recording = nullptr;         // null: the running system
   // The large pictures that are on their way to clients.
   std::shared_ptr<memory_budget> pictures = std::make_shared<memory_budget>(std::size_t{256} << 20);
 };
@@ -55,6 +58,10 @@ class page_session final : public client_session {
   void control(const client_message& message);
   void answer_published();
   void set_system(bool on);
+  void show_parameters(const client_message& message);
+  void show_services(const client_message& message);
+  void set_parameter(const client_message& message);
+  void call_service(const client_message& message);
   void fail(const client_message& message, std::string_view why);
   template <class Thing>
   [[nodiscard]] Thing* find(const client_message& message);
@@ -66,6 +73,8 @@ class page_session final : public client_session {
   std::size_t frame_bytes_ = SIZE_MAX;
   std::unique_ptr<shown_thing> system_;
   std::unique_ptr<shown_thing> time_;
+  std::unique_ptr<page_parameters> parameters_;
+  std::unique_ptr<page_services> services_;
   std::map<std::int64_t, std::unique_ptr<shown_thing>> things_;
   std::optional<publish_desk::client> desk_;
 };

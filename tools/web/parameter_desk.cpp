@@ -12,8 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int answer_patience_ms = 500;  // for one answer of the broker
-constexpr auto set_patience = 5s;        // for the program that has the parameter
+constexpr int parameter_broker_patience_ms = 500;  // for one answer of the broker
+constexpr int sets_per_turn = 4;                   // then values have their turn: each set may wait for the broker
+constexpr auto set_patience = 5s;                  // for the program that has the parameter
 
 }  // namespace
 
@@ -99,8 +100,9 @@ void parameter_desk::run() {
 // Returns when no client has been there for a while.
 void parameter_desk::follow() {
   participant by(own_participant(broker_, "orc-web parameters"));
-  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = attendance_.stop_fd()});
-  parameter_follower follower(by, from, all_, max_parameters);
+  directory from(
+      {.broker = broker_, .broker_timeout_ms = parameter_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
+  parameter_follower follower(by, from, all_, max_parameters, last_change_);
   while (attendance_.goes_on(clock::now())) {
     order_bell_.clear();
     carry_out(by, from);
@@ -118,12 +120,16 @@ void parameter_desk::follow() {
 }
 
 void parameter_desk::carry_out(participant& by, directory& from) {
-  std::deque<std::pair<client, parameter_order>> orders;
-  {
-    const std::lock_guard lock(mutex_);
-    orders.swap(orders_);
-  }
-  for (auto& [who, order] : orders) {
+  for (int i = 0; i < sets_per_turn; ++i) {
+    client who = 0;
+    parameter_order order;
+    {
+      const std::lock_guard lock(mutex_);
+      if (orders_.empty()) return;
+      who = orders_.front().first;
+      order = std::move(orders_.front().second);
+      orders_.pop_front();
+    }
     parameter_value value;
     if (const result read = from_json(order.value, value); !read) {
       box_->put(who, {order.ticket, std::move(order.name), read.error().message()});
@@ -139,6 +145,7 @@ void parameter_desk::carry_out(participant& by, directory& from) {
                           box->put(client, std::move(answer));
                         });
   }
+  order_bell_.ring();  // perhaps for nothing
 }
 
 }  // namespace orc::web

@@ -83,6 +83,7 @@ class parameter_desk {
   const std::shared_ptr<answer_box> box_ = std::make_shared<answer_box>();
   attendance attendance_;
   detail::doorbell order_bell_;
+  std::uint64_t last_change_ = 0;  // the thread's
 
   std::mutex mutex_;
   std::deque<std::pair<client, parameter_order>> orders_;

@@ -20,13 +20,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int change_pause_ms = 30;  // values that come meanwhile are taken together
-constexpr auto longest_wait = 500ms;
-constexpr std::size_t max_sample_bytes = 2 * max_parameter_bytes;
+constexpr auto longest_follower_wait = 500ms;
+constexpr std::size_t max_parameter_sample_bytes = 2 * max_parameter_bytes;
 constexpr std::size_t max_value_bytes = std::size_t{8} << 20;  // of all samples together
 
 // Of the sample {"value": …} of a parameter's topic.
 [[nodiscard]] std::optional<parameter_value> value_in(const message& sample) {
-  if (sample.size() > max_sample_bytes) return std::nullopt;
+  if (sample.size() > max_parameter_sample_bytes) return std::nullopt;
   const std::string text(reinterpret_cast<const char*>(sample.bytes().data()), sample.size());
   nlohmann::json object;
   if (!read_json_object(text, object)) return std::nullopt;
@@ -38,8 +38,14 @@ constexpr std::size_t max_value_bytes = std::size_t{8} << 20;  // of all samples
 
 }  // namespace
 
-parameter_follower::parameter_follower(participant& by, directory& from, bool all, std::size_t limit)
-    : by_(by), from_(from), all_(all), limit_(limit), topics_(from, std::string(parameter_type_name), all) {}
+parameter_follower::parameter_follower(participant& by, directory& from, bool all, std::size_t limit,
+                                       std::uint64_t& last_change)
+    : by_(by),
+      from_(from),
+      all_(all),
+      limit_(limit),
+      topics_(from, std::string(parameter_type_name), all),
+      last_change_(last_change) {}
 
 parameter_follower::~parameter_follower() {
   for (const auto& [name, each] : parameters_) (void)by_.release_topic(name);
@@ -110,7 +116,7 @@ void parameter_follower::take_value(followed& parameter) {
 void parameter_follower::wait(int stop_fd, int order_fd) {
   std::vector<pollfd> items{{stop_fd, POLLIN, 0}, {order_fd, POLLIN, 0}, {topics_.fd(), POLLIN, 0}};
   for (auto& [name, each] : parameters_) items.push_back({each.values.fd(), POLLIN, 0});
-  const auto wait = std::clamp<clock::duration>(topics_.next() - clock::now(), 0ms, longest_wait);
+  const auto wait = std::clamp<clock::duration>(topics_.next() - clock::now(), 0ms, longest_follower_wait);
   ::poll(items.data(), items.size(), static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
   ::poll(items.data(), items[1].revents != 0 ? 2 : 1, change_pause_ms);
 }

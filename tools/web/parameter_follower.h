@@ -27,8 +27,8 @@ using shown_parameters = std::map<std::string, std::shared_ptr<const shown_param
 // A thread at a time. What it is made with outlives it.
 class parameter_follower {
  public:
-  // `all`: also ORC's own. Follows at most `limit`.
-  parameter_follower(participant& by, directory& from, bool all, std::size_t limit);
+  // `all`: also ORC's own. Follows at most `limit`. `last_change` goes on with the next one.
+  parameter_follower(participant& by, directory& from, bool all, std::size_t limit, std::uint64_t& last_change);
   ~parameter_follower();
   parameter_follower(const parameter_follower&) = delete;
   parameter_follower& operator=(const parameter_follower&) = delete;
@@ -59,7 +59,7 @@ class parameter_follower {
   described_topics topics_;
   std::map<std::string, followed> parameters_;
   bool changed_ = false;
-  std::uint64_t last_change_ = 0;
+  std::uint64_t& last_change_;
   std::size_t value_bytes_ = 0;
 };
 

@@ -4,8 +4,8 @@
 
 namespace orc::web {
 
-service_follower::service_follower(directory& from, bool all)
-    : from_(from), topics_(from, std::string(service_type_name), all) {}
+service_follower::service_follower(directory& from, bool all, std::uint32_t& last_id)
+    : from_(from), topics_(from, std::string(service_type_name), all), last_id_(last_id) {}
 
 std::shared_ptr<const shown_services> service_follower::refresh(clock::time_point now) {
   topics_.refresh(now);

@@ -32,8 +32,8 @@ class service_follower {
   static constexpr std::size_t max_services = 1024;                       // that are shown, the first by their names
   static constexpr std::size_t max_schema_bytes = std::size_t{16} << 20;  // of all together
 
-  // `all`: also ORC's own.
-  service_follower(directory& from, bool all);
+  // `all`: also ORC's own. `last_id` outlives it, and goes on with the next one.
+  service_follower(directory& from, bool all, std::uint32_t& last_id);
 
   // Waits for the broker when services came or went. Returns the list if it is another one, else null.
   [[nodiscard]] std::shared_ptr<const shown_services> refresh(clock::time_point now);
@@ -52,7 +52,7 @@ class service_follower {
   described_topics topics_;
   const std::shared_ptr<memory_budget> schemas_ = std::make_shared<memory_budget>(max_schema_bytes);
   std::map<std::string, followed> services_;
-  std::uint32_t last_id_ = 0;
+  std::uint32_t& last_id_;
 };
 
 }  // namespace orc::web

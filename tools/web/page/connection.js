@@ -15,6 +15,7 @@ export class Connection extends EventTarget {
   #socket = null;
   #pause = FIRST_PAUSE_MS;
   #things = new Map();  // id -> {request, listener}
+  #asks = new Map();    // id -> listener
   #nextId = 1;
   #waiting = [];        // texts to send
   #budget = MESSAGES_PER_SECOND;
@@ -22,7 +23,7 @@ export class Connection extends EventTarget {
   #sendTimer = 0;
   #heard = 0;
   #asked = false;
-  #systemOn = false;
+  #shown = new Set();   // what is switched on
   #worker = null;
   #working = false;
   #next = null;         // the newest large message, while the worker has another one
@@ -71,9 +72,24 @@ export class Connection extends EventTarget {
     };
   }
 
-  system(on) {
-    this.#systemOn = on;
-    this.#send({op: 'system', on});
+  // Switches 'system', 'parameters' or 'services' on. Their messages are events.
+  show(what) {
+    if (this.#shown.has(what)) return;
+    this.#shown.add(what);
+    this.#send({op: what, on: true});
+  }
+
+  // Asks once: not again when the connection comes back. `listener` has a function for each answer that it wants, and
+  // lost(): the connection ended before the last answer. Returns what sends messages about it, and forgets it.
+  ask(request, listener) {
+    const id = this.#nextId++;
+    if (this.connected) {
+      this.#asks.set(id, listener);
+      this.#send({...request, id});
+    } else {
+      listener.lost();
+    }
+    return {send: (message) => this.#send({...message, id}), done: () => this.#asks.delete(id)};
   }
 
   // A message about nothing that is open: publish, play, pause, seek, rate. Lost while there is no connection.
@@ -84,7 +100,7 @@ export class Connection extends EventTarget {
   #opened() {
     this.#waiting = [];
     this.#budget = MESSAGES_PER_SECOND;
-    if (this.#systemOn) this.#send({op: 'system', on: true});
+    for (const op of this.#shown) this.#send({op, on: true});
     for (const thing of this.#things.values()) this.#send(thing.request);
     this.dispatchEvent(new Event('open'));
   }
@@ -93,6 +109,9 @@ export class Connection extends EventTarget {
     if (socket !== this.#socket) return;
     this.#socket = null;
     this.#waiting = [];
+    const lost = [...this.#asks.values()];
+    this.#asks.clear();
+    for (const listener of lost) listener.lost();
     this.dispatchEvent(new CustomEvent('closed', {detail: {reason: event.reason}}));
     setTimeout(() => this.start(), this.#pause);
     this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
@@ -169,7 +188,7 @@ export class Connection extends EventTarget {
 
   #deliver(message) {
     if (message.id !== undefined && message.id !== null) {
-      const listener = this.#things.get(message.id)?.listener;
+      const listener = this.#things.get(message.id)?.listener ?? this.#asks.get(message.id);
       listener?.[message.op]?.(message);
     } else {
       this.dispatchEvent(new CustomEvent(message.op, {detail: message}));

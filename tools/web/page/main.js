@@ -5,16 +5,19 @@ import {byId, setText, setTitle} from './dom.js';
 import {Graph} from './graph.js';
 import {LargeImage} from './large_image.js';
 import * as state from './page_state.js';
+import {ParametersView} from './parameters_view.js';
 import {Plots} from './plots.js';
 import {PublishForm} from './publish_form.js';
 import {RecordingBar} from './recording_bar.js';
 import {learn, now} from './server_time.js';
+import {ServicesView} from './services_view.js';
 import {startSplitter} from './splitter.js';
 import {count, duration, rate, visible} from './text.js';
 import {startTheme} from './theme.js';
 import {TopicPanel} from './topic_panel.js';
 import {TopicsTable} from './topics_table.js';
 
+const LIVE_VIEWS = ['graph', 'parameters', 'services'];
 const BANNER_AFTER_MS = 400;  // a reconnect that is this fast needs no alarm
 
 const connection = new Connection(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`);
@@ -33,6 +36,8 @@ const plots = new Plots(connection, () => {
   showView(view);
 });
 const publish = new PublishForm(connection);
+const parameters = new ParametersView(connection);
+const services = new ServicesView(connection);
 const recording = new RecordingBar(connection);
 const large = new LargeImage();
 const narrow = matchMedia('(max-width: 860px)');  // as in page.css: one thing at a time
@@ -44,7 +49,7 @@ function save() {
 }
 
 function showView(name) {
-  if (name === 'graph' && !live) name = 'topics';
+  if (LIVE_VIEWS.includes(name) && !live) name = 'topics';
   if (name === 'opened' && !narrow.matches) {  // they are beside the view already
     const first = panels[0]?.element;
     (first ?? byId('opened')).focus();
@@ -61,9 +66,12 @@ function showView(name) {
   }
   byId('view-topics').hidden = name !== 'topics';
   byId('view-graph').hidden = name !== 'graph';
-  byId('plots-area').hidden = name === 'graph' || (plots.count === 0 && name !== 'plots');
+  byId('view-parameters').hidden = name !== 'parameters';
+  byId('view-services').hidden = name !== 'services';
+  byId('plots-area').hidden = LIVE_VIEWS.includes(name) || (plots.count === 0 && name !== 'plots');
   byId('plots-empty').hidden = plots.count > 0;
   if (name === 'graph') graph.shown();
+  if (name === 'parameters' || name === 'services') connection.show(name);
   save();
 }
 
@@ -203,8 +211,8 @@ function start() {
     if (live && detail.now) learn(detail.now);
     document.body.classList.toggle('recording', !live);
     table.showRecording(!live);
-    if (view === 'graph') showView('graph');
-    publish.allow(detail.publish === true);
+    if (LIVE_VIEWS.includes(view)) showView(view);
+    for (const each of [publish, parameters, services]) each.allow(detail.publish === true);
     recording.begin(detail);
     byId('version').title = `orc web ${visible(detail.version ?? '')}`;
   });
@@ -227,7 +235,7 @@ function start() {
     plots.restyle();
     for (const panel of panels) panel.restyle();
   });
-  connection.system(true);
+  connection.show('system');
   connection.start();
 }
 

@@ -2,7 +2,7 @@
 //
 // A page shown with state: {view, filter, sort, window, topics: [{name, image}], plots: [[{topic, path}]]}
 
-export const VIEWS = ['topics', 'graph', 'plots', 'opened'];
+export const VIEWS = ['topics', 'graph', 'plots', 'opened', 'parameters', 'services'];
 const LIMIT = 200;  // things that a link can open
 
 export function write(state) {
