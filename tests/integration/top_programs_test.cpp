@@ -164,7 +164,8 @@ TEST_CASE("orc top: services and parameters cannot reach the terminal's controls
   top_robot on(160, 24);
   const std::string evil = "\x1b]0;owned\x07\x9b";
   orc::participant node(on.broker().options("机器人 " + evil));
-  auto text = node.parameter<std::string>("evil/text", "\x1b]0;owned\x07", {.description = evil});
+  auto text = node.parameter<std::string>("evil/text", "\x1b]0;owned\x07", {.description = "\x1b]0;owned\x07"});
+  INFO(text.result().error().message());
   REQUIRE(text.result());
   // A service that tells nonsense of itself.
   orc::topic_options told;

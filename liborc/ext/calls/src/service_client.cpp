@@ -120,13 +120,14 @@ void service_client::take_request(message&& received, const call_message& read) 
 
 // Requests up to this id have been sent before. Those that did not arrive never will.
 void service_client::follow(std::uint64_t id) {
-  const std::uint64_t first = std::max(last_id_ + 1, id >= max_open_calls ? id - max_open_calls + 1 : 1);
-  for (std::uint64_t lost = first; lost <= id && id > last_id_; ++lost) {
+  if (id <= last_id_) return;
+  const std::uint64_t lost = std::min<std::uint64_t>(id - last_id_, max_open_calls);
+  for (std::uint64_t n = 1; n <= lost && !stopping_; ++n) {
     service_.count_refused();
-    send(call_kind::error, lost,
+    send(call_kind::error, id - lost + n,
          encode(call_error{.code = call_errc::lost, .text = "the request was lost on its way: it did not run"}));
   }
-  last_id_ = std::max(last_id_, id);
+  last_id_ = id;
 }
 
 void service_client::take_open_calls(std::uint64_t last_sent) {
