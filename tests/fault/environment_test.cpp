@@ -140,13 +140,13 @@ TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name
   broker_process address_broker;
   orc::participant both(address_broker.options());
   for (const std::string& name : {std::string("a"), std::string("A-b_c.d/e"), std::string("..").append("/x"),
-                                  std::string(255, 'n'), std::string("/"), std::string("-")}) {
+                                  std::string(255, 'n'), std::string("/a"), std::string("-")}) {
     INFO(name);
     CHECK(both.register_topic(name));
     CHECK(both.request_topic(name));
   }
   using namespace std::string_literals;
-  for (const std::string& name : {""s, "a b"s, "a\0b"s, "ü"s, "a\n"s, std::string(256, 'n'),
+  for (const std::string& name : {""s, "/"s, "a b"s, "a\0b"s, "ü"s, "a\n"s, std::string(256, 'n'),
                                   std::string(1'000'000, 'n'), "a*"s, "\xff\xfe"s, "topic?"s}) {
     INFO(name.substr(0, 50));
     const auto registered = both.register_topic(name);

@@ -65,6 +65,7 @@ const std::vector<std::string> commands = {"orc",
                                            "orc topic echo",
                                            "orc topic hz",
                                            "orc topic pub",
+                                           "orc host list",
                                            "orc bench",
                                            "orc bench rtt",
                                            "orc doctor",
@@ -94,7 +95,7 @@ std::set<std::string> words_of(const std::string& text) {
 TEST_CASE("completion: bash offers commands, options and their values") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
-  CHECK(with.bash("orc ''") == "top web topic service param type record play replay log bench doctor");
+  CHECK(with.bash("orc ''") == "top web topic service param type record play replay bridge log host bench doctor");
   CHECK(with.bash("orc d") == "doctor");
   CHECK(with.bash("orc topic ''") == "list info echo hz pub");
   CHECK(with.bash("orc bench ''") == "rtt");
@@ -144,7 +145,7 @@ TEST_CASE("completion: fish completes as bash does") {
   if (!with.have("fish")) return skip("no fish");
   orc::participant node(broker.options());
   for (const char* topic : {"arm/position", "camera"}) REQUIRE(node.register_topic(topic));
-  CHECK(with.fish("orc ") == "bench doctor log param play record replay service top topic type");
+  CHECK(with.fish("orc ") == "bench bridge doctor host log param play record replay service top topic type web");
   CHECK(with.fish("orc topic e") == "echo");
   CHECK(with.fish("orc topic pub x --priority ") == "bulk control normal");
   CHECK(with.fish("orc topic echo x --timeout ").empty());

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "support/payload.h"
 #include "support/recorded.h"
 #include "support/recorder_process.h"
@@ -12,8 +13,6 @@ using namespace orc;
 using namespace orc::test;
 
 namespace {
-
-constexpr std::int64_t early_ns = 10'000'000;  // a sample that waited before it was recorded makes the next gap shorter
 
 topic_options over(transport way, const type_description& type) {
   topic_options options;
@@ -92,6 +91,7 @@ TEST_CASE("orc record, orc play and orc record again: equal samples, order and t
 
   recorder_process again(orc, {"arm/**", "-o", second});
   std::vector<std::string> play{"play", first, "--wait-for-subscribers", "--transports", std::string(to_string(way))};
+  const std::int64_t began = orc::detail::realtime_ns();
   child_process player = orc.start(play);
   CHECK(player.wait_for_end() == 0);
   REQUIRE(wait_until([&] { return samples_in(second) == original.samples.size(); }));
@@ -109,8 +109,9 @@ TEST_CASE("orc record, orc play and orc record again: equal samples, order and t
       INFO("sample " << i);
       CHECK((after[i].data == before[i].data));  // not in CHECK: 10 MB are no message
       CHECK(after[i].sequence == before[i].sequence);
-      // The player sends at the distances at which the recorder received, and never early.
-      CHECK(after[i].stamp_ns - after[0].stamp_ns >= before[i].received_ns - before[0].received_ns - early_ns);
+      // The player sends at the distances at which the recorder received, and never early. A busy machine makes it
+      // late.
+      CHECK(after[i].stamp_ns - began >= before[i].received_ns - before[0].received_ns);
     }
   }
 }

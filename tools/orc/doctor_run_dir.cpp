@@ -117,7 +117,7 @@ std::optional<problem> full(const std::string& directory, std::string& descripti
   return problem{"its file system is full", {"df -hi " + shell_word(directory)}};
 }
 
-std::optional<problem> look(const std::string& directory, std::string& description) {
+std::optional<problem> look_at(const std::string& directory, std::string& description) {
   struct stat found {};
   if (::stat(directory.c_str(), &found) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) return problem{std::strerror(errno), another_place()};
@@ -145,7 +145,7 @@ std::optional<problem> look(const std::string& directory, std::string& descripti
 void check_run_directory(const examine& add, const std::optional<std::string>& broker) {
   const std::string directory = broker ? detail::directory_beside(*broker) : detail::default_broker_dir();
   std::string description = directory;
-  auto wrong = look(directory, description);
+  auto wrong = look_at(directory, description);
   if (wrong)
     add({severity::fail, name, description + ": " + wrong->text, std::move(wrong->fixes)});
   else

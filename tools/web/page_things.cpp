@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
-constexpr auto image_pause = 30ms;
+constexpr auto page_sample_pause = 95ms;  // a little less than the source's 100: both pauses do not add up
+constexpr auto page_image_pause = 30ms;
 constexpr auto state_pause = 100ms;
 constexpr auto state_burst = 900ms;  // a topic that begins changes its state a few times at once
 constexpr auto room_pause = 100ms;
@@ -117,7 +117,7 @@ bool page_sample::take(frame& to) {
   sent_ = number;
   const auto sample = feed_->newest();
   if (!sample) return false;
-  next_ = clock::now() + sample_pause;
+  next_ = clock::now() + page_sample_pause;
   std::string text = R"({"op":"sample","id":)";
   append_number(text, id_);
   text += R"(,"stamp":)";
@@ -216,7 +216,7 @@ bool page_image::take(frame& to) {
     problem.clear();
   }
   sent_ = number;
-  next_ = clock::now() + image_pause;
+  next_ = clock::now() + page_image_pause;
   if (problem != std::exchange(problem_, problem)) report_again();
   return in_flight_ || (state_is_due() && take_state(to));
 }
