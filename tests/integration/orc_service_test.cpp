@@ -95,6 +95,30 @@ TEST_CASE("orc service info shows the server and how many calls it has served") 
   CHECK(has(topic.err, "no/service is a topic, not a service"));
 }
 
+TEST_CASE("orc service info takes only numbers from a stranger's figures") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::participant stranger(broker.options("stranger"));
+  const std::string schema = R"({"x-orc-service":{"request":null,"reply":null,"interfaces":[]}})";
+  REQUIRE(
+      stranger.register_topic("bomb", {.type = {std::string(orc::service_type_name), "jsonschema", "json", schema}}));
+  const auto show = [&](const std::string& figures) {
+    REQUIRE(stranger.send_msg("bomb", figures.data(), figures.size()));
+    return orc.run("$orc service info bomb --json");
+  };
+  REQUIRE(wait_until([&] { return show("{}").exit_code == 0; }));
+  const std::string deep(20'000, '[');
+  const auto numbers = show(R"({"calls":3,"text":"x","deep":)" + deep + std::string(20'000, ']') + "}");
+  CHECK(numbers.exit_code == 0);
+  CHECK(has(numbers.out, R"("figures":{"calls":3})"));
+  for (const std::string& bad : {"{\"calls\":" + std::string(4'000'000, '['), deep, std::string("3"),
+                                 "{\"calls\":1," + std::string(1'000'000, ' ') + "\"failed\":1}"}) {
+    const auto none = show(bad);
+    CHECK(none.exit_code == 0);
+    CHECK(has(none.out, R"("figures":{})"));
+  }
+}
+
 TEST_CASE("orc service call sends JSON and prints the reply") {
   const broker_process broker;
   const tool orc(broker);

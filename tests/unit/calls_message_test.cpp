@@ -1,7 +1,8 @@
 // The bytes of calls.
 #include <cstring>
-#include "call_message.h"
 
+#include "call_message.h"
+#include "service_json.h"
 #include "support/catch.h"
 
 using namespace orc;
@@ -89,4 +90,13 @@ TEST_CASE("calls message: topics of a client", "[unit]") {
   for (const char* const other : {"arm/close/.call/0000000000000ABC", "arm/close/.call/abc", "arm/close", "",
                                   "arm/open/.call/0000000000000abc", "arm/close/.reply/0000000000000abc"})
     CHECK_FALSE(client_of(other, "arm/close"));
+}
+
+TEST_CASE("calls message: a description that is nested without end describes no service", "[unit]") {
+  orc::service_description found;
+  call_types types;
+  const std::string deep = R"({"x-orc-service":)" + std::string(400'000, '[') + std::string(400'000, ']') + "}";
+  const orc::type_description type{std::string(orc::service_type_name), "jsonschema", "json", deep};
+  CHECK_FALSE(read_service_type(type, found));
+  CHECK_FALSE(read_schemas(type, types.request, types.reply));
 }

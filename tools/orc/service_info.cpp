@@ -24,6 +24,21 @@ struct info_options {
   std::string service;
 };
 
+constexpr std::size_t max_figures = std::size_t{64} << 10;  // bytes
+
+// The numbers of a sample. Everything else that a stranger wrote is left out.
+json_value numbers_of(std::string_view text) {
+  json_value numbers = json_value::object();
+  if (text.size() > max_figures) return numbers;
+  const auto flat = [](int depth, json_value::parse_event_t, json_value&) { return depth <= 1; };
+  const json_value read = json_value::parse(text, flat, false);
+  if (!read.is_object()) return numbers;
+  for (const auto& [name, value] : read.items()) {
+    if (value.is_number()) numbers[name] = value;
+  }
+  return numbers;
+}
+
 // The newest sample of the service's own topic; an empty object: none came.
 json_value figures_of(const std::string& service, const std::string& broker) {
   participant_options own;
@@ -32,9 +47,7 @@ json_value figures_of(const std::string& service, const std::string& broker) {
   participant reader(own);
   message sample;
   if (reader.request_topic(service)) sample = reader.recv_msg(service, figures_ms);
-  json_value figures;
-  if (sample) figures = json_value::parse(as_text(sample.bytes()), nullptr, false);
-  return figures.is_object() ? figures : json_value::object();
+  return sample ? numbers_of(as_text(sample.bytes())) : json_value::object();
 }
 
 std::string text_document(const service_description& service, const json_value& figures) {
@@ -43,9 +56,7 @@ std::string text_document(const service_description& service, const json_value& 
                                                 {"request", type_of_messages(service.request)},
                                                 {"reply", type_of_messages(service.reply)},
                                                 {"interfaces", interfaces_text(service)}};
-  for (const auto& [name, value] : figures.items()) {
-    if (value.is_number()) rows.push_back({escaped(name), value.dump()});
-  }
+  for (const auto& [name, value] : figures.items()) rows.push_back({escaped(name), value.dump()});
   return table(rows);
 }
 

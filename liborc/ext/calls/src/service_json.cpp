@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace orc::detail {
 
@@ -10,6 +11,19 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* member = "x-orc-service";
+
+constexpr int max_depth = 64;
+
+// Copies of deeper values would overflow the stack. Throws what nlohmann throws, and std::invalid_argument: too deep.
+[[nodiscard]] json parse(std::string_view text) {
+  bool deep = false;
+  json read = json::parse(text, [&deep](int depth, json::parse_event_t, json&) {
+    deep = deep || depth > max_depth;
+    return !deep;
+  });
+  if (deep) throw std::invalid_argument("JSON deeper than 64 levels");
+  return read;
+}
 
 [[nodiscard]] std::string base64(std::string_view bytes) {
   constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -109,7 +123,7 @@ type_description service_type(const call_types& types, const std::vector<std::st
 }
 
 bool read_service_type(const type_description& type, service_description& found) try {
-  const json service = json::parse(type.schema).at(member);
+  const json service = parse(type.schema).at(member);
   found.request = read_type(service.at("request"));
   found.reply = read_type(service.at("reply"));
   found.interfaces = service.at("interfaces").get<std::vector<std::string>>();
@@ -119,7 +133,7 @@ bool read_service_type(const type_description& type, service_description& found)
 }
 
 bool read_schemas(const type_description& type, type_description& request, type_description& reply) try {
-  const json service = json::parse(type.schema).at(member);
+  const json service = parse(type.schema).at(member);
   return read_schema(service.at("request"), request) && read_schema(service.at("reply"), reply);
 } catch (const std::exception&) {
   return false;

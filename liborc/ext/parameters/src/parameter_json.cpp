@@ -162,7 +162,13 @@ bool read_type(const type_description& type, parameter_description& found) try {
 
 std::optional<json> parse(std::string_view text, std::size_t max_bytes) noexcept try {
   if (text.size() > max_bytes) return std::nullopt;
-  return json::parse(text);
+  bool deep = false;  // a copy of a deep value would overflow the stack
+  json read = json::parse(text, [&deep](int depth, json::parse_event_t, json&) {
+    deep = deep || depth > max_json_depth;
+    return !deep;
+  });
+  if (deep) return std::nullopt;
+  return read;
 } catch (const std::exception&) {
   return std::nullopt;
 }

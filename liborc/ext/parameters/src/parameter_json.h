@@ -16,6 +16,8 @@ using json = nlohmann::json;
 // Bytes of the JSON Schema of a parameter.
 inline constexpr std::size_t max_parameter_schema = std::size_t{256} << 10;
 
+inline constexpr int max_json_depth = 64;
+
 // Throws nlohmann's exceptions: a text is no UTF-8.
 [[nodiscard]] json json_of(const parameter_value& value);
 // The value in the type that it has in JSON. Nothing: no parameter has such a value.
@@ -30,7 +32,7 @@ inline constexpr std::size_t max_parameter_schema = std::size_t{256} << 10;
 // Fills all but name and owner. False: this describes no parameter.
 [[nodiscard]] bool read_type(const type_description& type, parameter_description& found);
 
-// Parses JSON of at most `max_bytes`. Nothing: it is none.
+// Parses JSON of at most `max_bytes` and max_json_depth. Nothing: it is none.
 [[nodiscard]] std::optional<json> parse(std::string_view text, std::size_t max_bytes) noexcept;
 
 }  // namespace orc::detail
