@@ -32,7 +32,10 @@ constexpr int max_looks = 8;  // for what came between two calls
 client_channel::client_channel(orc::participant& by, std::string service)
     : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
 
-client_channel::~client_channel() { (void)finish(thread_); }
+client_channel::~client_channel() {
+  check_.stop();
+  (void)finish(thread_);
+}
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
                                                   steady::duration allowed, std::size_t size,
@@ -287,12 +290,13 @@ void client_channel::stop() noexcept {
     (void)participant_.release_topic(reply_topic(service_, client));
     (void)participant_.unregister_topic(call_topic(service_, client));
   }
+  check_.stop();
   (void)finish(thread_);
 }
 
-bool client_channel::idle() const noexcept {
+steady::time_point client_channel::last_used() const noexcept {
   const lock_type lock(mutex_);
-  return !running_;
+  return last_used_;
 }
 
 }  // namespace orc::detail
