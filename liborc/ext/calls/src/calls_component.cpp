@@ -31,6 +31,7 @@ constexpr int look_after_ms = 200;
   };
   if (options.threads > 256) return outside("threads", 0, 256, options.threads);
   if (options.queue < 1 || options.queue > 65536) return outside("queue", 1, 65536, options.queue);
+  if (options.queue_bytes < 1) return {errc::bad_argument, "queue_bytes is at least 1, not 0"};
   if (options.max_clients < 1 || options.max_clients > 1024)
     return outside("max_clients", 1, 1024, options.max_clients);
   if (options.interfaces.size() > 32) return outside("the number of interfaces", 0, 32, options.interfaces.size());

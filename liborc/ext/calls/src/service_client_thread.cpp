@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "on_turn.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 #include "service_client.h"
@@ -37,6 +38,7 @@ bool service_client::finish_thread() noexcept { return orc::detail::finish(threa
 
 void service_client::end() noexcept {
   stopping_ = true;
+  service_.wake();                                                      // it may wait for the turn
   (void)service_.of().release_topic(call_topic(service_.name(), id_));  // wakes the thread
 }
 
@@ -50,6 +52,7 @@ void service_client::run() noexcept {
     if (set_up()) {
       while (!stopping_) {
         follow_link();
+        take_late_hellos();
         run_waiting();
         if (stopping_) break;
         receive(greeted_ ? idle_slice_ms : greeting_slice_ms);
@@ -74,7 +77,13 @@ bool service_client::set_up() {
   const std::string from = call_topic(service_.name(), id_);
   const std::string to = reply_topic(service_.name(), id_);
   if (!stays(by.request_topic(from, wanted))) return false;
-  if (!stays(by.register_topic(to, {.transports = transports}))) return false;
+  const result registered = by.register_topic(to, {.transports = transports});
+  if (registered.code() == errc::name_taken) {
+    // Another program poses as this service. The client turns away from it, or it leaves.
+    service_.count_refused();
+    wants_again_ = true;
+  }
+  if (!stays(registered)) return false;
   const std::lock_guard lock(topics_mutex_);
   requests_ = by.subscriber(from);
   replies_ = by.publisher(to);
@@ -85,6 +94,7 @@ void service_client::follow_link() {
   const bool was_connected = std::exchange(connected_, requests_.connected());
   if (connected_ && !was_connected) {
     greeted_ = false;
+    hellos_ = refused_hellos_ = 0;
     over_shm_ = requests_.link().transport == transport::shm;
   }
   if (connected_ && !greeted_) (void)send(call_kind::welcome, service_.instance());
@@ -95,10 +105,10 @@ void service_client::follow_link() {
 void service_client::run_waiting() {
   if (!service_.is_inline()) return;
   while (const auto call = service_.next_of(*this)) {
-    const auto turn = service_.take_turn();
+    const auto turn = service_.take_turn(*this);
     if (turn == service_core::turn::never) return;
     {
-      const service_core::held_turn held(service_);
+      const on_turn held(*this);
       // A cancellation may have come while the call waited.
       if (turn == service_core::turn::after_a_wait || !fresh_) drain();
       if (service_.withdraw(*call)) service_.run(*call, steady::now(), service_core::client_was::waiting);
