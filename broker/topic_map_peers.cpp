@@ -267,7 +267,9 @@ wire::changes topic_map::exports_since(const wire::watch& what, bool same_host, 
   std::size_t taken = 0;
   change_log::walk at(exports_, until);
   for (; !at.at_end() && (taken == 0 || taken < steps); at.next()) {
-    const auto& [revision, change] = at.here();
+    const auto& here = at.here();
+    const auto revision = here.first;
+    const auto& change = here.second;
     taken += steps_of_an_export;
     const bool wanted = std::any_of(what.topics.begin(), what.topics.end(), [&](const std::string& pattern) {
       return wire::matches(pattern, change.name, taken);

@@ -277,10 +277,11 @@ std::string fields(const Empty&) {
   return "{}";
 }
 
-constexpr const char* kinds[] = {
-    "Hello",     "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic", "Heartbeat", "Goodbye",
-    "Alive",     "ListTopics",    "DescribeTopic",   "Welcome",      "Ack",          "Error",     "TopicState",
-    "TopicList", "Probe",         "Watch",           "Changes",      "SchemaPart",   "GetSchema", "TypeMismatch", "ListPeers", "PeerList"};
+constexpr const char* kinds[] = {"Hello",        "RegisterTopic", "UnregisterTopic", "RequestTopic", "ReleaseTopic",
+                                 "Heartbeat",    "Goodbye",       "Alive",           "ListTopics",   "DescribeTopic",
+                                 "Welcome",      "Ack",           "Error",           "TopicState",   "TopicList",
+                                 "Probe",        "Watch",         "Changes",         "SchemaPart",   "GetSchema",
+                                 "TypeMismatch", "ListPeers",     "PeerList"};
 
 }  // namespace
 

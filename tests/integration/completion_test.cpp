@@ -57,23 +57,10 @@ class shells {
   orc::detail::temporary_directory pages_;
 };
 
-const std::vector<std::string> commands = {"orc",
-                                           "orc top",
-                                           "orc topic",
-                                           "orc topic list",
-                                           "orc topic info",
-                                           "orc topic echo",
-                                           "orc topic hz",
-                                           "orc topic pub",
-                                           "orc host list",
-                                           "orc bench",
-                                           "orc bench rtt",
-                                           "orc doctor",
-                                           "orc replay",
-                                           "orc param list",
-                                           "orc param set",
-                                           "orc param load",
-                                           "orc-broker"};
+const std::vector<std::string> commands = {
+    "orc",          "orc top",        "orc topic",     "orc topic list", "orc topic info", "orc topic echo",
+    "orc topic hz", "orc topic pub",  "orc host list", "orc bench",      "orc bench rtt",  "orc doctor",
+    "orc replay",   "orc param list", "orc param set", "orc param load", "orc-broker"};
 
 // The options that --help describes.
 std::set<std::string> options_of(const shells& with, const std::string& command) {

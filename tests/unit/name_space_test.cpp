@@ -38,9 +38,9 @@ TEST_CASE("namespace: a name with a slash before it is absolute", "[unit]") {
   for (const char* const each : {"", "/", "robot7"}) {
     CHECK(resolved(each, "/estop") == "estop");
     CHECK(resolved(each, "/lab/estop") == "lab/estop");
-    CHECK(resolved(each, "/") == "");
+    CHECK(resolved(each, "/").empty());
     CHECK(resolved(each, "//estop") == "/estop");
-    CHECK(resolved(each, "") == "");
+    CHECK(resolved(each, "").empty());
   }
 }
 

@@ -109,7 +109,7 @@ class Program:
     def wait(self, value: Any, call: Any) -> Any:
         self.waiting.release()
         while not self.go_on.wait(0.01):
-            if call.cancelled:
+            if call.cancelled():
                 self.cancelled.release()
                 return None
         return value

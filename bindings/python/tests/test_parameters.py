@@ -176,8 +176,8 @@ def test_callbacks_get_each_last_value(sides: Sides) -> None:
         sys.exit("as ordered")
 
     steps.on_change(leave)
-    steps.value = 52
-    wait_until(lambda: heard[-1] == -52)
+    steps.value = 60
+    wait_until(lambda: heard[-1] == -60)
     done = threading.Event()
 
     def close(value: int) -> None:
