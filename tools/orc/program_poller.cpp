@@ -103,7 +103,7 @@ void program_poller::follow(const question& asked) {
     if (looked) tell(asked, std::move(found));
     const auto took = clock::now() - began;
     const auto rest = std::max<clock::duration>(between_looks, view::pause_after(took));
-    if (!pause(asked, clock::now() + (first ? after_first : rest))) return;
+    if (!pause(asked, clock::now() + (first || services.is_unfinished() ? after_first : rest))) return;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "service_watch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_services = 256;
 constexpr std::size_t largest_figures = 4096;  // bytes
+constexpr auto longest_requests = std::chrono::milliseconds(200);
 
 // False: it is not there, or no count.
 template <class Count>
@@ -46,10 +48,13 @@ result service_watch::look(bool all, program_figures& found) {
   services.resize(services.size() - found.left_out);
   for (service_description& each : services) found.services.push_back({.service = std::move(each)});
   release_gone(found);
+  const auto until = std::chrono::steady_clock::now() + longest_requests;
   bool answers = true;  // the broker: a request waits for it
+  unfinished_ = false;
   for (auto& [service, figures] : found.services) {
     followed& known = followed_[service.name];
-    if (!known.from && answers) {
+    if (!known.from && std::chrono::steady_clock::now() >= until) unfinished_ = true;
+    if (!known.from && answers && !unfinished_) {
       answers = participant_.request_topic(service.name).code() != errc::no_broker;
       known.from = participant_.subscriber(service.name);
     }

@@ -19,8 +19,10 @@ class service_watch {
   service_watch(directory& from, participant& by) noexcept : directory_(from), participant_(by) {}
 
   // Fills `found` with the services and their newest figures. `all`: also those of ORC itself. Fails as find_services
-  // does. Waits for no service.
+  // does. Waits for no service. Requests new topics for a fifth of a second at most; the next look goes on.
   [[nodiscard]] result look(bool all, program_figures& found);
+  // Whether the last look left topics to be requested.
+  [[nodiscard]] bool is_unfinished() const noexcept { return unfinished_; }
 
  private:
   struct followed {
@@ -34,6 +36,7 @@ class service_watch {
   directory& directory_;
   participant& participant_;
   std::map<std::string, followed> followed_;  // by the service's name
+  bool unfinished_ = false;
 };
 
 }  // namespace orc::cli
