@@ -8,18 +8,18 @@ Runs the functions case_… below, all of them without arguments. Each has a sys
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any, Callable
 
 import foxglove_test
+from cases import run_cases
 
 MISSING = foxglove_test.MISSING
 if not MISSING:
     import numpy
     import websockets.exceptions as closed
     from foxglove_requests import Requests
-    from foxglove_test import ERROR, POLICY_VIOLATION, SDK, WEBSOCKET, Client, Skipped, native
-    from system import PATIENCE_S, serving
+    from foxglove_test import ERROR, POLICY_VIOLATION, SDK, WEBSOCKET, Client, native
+    from system import serving
 
 
 def values(message: dict[str, Any]) -> dict[str, Any]:
@@ -32,13 +32,6 @@ def answer(client: Client, identity: str) -> dict[str, Any]:
 
 def update(client: Client, good: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     return client.until("parameterValues", lambda message: "id" not in message and good(values(message)))
-
-
-def until(good: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not good():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def reading_setting_and_following(protocol: str) -> None:
@@ -212,21 +205,5 @@ def case_recording() -> None:
             client.status("recording")
 
 
-def main() -> int:
-    if MISSING:
-        print(f"[orc: skipped] {MISSING}")
-        return 0
-    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-    for name in sys.argv[1:] or cases:
-        begin = time.monotonic()
-        try:
-            cases[name]()
-        except Skipped as why:
-            print(f"[orc: skipped] {why}")
-            continue
-        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(globals(), MISSING))

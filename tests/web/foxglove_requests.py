@@ -10,7 +10,8 @@ import threading
 import time
 from typing import Any, Callable
 
-from foxglove_test import NODE_MODULES, Skipped
+from cases import Skipped
+from foxglove_test import NODE_MODULES
 from system import HERE, PATIENCE_S, System
 
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Iterable
 
 import foxglove_test
+from cases import run_cases
 
 MISSING = foxglove_test.MISSING
 if not MISSING:
     import websockets.exceptions as closed
     from foxglove_requests import Requests
-    from foxglove_test import POLICY_VIOLATION, SDK, WEBSOCKET, Client, Skipped, native
+    from foxglove_test import POLICY_VIOLATION, SDK, WEBSOCKET, Client, native
     from system import PATIENCE_S, System, serving
 
 
@@ -261,21 +262,5 @@ def case_hostile_clients() -> None:
             assert client.reply(1) == "after"
 
 
-def main() -> int:
-    if MISSING:
-        print(f"[orc: skipped] {MISSING}")
-        return 0
-    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-    for name in sys.argv[1:] or cases:
-        begin = time.monotonic()
-        try:
-            cases[name]()
-        except Skipped as why:
-            print(f"[orc: skipped] {why}")
-            continue
-        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(globals(), MISSING))

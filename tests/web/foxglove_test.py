@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Any, Callable
 
+from cases import Skipped, run_cases
+
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "bindings/python"))
 MISSING = ""
@@ -35,10 +37,6 @@ SDK, WEBSOCKET = "foxglove.sdk.v1", "foxglove.websocket.v1"
 NODE_MODULES = Path(os.environ.get("ORC_FOXGLOVE_NODE", SOURCE / "build/foxglove-node/node_modules"))
 POLICY_VIOLATION, TOO_BIG = 1008, 1009
 WARNING, ERROR = 1, 2
-
-
-class Skipped(Exception):
-    """The machine lacks what the case needs."""
 
 
 class Client:
@@ -469,21 +467,5 @@ def case_hostile_frames() -> None:
             pass
 
 
-def main() -> int:
-    if MISSING:
-        print(f"[orc: skipped] {MISSING}")
-        return 0
-    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-    for name in sys.argv[1:] or cases:
-        begin = time.monotonic()
-        try:
-            cases[name]()
-        except Skipped as why:
-            print(f"[orc: skipped] {why}")
-            continue
-        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(globals(), MISSING))

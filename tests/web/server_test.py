@@ -22,6 +22,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Callable
 
+from cases import run_cases
+
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "bindings/python"))
 MISSING = ""
@@ -607,17 +609,5 @@ def case_command_line() -> None:
         assert process._process.returncode == 0
 
 
-def main() -> int:
-    if MISSING:
-        print(f"[orc: skipped] {MISSING}")
-        return 0
-    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-    for name in sys.argv[1:] or cases:
-        begin = time.monotonic()
-        cases[name]()
-        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(globals(), MISSING))

@@ -8,11 +8,11 @@ Runs the functions case_… below, all of them without arguments. Each has a sys
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import page_test
 import server_test
+from cases import run_cases
 
 MISSING = page_test.MISSING or server_test.MISSING
 if not MISSING:
@@ -104,17 +104,5 @@ def case_connection_graph() -> None:
         until("panel")
 
 
-def main() -> int:
-    if MISSING:
-        print(f"[orc: skipped] {MISSING}")
-        return 0
-    cases = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
-    for name in sys.argv[1:] or cases:
-        begin = time.monotonic()
-        cases[name]()
-        print(f"{name}: passed in {time.monotonic() - begin:.1f} s", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(globals(), MISSING))
