@@ -21,38 +21,18 @@ constexpr auto slowest_schema_retry = 5000ms;  // if it comes at all
 constexpr auto fetch_time = 50ms;              // then clients learn what is there
 constexpr auto list_pause = 20ms;              // changes that come meanwhile make one list
 constexpr auto gone_patience = 5s;             // for a publisher that restarts
-constexpr auto unwatched_patience = 5s;
 constexpr auto longest_wait = 1s;
 
 }  // namespace
 
 live_channels::live_channels(std::string broker, bool all, std::function<void()> news)
     : broker_(std::move(broker)), all_(all), news_(std::move(news)) {
-  (void)stop_bell_.fd();
   thread_ = start_thread([this] { run(); });
 }
 
 live_channels::~live_channels() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  stop_bell_.ring();
-  changed_.notify_all();
+  attendance_.stop();
   thread_.join();
-}
-
-void live_channels::open() {
-  {
-    const std::lock_guard lock(mutex_);
-    ++users_;
-  }
-  changed_.notify_all();
-}
-
-void live_channels::close() noexcept {
-  const std::lock_guard lock(mutex_);
-  --users_;
 }
 
 channel_list live_channels::newest() {
@@ -61,26 +41,19 @@ channel_list live_channels::newest() {
 }
 
 void live_channels::run() {
-  for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stop_ || users_ != 0; });
-      if (stop_) return;
-    }
-    follow();
-  }
+  while (attendance_.await()) follow();
 }
 
 // Returns when no client has been there for a while.
 void live_channels::follow() {
-  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = stop_bell_.fd()});
+  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = attendance_.stop_fd()});
   directory_watch watch = from.watch({.topics = {"**"}});
-  for (auto now = clock::now(); goes_on(now); now = clock::now()) {
+  for (auto now = clock::now(); attendance_.goes_on(now); now = clock::now()) {
     take_changes(watch);
     fetch_types(from);
     end_gone(clock::now());
     publish();
-    std::array<pollfd, 2> items{{{stop_bell_.fd(), POLLIN, 0}, {watch.fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> items{{{attendance_.stop_fd(), POLLIN, 0}, {watch.fd(), POLLIN, 0}}};
     if (::poll(items.data(), 1, static_cast<int>(std::chrono::milliseconds(list_pause).count())) > 0) break;
     ::poll(items.data(), items.size(), wait_ms(items[1].fd >= 0, clock::now()));
   }
@@ -91,17 +64,6 @@ void live_channels::follow() {
   end_at_ = clock::time_point::max();
   const std::lock_guard lock(mutex_);
   newest_ = {newest_.number + 1, nullptr, nullptr};
-}
-
-bool live_channels::goes_on(clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  if (stop_) return false;
-  if (users_ != 0) {
-    idle_since_ = {};
-    return true;
-  }
-  if (idle_since_ == clock::time_point()) idle_since_ = now;
-  return now - idle_since_ < unwatched_patience;
 }
 
 void live_channels::take_changes(directory_watch& watch) {

@@ -1,7 +1,6 @@
 // The channels of the running system, as the broker reports its topics.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/doorbell.h"
 #include "orc/directory.h"
+#include "tools/web/attendance.h"
 #include "tools/web/client_session.h"
 #include "tools/web/foxglove_channels.h"
 #include "tools/web/memory_budget.h"
@@ -34,8 +33,8 @@ class live_channels final : public channel_source {
   live_channels(std::string broker, bool all, std::function<void()> news);
   ~live_channels() override;
 
-  void open() override;
-  void close() noexcept override;
+  void open() override { attendance_.enter(); }
+  void close() noexcept override { attendance_.leave(); }
   [[nodiscard]] channel_list newest() override;
 
  private:
@@ -55,7 +54,6 @@ class live_channels final : public channel_source {
 
   void run();
   void follow();
-  [[nodiscard]] bool goes_on(clock::time_point now);
   void take_changes(directory_watch& watch);
   void take(const topic_state& topic, clock::time_point now);
   void take_gone(const std::string& name, clock::time_point now);
@@ -73,7 +71,7 @@ class live_channels final : public channel_source {
   const bool all_;
   const std::function<void()> news_;
   const std::shared_ptr<memory_budget> schemas_ = std::make_shared<memory_budget>(max_schema_bytes);
-  detail::doorbell stop_bell_;
+  attendance attendance_;
 
   // The thread's.
   channel_registry registry_;
@@ -82,13 +80,9 @@ class live_channels final : public channel_source {
   std::vector<std::string> problems_;
   bool new_problems_ = false;
   clock::time_point end_at_ = clock::time_point::max();  // of the first topic that is gone
-  clock::time_point idle_since_ = {};                    // no client is there; epoch: one is
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   channel_list newest_;
-  std::size_t users_ = 0;
-  bool stop_ = false;
   std::thread thread_;
 };
 
