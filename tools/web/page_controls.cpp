@@ -99,6 +99,34 @@ void append_service(std::string& to, const shown_service& service) {
 
 }  // namespace
 
+template <class List, class Told>
+void told_list<List, Told>::refresh(std::shared_ptr<const List> newest) {
+  if (newest == newest_) return;
+  newest_ = std::move(newest);
+  due_ = newest_ != nullptr;
+}
+
+template <class List, class Told>
+template <class TellsOf, class Append>
+bool told_list<List, Told>::take(frame& to, std::string_view op, TellsOf tells_of, Append append) {
+  if (!due_ || !newest_) return false;
+  change_list list;
+  for (const auto& [name, each] : *newest_) {
+    if (list.is_full()) break;
+    if (std::exchange(told_[name], tells_of(each)) != tells_of(each)) append(list.changed(), *each);
+  }
+  std::erase_if(told_, [&](const auto& each) {
+    if (list.is_full() || newest_->contains(each.first)) return false;
+    list.add_gone(each.first);
+    return true;
+  });
+  due_ = list.is_full();
+  if (list.empty() && !greets_) return false;
+  greets_ = false;
+  to = {.head = list.text(op)};
+  return true;
+}
+
 std::string page_parameters::set(const client_message& message) {
   if (desk_.set(who_, {static_cast<std::uint64_t>(message.id), message.name, message.value})) return {};
   return "too many parameters wait to be set: " + std::to_string(parameter_desk::max_waiting) + " is the limit";
@@ -108,14 +136,14 @@ clock::time_point page_parameters::refresh(clock::time_point now) {
   // The desk bounds them only until they are taken.
   if (answers_.size() < parameter_desk::max_waiting)
     for (parameter_answer& each : desk_.answers(who_)) answers_.push_back(std::move(each));
-  if (auto newest = desk_.newest(); newest != newest_) {
-    newest_ = std::move(newest);
-    due_ = newest_ != nullptr;
-  }
+  list_.refresh(desk_.newest());
   return has_more() ? now : clock::time_point::max();
 }
 
-bool page_parameters::take(frame& to) { return take_answer(to) || take_changes(to); }
+bool page_parameters::take(frame& to) {
+  return take_answer(to) || list_.take(
+                                to, "parameters", [](const auto& each) { return each->change; }, append_parameter);
+}
 
 bool page_parameters::take_answer(frame& to) {
   if (answers_.empty()) return false;
@@ -128,31 +156,12 @@ bool page_parameters::take_answer(frame& to) {
   return true;
 }
 
-bool page_parameters::take_changes(frame& to) {
-  if (!due_ || !newest_) return false;
-  change_list list;
-  for (const auto& [name, each] : *newest_) {
-    if (list.is_full()) break;
-    if (std::exchange(told_[name], each->change) != each->change) append_parameter(list.changed(), *each);
-  }
-  std::erase_if(told_, [&](const auto& each) {
-    if (list.is_full() || newest_->contains(each.first)) return false;
-    list.add_gone(each.first);
-    return true;
-  });
-  due_ = list.is_full();
-  if (list.empty() && !greets_) return false;
-  greets_ = false;
-  to = {.head = list.text("parameters")};
-  return true;
-}
-
 std::string page_services::call(const client_message& message) {
   const auto id = static_cast<std::uint64_t>(message.id);
   if (open_.contains(id)) return "this id is open already";
-  if (!newest_) return "the services are not known yet";
-  const auto at = newest_->find(message.name);
-  if (at == newest_->end()) return "no program serves this name";
+  if (!list_.newest()) return "the services are not known yet";
+  const auto at = list_.newest()->find(message.name);
+  if (at == list_.newest()->end()) return "no program serves this name";
   const auto deadline =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(message.number));
   std::string problem = desk_.call(who_, {.ticket = id,
@@ -175,14 +184,14 @@ clock::time_point page_services::refresh(clock::time_point now) {
     });
     answers_.push_back(std::move(each));
   }
-  if (auto newest = desk_.newest(); newest != newest_) {
-    newest_ = std::move(newest);
-    due_ = newest_ != nullptr;
-  }
+  list_.refresh(desk_.newest());
   return has_more() ? now : clock::time_point::max();
 }
 
-bool page_services::take(frame& to) { return take_answer(to) || take_changes(to); }
+bool page_services::take(frame& to) {
+  return take_answer(to) || list_.take(
+                                to, "services", [](const auto& each) { return each; }, append_service);
+}
 
 bool page_services::take_answer(frame& to) {
   if (answers_.empty()) return false;
@@ -200,25 +209,6 @@ bool page_services::take_answer(frame& to) {
   std::string text = answer_text(answer.what == call_answer::kind::reply ? "reply" : "feedback", answer.ticket);
   append_member(text, "text", answer.data);
   to = {.head = text + '}'};
-  return true;
-}
-
-bool page_services::take_changes(frame& to) {
-  if (!due_ || !newest_) return false;
-  change_list list;
-  for (const auto& [name, each] : *newest_) {
-    if (list.is_full()) break;
-    if (std::exchange(told_[name], each) != each) append_service(list.changed(), *each);
-  }
-  std::erase_if(told_, [&](const auto& each) {
-    if (list.is_full() || newest_->contains(each.first)) return false;
-    list.add_gone(each.first);
-    return true;
-  });
-  due_ = list.is_full();
-  if (list.empty() && !greets_) return false;
-  greets_ = false;
-  to = {.head = list.text("services")};
   return true;
 }
 

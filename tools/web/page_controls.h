@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "tools/web/call_desk.h"
 #include "tools/web/client_message.h"
@@ -15,6 +16,25 @@
 #include "tools/web/shown_thing.h"
 
 namespace orc::web {
+
+// A list of what programs offer, by name, and what the client knows of it. Told: differs when an entry has changed.
+template <class List, class Told>
+class told_list {
+ public:
+  void refresh(std::shared_ptr<const List> newest);
+  [[nodiscard]] bool is_due() const { return due_; }
+  // Null: not known yet.
+  [[nodiscard]] const std::shared_ptr<const List>& newest() const { return newest_; }
+  // Makes the next message of changes. False: there are none.
+  template <class TellsOf, class Append>
+  [[nodiscard]] bool take(frame& to, std::string_view op, TellsOf tells_of, Append append);
+
+ private:
+  std::shared_ptr<const List> newest_;
+  std::map<std::string, Told> told_;
+  bool due_ = false;
+  bool greets_ = true;  // the first message comes also without an entry
+};
 
 // The parameters, and sets of the client. Of the network's thread.
 class page_parameters final : public shown_thing {
@@ -27,18 +47,14 @@ class page_parameters final : public shown_thing {
 
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return due_ || !answers_.empty(); }
+  [[nodiscard]] bool has_more() const override { return list_.is_due() || !answers_.empty(); }
 
  private:
   [[nodiscard]] bool take_answer(frame& to);
-  [[nodiscard]] bool take_changes(frame& to);
 
   parameter_desk& desk_;
   const parameter_desk::client who_;
-  std::shared_ptr<const shown_parameters> newest_;  // null: not known yet
-  std::map<std::string, std::uint64_t> told_;       // shown_parameter::change
-  bool due_ = false;
-  bool greets_ = true;  // the first message comes also without a parameter
+  told_list<shown_parameters, std::uint64_t> list_;  // shown_parameter::change
   std::deque<parameter_answer> answers_;
 };
 
@@ -56,18 +72,14 @@ class page_services final : public shown_thing {
 
   [[nodiscard]] clock::time_point refresh(clock::time_point now) override;
   bool take(frame& to) override;
-  [[nodiscard]] bool has_more() const override { return due_ || !answers_.empty(); }
+  [[nodiscard]] bool has_more() const override { return list_.is_due() || !answers_.empty(); }
 
  private:
   [[nodiscard]] bool take_answer(frame& to);
-  [[nodiscard]] bool take_changes(frame& to);
 
   call_desk& desk_;
   const call_desk::client who_;
-  std::shared_ptr<const shown_services> newest_;                      // null: not known yet
-  std::map<std::string, std::shared_ptr<const shown_service>> told_;  // that the client knows
-  bool due_ = false;
-  bool greets_ = true;
+  told_list<shown_services, std::shared_ptr<const shown_service>> list_;
   std::set<std::uint64_t> open_;  // ids of calls
   std::deque<call_answer> answers_;
 };
