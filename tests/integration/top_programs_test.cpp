@@ -30,6 +30,12 @@ bool is_there(const broker_process& broker, const std::string& name) {
   return std::ranges::any_of(found, [&](const auto& each) { return each.name == name; });
 }
 
+void check_row(tmux& shown, const std::string& row) {
+  const bool seen = shown.waits_for([&](const std::string& text) { return has_row(text, row); });
+  INFO(row << "\n" << shown.seen());
+  CHECK(seen);
+}
+
 }  // namespace
 
 TEST_CASE("orc top: s shows the services and what they count") {
@@ -93,11 +99,7 @@ TEST_CASE("orc top: p shows the parameters and follows their values") {
   on.start("--color never");
   tmux& shown = on.terminal();
   shown.press({"p"});
-  const auto shows = [&](const std::string& row) {
-    const bool seen = shown.waits_for([&](const std::string& text) { return has_row(text, row); });
-    INFO(row << "\n" << shown.seen());
-    CHECK(seen);
-  };
+  const auto shows = [&](const std::string& row) { check_row(shown, row); };
   shows("pid/gain +1\\.5 +a number from 0\\.0 to 10\\.0 N +driver \\(" + std::to_string(::getpid()));
   shows("pid/mode +auto +a text.*read-only");
   REQUIRE(gain.set(2.25));
@@ -132,11 +134,7 @@ TEST_CASE("orc top: programs that do not answer delay neither the screen nor oth
   on.start("--color never");
   tmux& shown = on.terminal();
   shown.press({"p"});
-  const auto shows = [&](const std::string& row) {
-    const bool seen = shown.waits_for([&](const std::string& text) { return has_row(text, row); });
-    INFO(row << "\n" << shown.seen());
-    CHECK(seen);
-  };
+  const auto shows = [&](const std::string& row) { check_row(shown, row); };
   shows("pid/gain +1\\.0 ");
   shows("stalled/value +5 ");
   const std::jthread setter([&] {
