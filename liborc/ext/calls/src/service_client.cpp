@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call_recorder.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 #include "service_core.h"
@@ -102,6 +103,7 @@ void service_client::take_request(message&& received, const call_message& read) 
   const auto now = steady::now();
   const auto call = std::make_shared<service_call>(shared_from_this(), id, now + std::chrono::nanoseconds(remaining),
                                                    std::move(received));
+  if (service_.recorder() != nullptr) call->received_ns = call_recorder::now_ns();
   if (!known)
     return refuse(*call, {.code = call_errc::lost, .text = "the server has not accepted this type from this client"});
   // Over shm a message that waits would keep a place in the client's memory.
@@ -153,6 +155,7 @@ void service_client::cancel(std::uint64_t id) {
   service_.count_refused();
   const std::lock_guard lock(mutex_);
   open_.erase(id);
+  if (service_.recorder() != nullptr) service_.recorder()->record(*call, {.code = call_errc::lost}, {});
 }
 
 void service_client::acknowledge_feedback(std::uint64_t id) {
@@ -194,6 +197,8 @@ bool service_client::send_feedback(service_call& call, std::span<const std::byte
 }
 
 void service_client::finish(service_call& call) {
+  call_recorder* const recorder = service_.recorder();
+  std::optional<call_payload> reply;  // as far as it is recorded
   const std::lock_guard lock(mutex_);
   if (call.next_feedback) (void)send(call_kind::feedback, call.id, *call.next_feedback);
   if (call.no_memory && !call.error) call.error = call_error{.code = call_errc::no_memory};
@@ -201,14 +206,20 @@ void service_client::finish(service_call& call) {
     call.error = call_error{.code = call_errc::no_memory};
   if (!call.error) {
     write_header({.kind = call_kind::result, .id = call.id, .type = service_.reply_hash()}, call.reply().data());
+    if (recorder != nullptr) reply = recorder->keep_reply(call.reply().subspan(call_header_size));
     if (const result sent = call.send_reply(replies_); !sent) {
       const bool large = sent.code() == errc::bad_argument;
       call.error = call_error{.code = large ? call_errc::too_large : call_errc::no_memory,
                               .text = "the reply was not sent: " + sent.error().message()};
     }
   }
-  if (call.error) (void)send(call_kind::error, call.id, encode(*call.error));
+  if (call.error) {
+    reply.reset();
+    (void)send(call_kind::error, call.id, encode(*call.error));
+  }
   open_.erase(call.id);  // after the reply: see take_open_calls
+  // With the lock, so that the client's next call is not recorded before this one.
+  if (recorder != nullptr) recorder->record(call, call.error.value_or(call_error{}), std::move(reply));
 }
 
 void service_client::refuse(const service_call& call, const call_error& why) {
@@ -216,6 +227,7 @@ void service_client::refuse(const service_call& call, const call_error& why) {
   const std::lock_guard lock(mutex_);
   (void)send(call_kind::error, call.id, encode(why));
   open_.erase(call.id);
+  if (service_.recorder() != nullptr) service_.recorder()->record(call, why, {});
 }
 
 bool service_client::is_cancelled(service_call& call) noexcept {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "call_recorder.h"
 #include "orc/calls/quiet_thread.h"
 #include "process_generation.h"
 #include "service_client.h"
@@ -43,14 +44,22 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       options_(std::move(options)),
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
-      generation_(process_generation()) {}
+      generation_(process_generation()),
+      recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr) {}
 
 service_core::~service_core() = default;
 
 result service_core::start() {
+  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
+  if (recorder_) {
+    if (const result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
+  }
   result made = participant_.register_topic(
       name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
-  if (!made && made.code() != errc::no_broker) return made;
+  if (!stays(made)) {
+    if (recorder_) recorder_->stop();
+    return made;
+  }
   figures_ = participant_.publisher(name_);
   try {
     for (std::size_t n = 0; n < options_.threads; ++n)
@@ -83,6 +92,7 @@ std::thread service_core::stop() noexcept {
   for (const auto& [id, client] : ending) {
     if (std::thread thread = client->finish_thread(); thread.joinable()) own = std::move(thread);
   }
+  if (recorder_) recorder_->stop();
   if (!own.joinable()) handler_ = nullptr;  // what it refers to may be gone from now on
   return own;
 }
@@ -270,6 +280,7 @@ void service_core::run(service_call& call, steady::time_point now, client_was cl
   if (now >= call.deadline || call.cancelled || is_stopping() ||
       (client != client_was::heard && !call.client->is_connected()))
     return call.client->refuse(call, {.code = call_errc::lost, .text = "the call was too late to begin"});
+  if (recorder_) call.started_ns = call_recorder::now_ns();
   call_context context(call);
   try {
     handler_(call.request(), context, call);

@@ -20,6 +20,7 @@
 
 namespace orc::detail {
 
+class call_recorder;
 class service_client;
 
 // Any thread.
@@ -89,6 +90,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
     service_core& of_;
   };
 
+  // Null: calls are not recorded.
+  [[nodiscard]] call_recorder* recorder() const noexcept { return recorder_.get(); }
   [[nodiscard]] service_figures figures() const;
   void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
   void count_dropped() noexcept { ++dropped_; }
@@ -110,6 +113,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> threads_;
+  const std::unique_ptr<call_recorder> recorder_;
   orc::publisher figures_;
   service_figures published_;
   steady::time_point publish_at_;

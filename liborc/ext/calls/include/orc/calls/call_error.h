@@ -36,6 +36,9 @@ enum class call_errc : std::uint8_t {
   not_ready = 41           // it has not ended yet (call_future::get with a time limit)
 };
 
+// Returns the code's name, such as "deadline_exceeded".
+[[nodiscard]] ORC_API std::string_view to_string(call_errc code) noexcept;
+
 // Returns one plain sentence per code.
 [[nodiscard]] ORC_API std::string_view describe(call_errc code) noexcept;
 
