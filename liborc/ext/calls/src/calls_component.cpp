@@ -82,6 +82,15 @@ void calls_component::end() noexcept {
 
 std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
                                                          call_error& why_not) {
+  std::shared_ptr<client_channel> unused;
+  auto found = find_or_make(by, service, why_not, unused);
+  if (unused) unused->stop();  // waits for its thread, so without the lock
+  return found;
+}
+
+std::shared_ptr<client_channel> calls_component::find_or_make(const orc::participant& by, std::string_view service,
+                                                              call_error& why_not,
+                                                              std::shared_ptr<client_channel>& unused) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
@@ -94,18 +103,27 @@ std::shared_ptr<client_channel> calls_component::channel(const orc::participant&
     why_not = {.code = call_errc::bad_argument, .text = ok.error().message()};
     return nullptr;
   }
-  if (channels_.size() >= max_called_services) {
-    // Those that were not used for a while are closed.
-    std::erase_if(channels_, [](const auto& each) { return each.second.use_count() == 1 && each.second->idle(); });
-    if (channels_.size() >= max_called_services) {
-      why_not = {.code = call_errc::too_many_calls,
-                 .text = "this participant calls " + std::to_string(max_called_services) + " services already"};
-      return nullptr;
-    }
+  if (channels_.size() >= max_called_services && !(unused = take_unused())) {
+    why_not = {.code = call_errc::too_many_calls,
+               .text = "this participant has open calls to " + std::to_string(max_called_services) + " services"};
+    return nullptr;
   }
   auto made = std::make_shared<client_channel>(participant_, std::move(name));
   channels_.emplace(service, made);
   return made;
+}
+
+// The channel without calls that was used longest ago; null: none.
+std::shared_ptr<client_channel> calls_component::take_unused() {
+  auto oldest = channels_.end();
+  for (auto each = channels_.begin(); each != channels_.end(); ++each) {
+    if (each->second.use_count() != 1) continue;  // its calls and those who wait keep it
+    if (oldest == channels_.end() || each->second->last_used() < oldest->second->last_used()) oldest = each;
+  }
+  if (oldest == channels_.end()) return nullptr;
+  auto taken = std::move(oldest->second);
+  channels_.erase(oldest);
+  return taken;
 }
 
 // ---- services ----
