@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,7 +47,7 @@ class calls_component : public participant_component, public std::enable_shared_
   [[nodiscard]] std::shared_ptr<client_channel> take_unused();  // needs the lock
   void watch() noexcept;
   void watch_once();
-  void take(const directory_change& change);
+  void take(const directory_change& change, std::set<std::uint64_t>& listed);
   [[nodiscard]] std::vector<std::shared_ptr<service_core>> services() const;
   void join_leaving() noexcept;
   void wake_watch() noexcept;
