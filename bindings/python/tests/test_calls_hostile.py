@@ -52,6 +52,19 @@ class Liar:
         self.next(Kind.ACCEPTED)
 
 
+def lying_server(sides: Sides) -> Liar:
+    """Takes the only client of a service that has no server yet."""
+    directory = sides.orc.Directory()
+
+    def client_id() -> Optional[Any]:
+        topics = [each for each in directory.topics(f"{SERVICE}/.call/*") if each.publication]
+        return message.parse_call_topic(topics[0].name) if topics else None
+
+    _, id = wait_until(client_id)
+    sides.server.register_topic(SERVICE)
+    return Liar(sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+
+
 @pytest.fixture
 def lying_client(some_sides: Sides) -> Iterator[Liar]:
     some_sides.serve(threads=1, queue=8)
@@ -165,14 +178,7 @@ def test_too_many_types_of_one_client_are_refused(some_sides: Sides, lying_clien
 def test_replies_that_were_not_asked_for_change_nothing(some_sides: Sides) -> None:
     future = some_sides.call()
     assert future.fileno() >= 0  # so that a thread of ORC receives
-    directory = some_sides.orc.Directory()
-
-    def client_id() -> Optional[Any]:
-        topics = directory.topics(f"{SERVICE}/.call/*")
-        return message.parse_call_topic(topics[0].name) if topics else None
-
-    _, id = wait_until(client_id)
-    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server = lying_server(some_sides)
     server.send(Kind.RESULT, 1, b"666")  # before any welcome
     server.send(Kind.ACCEPTED, 1)
     server.send(Kind.WELCOME, 5)
@@ -205,10 +211,7 @@ def test_a_reply_that_is_no_json_and_an_unreadable_error_are_errors(some_sides: 
 def test_another_server_ends_the_calls_of_the_one_before(some_sides: Sides) -> None:
     future = some_sides.call()
     assert future.fileno() >= 0  # so that a thread of ORC receives
-    directory = some_sides.orc.Directory()
-    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
-    _, id = message.parse_call_topic(topic) or ("", 0)
-    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server = lying_server(some_sides)
     server.send(Kind.WELCOME, 5)
     server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
     server.next(Kind.REQUEST)
@@ -222,10 +225,7 @@ def test_another_server_ends_the_calls_of_the_one_before(some_sides: Sides) -> N
 def test_a_server_that_says_bye_ends_its_calls(some_sides: Sides) -> None:
     future = some_sides.call()
     assert future.fileno() >= 0  # so that a thread of ORC receives
-    directory = some_sides.orc.Directory()
-    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
-    _, id = message.parse_call_topic(topic) or ("", 0)
-    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server = lying_server(some_sides)
     server.send(Kind.BYE, 0)  # before any welcome
     server.send(Kind.WELCOME, 5)
     server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
@@ -236,13 +236,20 @@ def test_a_server_that_says_bye_ends_its_calls(some_sides: Sides) -> None:
     assert caught.value.code is some_sides.orc.CallErrc.server_died
 
 
+def test_a_server_of_another_version_is_named_as_the_reason(some_sides: Sides) -> None:
+    future = some_sides.call(deadline=2.0)
+    server = lying_server(some_sides)
+    welcome = bytearray(message.encode(Kind.WELCOME, 5))
+    welcome[1] = 2
+    server.send_bytes(bytes(welcome))
+    with pytest.raises(some_sides.orc.CallError, match="speaks version 2 of calls"):
+        future.result()
+
+
 def test_lost_replies_end_their_calls(some_sides: Sides) -> None:
     lost, running = some_sides.call(), some_sides.call()
     assert lost.fileno() >= 0  # so that a thread of ORC receives
-    directory = some_sides.orc.Directory()
-    topic = wait_until(lambda: directory.topics(f"{SERVICE}/.call/*"))[0].name
-    _, id = message.parse_call_topic(topic) or ("", 0)
-    server = Liar(some_sides.server, message.reply_topic(SERVICE, id), message.call_topic(SERVICE, id))
+    server = lying_server(some_sides)
     server.send(Kind.WELCOME, 5)
     server.send(Kind.ACCEPTED, server.next(Kind.HELLO).id)
     assert server.next(Kind.REQUEST).id == 1 and server.next(Kind.REQUEST).id == 2

@@ -133,6 +133,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   bool checking_ = false;
   steady::time_point check_at_;  // not before
   std::string impostor_;         // who answered in the server's place
+  unsigned other_version_ = 0;   // of calls, in which something answered; 0: none
   bool start_over_ = false;      // with other topics, because of it
   std::uint64_t last_id_ = 0;
   std::list<negotiated_types> types_;

@@ -46,7 +46,9 @@ bool client_channel::receive(lock_type& lock, int slice_ms) {
 void client_channel::take(message&& received) {
   const auto read = read_message(received.bytes());
   const bool missed = received.missed() != 0;
-  if (read) {
+  if (!read) {
+    if (const unsigned version = other_version(received.bytes()); version != 0) other_version_ = version;
+  } else {
     switch (read->header.kind) {
       case call_kind::welcome: take_welcome(*read); break;
       case call_kind::accepted:
@@ -242,6 +244,9 @@ call_error client_channel::why_unreached() const {
     why += "another program, " + impostor_ + ", answers in the place of its server";
   else if (linked_)
     why += "its server has not answered yet";
+  else if (other_version_ != 0 && replies_.connected())
+    why += "its server speaks version " + std::to_string(other_version_) + " of calls, and this program version " +
+           std::to_string(call_version);
   else if (const auto link = replies_.link(); replies_.connected())
     why += "its server is reached over " + std::string(to_string(link.transport)) +
            ", but has not answered: it may have no transport that this participant offers its topics on";
