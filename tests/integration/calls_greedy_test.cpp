@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "orc/directory.h"
 #include "support/call_liar.h"
 #include "support/call_peer.h"
 #include "support/proc_stats.h"
@@ -156,6 +157,30 @@ TEST_CASE("calls: a program cannot take all places of a service", "[integration]
     REQUIRE(greedy.register_topic(orc::detail::call_topic(service_name, id), {.keep_last = false}));
   const auto modest = start_call_peer("call", address_broker, service_name, "ipc");  // has been served
   CHECK(counts.started > 0);
+}
+
+TEST_CASE("calls: a client that found no place comes when there is one", "[integration]") {
+  const broker_process address_broker;
+  call_counts counts;
+  orc::participant server(address_broker.options("server"));
+  const auto service = server.serve(service_name, obeying(counts), {.max_clients = 4});
+  REQUIRE(service.result());
+  constexpr std::uint64_t last = 60;  // there is no place left that would tell it so
+  orc::participant greedy(address_broker.options("greedy"));
+  for (std::uint64_t id = 1; id <= last; ++id)
+    REQUIRE(greedy.register_topic(orc::detail::call_topic(service_name, id), {.keep_last = false}));
+  orc::directory directory({.broker = address_broker.endpoint()});
+  std::vector<orc::topic_state> served;
+  REQUIRE(wait_until([&] {
+    return directory.topics(std::string(service_name) + "/.reply/*", served) && served.size() >= 18;  // 2 + 16 refused
+  }));
+  REQUIRE(directory.topics(orc::detail::reply_topic(service_name, last), served));
+  REQUIRE(served.empty());
+  for (std::uint64_t id = 1; id < last; ++id)
+    REQUIRE(greedy.unregister_topic(orc::detail::call_topic(service_name, id)));
+  CHECK(wait_until([&] {
+    return directory.topics(orc::detail::reply_topic(service_name, last), served) && !served.empty();
+  }));
 }
 
 TEST_CASE("calls: a client that says nothing loses its place to others", "[integration]") {
