@@ -73,18 +73,6 @@ TEST_CASE("calls: the highest id, sent first, is dropped", "[integration]") {
   CHECK(side.service.figures().dropped == 1);
 }
 
-TEST_CASE("calls: the highest id as the first one ends no server", "[integration]") {
-  lied_to_server side;
-  liar client = side.make_liar();
-  side.greet(client);
-  client.send({.kind = call_kind::open_calls, .id = ~std::uint64_t{0}});
-  CHECK(client.next(call_kind::error).id == ~std::uint64_t{0} - orc::max_open_calls + 1);
-  CHECK(client.next(call_kind::running).id == ~std::uint64_t{0});
-  CHECK(side.service.figures().refused == orc::max_open_calls);
-  orc::participant other(side.address_broker.options("other"));
-  CHECK(other.call(service_name, bytes_of({}), ample).get());
-}
-
 TEST_CASE("calls: bytes that are no message are counted and dropped", "[integration]") {
   lied_to_server side;
   liar client = side.make_liar();
