@@ -62,7 +62,7 @@ service_core::~service_core() = default;
 result service_core::start() {
   const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
   if (recorder_) {
-    if (const result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
+    if (result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
   }
   result made = participant_.register_topic(
       name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
