@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t max_accepted_types = 64;
 constexpr int max_messages_at_once = 64;     // that a thread takes before it serves
 constexpr int max_messages_in_handler = 16;  // that a look of a handler takes
-constexpr std::size_t max_late_hellos = 8;   // that wait for the handler's end
+// The comparison of larger types takes long, and must not be a handler's time. So these hellos wait for its end.
+constexpr std::size_t small_hello = 4096;
+constexpr std::size_t max_late_hellos = 8;
 // Each costs the reading of two schemas. A client says one for each of at most 64 pairs of types over a link.
 constexpr std::size_t max_hellos = 256;
 constexpr std::size_t max_refused_hellos = 64;
@@ -41,7 +43,7 @@ void service_client::drain() {
   draining_ = true;
   fresh_ = false;
   const int most = has_turn_ ? max_messages_in_handler : max_messages_at_once;
-  for (int n = 0; n < most && !fresh_ && late_hellos_.size() < max_late_hellos; ++n) {
+  for (int n = 0; n < most && !fresh_; ++n) {
     message received = requests_.recv(0);
     if (received)
       take(std::move(received));
@@ -61,9 +63,9 @@ void service_client::take(message&& received) try {
   if (!read) return service_.count_dropped();
   switch (read->header.kind) {
     case call_kind::hello:
-      // Reading its schemas may take long, which must not be the handler's time.
-      if (has_turn_) return late_hellos_.push_back(std::move(received));
-      return take_hello(*read);
+      if (!has_turn_ || read->payload.size() <= small_hello) return take_hello(*read);
+      if (late_hellos_.size() >= max_late_hellos) return service_.count_dropped();
+      return late_hellos_.push_back(std::move(received));
     case call_kind::request: return take_request(std::move(received), *read);
     case call_kind::cancel: return cancel(read->header.id);
     case call_kind::feedback_taken: return acknowledge_feedback(read->header.id);

@@ -118,6 +118,7 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
     if (found->second->publication().id == publication.id) return found->second->set_listed(true);
     // Another publication of this name. look_after() takes it when the old client has ended.
     found->second->set_successor(publication);
+    found->second->set_listed(true);
     found->second->end();
     return;
   }
@@ -177,7 +178,7 @@ void service_core::look_after() {
   }
   for (const auto& client : ended) {
     (void)client->finish_thread();
-    if (const auto successor = client->successor())
+    if (const auto successor = client->successor(); successor && client->is_listed())
       come(client->id(), *successor);
     else if (client->wants_again())
       come(client->id(), client->publication());
@@ -202,7 +203,10 @@ void service_core::end_silent() {
 bool service_core::wants_clients_again() {
   const std::lock_guard lock(clients_mutex_);
   const auto now = steady::now();
-  if (!turned_away_ || now < ask_again_at_ || clients_.size() >= options_.max_clients) return false;
+  if (!turned_away_ || now < ask_again_at_) return false;
+  const auto served = std::ranges::count_if(
+      clients_, [](const auto& each) { return !each.second->is_refused() && !each.second->is_leaving(); });
+  if (static_cast<std::size_t>(served) >= options_.max_clients) return false;
   turned_away_ = false;
   ask_again_at_ = now + between_looks_for_clients;
   return true;

@@ -67,7 +67,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] bool wants_clients_again();
 
   // ---- calls ----
-  // Adds a waiting call, or ends it as busy. It may end another call of the client as replaced.
+  // Adds a waiting call, or ends it as busy. It may end an older call of the client as replaced, a newer one of another
+  // client as busy, and late ones as lost.
   void admit(const std::shared_ptr<service_call>& call, steady::time_point now);
   // The client's first waiting call; null: none.
   [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);

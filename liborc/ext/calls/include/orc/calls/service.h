@@ -29,8 +29,9 @@ struct service_options {
   std::size_t queue_bytes = std::size_t{64} << 20;
   // True: a client's newer call replaces its waiting one, which ends as call_errc::replaced. For set-points.
   bool replace_waiting = false;
-  // Clients at a time, 1 to 1024; each takes a thread and two topics. The calls of more clients end as
-  // call_errc::refused.
+  // Clients at a time, 1 to 1024; each takes a thread and two topics. So that no program takes all places, the clients
+  // of one program (host and pid) have at most half of those that others leave, and at least one of the rest. The calls
+  // of more clients end as call_errc::refused.
   std::size_t max_clients = 128;
   // Names of the interfaces that the service implements, for find_services: at most 32, of 1 to 255 bytes each.
   std::vector<std::string> interfaces = {};
