@@ -79,14 +79,17 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   auto& peer = peers_[which];
   const auto host_name = printable(what.host_name);
   if (host_name.empty()) return broken(which, "it does not know peer brokers: update it", now);
+  if (!what.reset && (what.position.epoch != peer.position.epoch || what.position.until < peer.position.until))
+    return broken(which, "changes that do not follow its last ones", now);
   if (what.position.epoch == options_.epoch) return broken(which, "it is this broker itself", now);
-  if (is_twice(which, what.position.epoch)) return broken(which, "another --peer leads to the same broker", now);
+  if (is_twice(which, what.position.epoch)) return broken(which, "another endpoint leads to the same broker", now);
   peer.last_word = now;
   peer.silent_at = now + ask_again + patience;
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
-  map_.peer_up(which, peer.endpoint, label_of(which));
+  map_.peer_up(which,
+               {peer.endpoint, label_of(which), peer.same_host, options_.epoch < what.position.epoch});
   peer.known = true;
   peer.state = wire::peer_state::up;
   peer.reason.clear();
