@@ -1,10 +1,12 @@
 // Peer brokers that break rules, and beacons that lie: what they cost is bounded.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "broker/broker_service.h"
 #include "broker/federation.h"
 #include "orc/type_description.h"
 #include "support/catch.h"
@@ -218,6 +220,46 @@ TEST_CASE("hostile peers: a hundred thousand changes leave nothing behind", "[un
     f.answer(0, page(7, ++until, {}));
   }
   CHECK(f.there.schemas[0].size() == asked);
+}
+
+TEST_CASE("hostile peers: a name that a peer takes and leaves in each answer fills no log", "[unit]") {
+  broker_service_options options;
+  options.host = "here";
+  options.peers = {"tcp://192.0.2.1:5570"};
+  std::size_t lines = 0;
+  options.log = [&](broker_log_level, std::string_view) { ++lines; };
+  std::uint64_t question = 0;
+  options.send_to_peer = [&](topic_map::peer_key, const std::string& frame) {
+    const auto message = wire::decode(std::as_bytes(std::span(frame)));
+    if (std::holds_alternative<wire::watch>(message->content)) question = message->request;
+    return true;
+  };
+  federation::time now{std::chrono::hours(1)};
+  broker_service service(
+      std::move(options), [](topic_map::routing, const std::string&) { return true; }, now);
+  const auto tell = [&](const wire::body& what) {
+    const auto frame = wire::encode({1, what});
+    service.receive(1, std::as_bytes(std::span(frame)), now);
+  };
+  service.opened(1, host("192.0.2.9"));
+  tell(process(1));
+  tell(wire::register_topic{"pose", identity(20), {{wire::transport::tcp, "tcp://192.0.2.9:4000"}}, {}});
+  service.peer_connected(0, false, now);
+  now += 1s;
+  for (std::uint64_t n = 0; n < 99; ++n) {
+    const auto state = n % 2 == 0 ? published("pose", 100 + n) : wire::topic_state{"pose", {}, {}, 0};
+    const auto frame =
+        wire::encode({question, page(std::numeric_limits<std::uint64_t>::max(), n + 2, {state}, n == 0)});
+    service.receive_from_peer(0, std::as_bytes(std::span(frame)), now);
+    now += federation::pace;
+    service.turn(now);
+  }
+  CHECK(service.peers_up() == 1);
+  CHECK(lines > 20);
+  CHECK(lines <= 32);
+  service.tick(now);
+  CHECK(lines <= 33);  // and how many were left out
+  CHECK(service.map().describe({"pose", {}}, now)->publication->publication == identity(20));
 }
 
 TEST_CASE("hostile peers: one that never answers is silent, and asked anew", "[unit]") {
