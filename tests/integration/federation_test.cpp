@@ -44,6 +44,28 @@ TEST_CASE("federation: a participant that requested a topic hears when it comes 
   CHECK_FALSE(std::get<wire::topic_state>(event->content).publication);
 }
 
+TEST_CASE("federation: tools show the host of a topic, and its state") {
+  federated_brokers hosts(2);
+  hosts.start_all();
+  bare_publisher there(hosts.endpoint(1));
+  REQUIRE(there.published("pose"));
+  REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
+  const auto orc = [&](const std::string& what) {
+    child_process run({"sh", "-c", program("orc") + " " + what + " --broker " + hosts.endpoint(0) + " 2>&1"});
+    run.close_input();
+    return run.read_all();
+  };
+  CHECK_THAT(orc("topic list -v"), contains("@host1)"));
+  CHECK_THAT(orc("topic info pose"), contains("host1"));
+  CHECK_THAT(orc("top --once"), contains("@host1)"));
+  CHECK_THAT(orc("top --json"), contains("\"host_name\":\"host1\""));
+  CHECK_THAT(orc("host list"), contains("host1"));
+  hosts.kill(1);
+  REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1 stale"; }));
+  CHECK_THAT(orc("top --once"), contains("@host1, stale)"));
+  CHECK_THAT(orc("host list"), contains("stale"));
+}
+
 TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns") {
   federated_brokers hosts(2);
   hosts.start_all();
