@@ -36,8 +36,9 @@ class federated_brokers {
   }
   void start() {
     for (std::size_t n = 0; n < size(); ++n) {
-      std::vector<std::string> command = {program_, "--log-level", "error", "--listen",   ipc_[n],
-                                          "--listen", tcp_[n],     "--host-name", "host" + std::to_string(n)};
+      std::vector<std::string> command = {program_,   "--log-level", "error",
+                                          "--listen", ipc_[n],       "--listen",
+                                          tcp_[n],    "--host-name", "host" + std::to_string(n)};
       for (std::size_t other = 0; other < size(); ++other) {
         if (other != n) command.insert(command.end(), {"--peer", tcp_[other]});
       }

@@ -34,8 +34,8 @@ struct ran {
 std::size_t greet_as(std::list<liar>& all, const broker_process& broker, std::uint64_t count) {
   std::size_t accepted = 0;
   for (std::uint64_t id = 1; id <= count; ++id) {
-    liar& each = all.emplace_back(broker, orc::detail::call_topic(service_name, id),
-                                  orc::detail::reply_topic(service_name, id));
+    liar& each =
+        all.emplace_back(broker, orc::detail::call_topic(service_name, id), orc::detail::reply_topic(service_name, id));
     (void)each.next(call_kind::welcome);
     each.send({.kind = call_kind::hello, .id = 1}, orc::detail::encode(orc::detail::call_types{}));
     call_kind answer = call_kind::welcome;

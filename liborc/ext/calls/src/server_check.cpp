@@ -13,7 +13,7 @@ namespace orc::detail {
 namespace {
 
 constexpr int broker_timeout_ms = 250;  // the server says welcome again
-constexpr int attempts = 3;  // a broker that restarts between two questions names participants anew
+constexpr int attempts = 3;             // a broker that restarts between two questions names participants anew
 
 [[nodiscard]] server_check::answer look_up(orc::directory& in, const std::string& service, const std::string& replies) {
   using server = server_check::answer::server;
