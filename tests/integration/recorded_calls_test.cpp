@@ -18,7 +18,7 @@
 using namespace orc::test;
 using orc::detail::call_kind;
 
-namespace gripper {
+namespace recorded_gripper {
 
 struct close_request {
   double force;
@@ -30,7 +30,7 @@ struct close_reply {
 };
 ORC_DESCRIBE(close_reply, width)
 
-}  // namespace gripper
+}  // namespace recorded_gripper
 
 namespace {
 
@@ -39,9 +39,9 @@ constexpr const char* name = "gripper/close";
 // A broker, a typed service whose calls are recorded, and a client.
 struct recorded_service {
   explicit recorded_service(bool recorded = true) {
-    service = server.serve<gripper::close_request, gripper::close_reply>(
+    service = server.serve<recorded_gripper::close_request, recorded_gripper::close_reply>(
         name,
-        [this](const gripper::close_request& request, orc::call_context& context) -> gripper::close_reply {
+        [this](const recorded_gripper::close_request& request, orc::call_context& context) -> recorded_gripper::close_reply {
           ++ran;
           if (request.force < 0) throw std::out_of_range("force is below 0\x1b[2J\nok");
           if (request.force > 100) context.fail(7, "it slipped");
@@ -51,7 +51,7 @@ struct recorded_service {
     REQUIRE(service.result());
   }
   bool call(double force) {
-    return static_cast<bool>(client.call<gripper::close_reply>(name, gripper::close_request{force}, ample).get());
+    return static_cast<bool>(client.call<recorded_gripper::close_reply>(name, recorded_gripper::close_request{force}, ample).get());
   }
   [[nodiscard]] bool is_heard() {
     return server.publisher(orc::call_record_topic(name)).wait_readers(1, patience_ms).code() == orc::errc::ok;
@@ -138,8 +138,8 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
   const auto text = [](const std::vector<std::byte>& bytes) {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  const orc::detail::call_types types{orc::detail::call_type<gripper::close_request>::get().type.type,
-                                      orc::detail::call_type<gripper::close_reply>::get().type.type};
+  const orc::detail::call_types types{orc::detail::call_type<recorded_gripper::close_request>::get().type.type,
+                                      orc::detail::call_type<recorded_gripper::close_reply>::get().type.type};
   const std::string requests = orc::detail::call_topic(name, id);
   {
     recording_file made(file);
@@ -151,7 +151,7 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
                                             .id = call,
                                             .remaining_ns = 60'000'000'000,
                                             .type = orc::hash_of(types.request)},
-                                           to_bytes(gripper::close_request{20}))));
+                                           to_bytes(recorded_gripper::close_request{20}))));
     }
     made.sample("replayed/.calls", 250, record);
     made.close();
