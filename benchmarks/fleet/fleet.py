@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from arrivals import LEAST_BYTES
@@ -47,6 +47,8 @@ COLUMNS: tuple[Column, ...] = (
     ("closed", 0, lambda found: found.connections_lost),
     ("router cpu", 1, lambda found: 100 * found.router_cores),
     ("router MB", 0, lambda found: found.router_bytes / 1e6),
+    ("far cpu", 1, lambda found: 100 * found.far_router_cores),
+    ("far MB", 0, lambda found: found.far_router_bytes / 1e6),
     ("kB/s in", 0, lambda found: found.router_in / 1e3),
     ("kB/s out", 0, lambda found: found.router_out / 1e3),
     ("bridge cpu", 1, lambda found: 100 * found.bridge_cores),
@@ -75,10 +77,11 @@ def per_robot(rows: list[Figures]) -> str:
     more = last.robots - first.robots
     cpu = 100 * (last.router_cores - first.router_cores) / more
     memory = (last.router_bytes - first.router_bytes) / more / 1e3
+    far = (last.far_router_bytes - first.far_router_bytes) / more / 1e3
     through = (last.router_in - first.router_in) / more / 1e3
     return (
         f"each robot more, from {first.robots} to {last.robots}: router {cpu:.2f} % of a core, {memory:.0f} kB, "
-        f"{through:.1f} kB/s in"
+        f"{through:.1f} kB/s in" + (f"; the far router {far:.0f} kB" if far else "")
     )
 
 
@@ -113,6 +116,8 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
         default=60.0,
         help="seconds to know all topics, then to catch up; default: %(default)s",
     )
+    add("--far-desks", action="store_true", help="put the desks at a second router, which is linked to the first")
+    add("--plain-desk", action="store_true", help="the fleet desk does not ask for last samples, as bridges do")
     add("--json", metavar="FILE", help="write the figures to FILE")
     options = parser.parse_args(arguments)
     if options.real < 1:
@@ -127,7 +132,9 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
 def run(options: argparse.Namespace, directory: Path) -> tuple[list[Figures], str]:
     """Prints a row for each size. Returns all, and why it stopped before the last size, or an empty text."""
     limits = Options(options.topics, options.rate, options.size, options.real, options.window, options.patience)
-    until, rows = time.monotonic() + options.seconds, []
+    limits = replace(limits, far_desks=options.far_desks, plain_desk=options.plain_desk)
+    until = time.monotonic() + options.seconds
+    rows: list[Figures] = []
     print(heading(), flush=True)
     for robots in options.robots:
         if time.monotonic() > until:
@@ -153,8 +160,8 @@ def main() -> int:
         f"{options.topics} topics of each robot, {options.rate:g} samples/s of {options.size} B each; {options.real} "
         f"robots are real, the others simulated (--help)\n{len(os.sched_getaffinity(0))} cores, niceness {os.nice(0)}; "
         "cpu in % of one core; known, steady, desk, lost, ages: the fleet desk, from when it joined\n"
-        "one: ages at the desk of one robot; closed: connections the router lost; bridge, broker: each one; "
-        "robots: what sends; others: not of this benchmark"
+        "one: ages at the desk of one robot; far: the second router, of --far-desks\nclosed: connections the router "
+        "lost; bridge, broker: each one; robots: what sends; others: not of this benchmark"
     )
     with tempfile.TemporaryDirectory(prefix="orc-fleet-", dir="/tmp") as directory:
         os.environ["XDG_RUNTIME_DIR"] = directory

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,10 @@ class Options:
     real: int
     window: float
     patience: float
+    far_desks: bool = False
+    """The desks are at a second router, which is linked to the first."""
+    plain_desk: bool = False
+    """The fleet desk does not ask for the last samples of before it joined."""
 
 
 @dataclass
@@ -65,6 +69,8 @@ class Figures:
     connections_lost: int
     router_cores: float
     router_bytes: int
+    far_router_cores: float
+    far_router_bytes: int
     bridge_cores: float
     bridge_bytes: int
     broker_bytes: int
@@ -114,42 +120,48 @@ class _Running:
         self.fleet = roles.Fleet(
             "orc", f"tcp/127.0.0.1:{free_port()}", str(config), options.topics, options.rate, options.size
         )
+        self.desks = self.fleet
+        self.far_router: list[int] = []
         self.senders: list[OtherProcess] = []
         self.simulators: list[int] = []
         self.bridges: list[int] = []
         self.brokers: list[int] = []
-        self.router = self._start(roles.router)
+        self.router = self._start(roles.router, self.fleet)
         self.router.receive(START_S)
+        if options.far_desks:
+            self.desks = replace(self.fleet, router=f"tcp/127.0.0.1:{free_port()}")
+            far = self._start(roles.router, self.desks, self.fleet.router)
+            far.receive(START_S)
+            self.far_router.append(far.pid)
 
     def _start(self, role: Any, *arguments: Any) -> OtherProcess:
-        return self._stack.enter_context(other_process(role, None, self.fleet, *arguments))
+        return self._stack.enter_context(other_process(role, None, *arguments))
 
     def _broker(self, name: str) -> str:
         endpoint = f"ipc://{self._directory}/orc/{name}"
         self.brokers.append(self._stack.enter_context(broker(endpoint)).pid)
         return endpoint
 
-    def _bridge(self, robot: str, endpoint: str, *arguments: str) -> int:
+    def _bridge(self, robot: str, endpoint: str, fleet: roles.Fleet, *arguments: str) -> int:
         log = self._directory / f"bridge-{robot}.log"
-        return self._stack.enter_context(bridge(robot, endpoint, self.fleet, log, *arguments))
+        return self._stack.enter_context(bridge(robot, endpoint, fleet, log, *arguments))
 
     def start_robots(self) -> None:
         """Returns when each has sent each of its topics."""
         endpoints = [self._broker(roles.robot_name(each)) for each in range(self.real)]
         for each, endpoint in enumerate(endpoints):
-            self.bridges.append(
-                self._bridge(roles.robot_name(each), endpoint, "--topic", "state/**", "--direction", "out")
-            )
+            rule = ("--topic", "state/**", "--direction", "out")
+            self.bridges.append(self._bridge(roles.robot_name(each), endpoint, self.fleet, *rule))
         if endpoints:
-            self.senders.append(self._start(roles.real_robots, endpoints))
+            self.senders.append(self._start(roles.real_robots, self.fleet, endpoints))
         for first in range(self.real, self._robots, ROBOTS_PER_PROCESS):
             numbers = range(first, min(self._robots, first + ROBOTS_PER_PROCESS))
-            made = self._start(roles.simulated_robots, numbers)
+            made = self._start(roles.simulated_robots, self.fleet, numbers)
             self.simulators.append(made.pid)
             self.senders.append(made)
         patience = START_S + START_OF_ROBOT_S * self._robots
-        for each in self.senders:
-            each.receive(patience)
+        for sender in self.senders:
+            sender.receive(patience)
 
     def start_desks(self) -> tuple[OtherProcess, OtherProcess]:
         """A desk for the whole fleet, and one for the first robot, which has a bridge."""
@@ -157,10 +169,10 @@ class _Running:
         endpoint = self._broker("desk")
         rule = self._directory / "desk.toml"
         rule.write_text(f'[[topic]]\nname = "state/**"\ndirection = "in"\nfrom = "{watched}"\n')
-        self._bridge("desk", endpoint, "--file", str(rule))
+        self._bridge("desk", endpoint, self.desks, "--file", str(rule))
         patience = self._options.patience
-        one = self._start(roles.robot_desk, endpoint, watched, patience)
-        return self._start(roles.fleet_desk, self._robots, patience), one
+        one = self._start(roles.robot_desk, self.desks, endpoint, watched, patience)
+        return self._start(roles.fleet_desk, self.desks, self._robots, patience, self._options.plain_desk), one
 
 
 def measure(robots: int, options: Options, directory: Path) -> Figures:
@@ -176,6 +188,7 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
         steady_s = known_s + _wait_until_steady(desk, robots * options.topics, options)
         groups = {"router": [running.router.pid], "desk": [desk.pid], "bridges": running.bridges}
         groups |= {"brokers": running.brokers, "robots": [each.pid for each in running.senders]}
+        groups["far router"] = running.far_router
         groups |= {f"simulator {each}": [each] for each in running.simulators}
         meter, before, begin = Meter(groups), _ask(running.router, "bytes"), time.monotonic_ns()
         time.sleep(options.window)
@@ -211,6 +224,8 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
         connections_lost=after[2] - before[2],
         router_cores=used["router"].cores,
         router_bytes=used["router"].bytes,
+        far_router_cores=used["far router"].cores,
+        far_router_bytes=used["far router"].bytes,
         bridge_cores=used["bridges"].cores / count,
         bridge_bytes=used["bridges"].bytes // count,
         broker_bytes=used["brokers"].bytes // len(running.brokers),

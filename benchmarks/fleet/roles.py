@@ -42,13 +42,18 @@ def robot_name(number: int) -> str:
     return f"robot{number:05}"
 
 
-def router(line: Connection, fleet: Fleet) -> None:
-    """Answers each question with the bytes that it received and sent, and how many connections it lost."""
+def router(line: Connection, fleet: Fleet, connect: str = "") -> None:
+    """A router, linked to the one at `connect`.
+
+    Answers each question with the bytes that it received and sent, and how many connections it lost.
+    """
     import zenoh
 
     config = zenoh.Config.from_file(fleet.zenoh_config)
     config.insert_json5("mode", '"router"')
     config.insert_json5("listen/endpoints", f'["{fleet.router}"]')
+    if connect:
+        config.insert_json5("connect/endpoints", f'["{connect}"]')
     with zenoh.open(config):
         line.send("ready")
         all_ever: Connections = {}
@@ -191,8 +196,8 @@ def _answer(line: Connection, arrivals: Arrivals, began_ns: int, patience: float
         line.send(arrivals.between(*asked))
 
 
-def fleet_desk(line: Connection, fleet: Fleet, robots: int, patience: float) -> None:
-    """Receives all topics of all robots, as a bridge does."""
+def fleet_desk(line: Connection, fleet: Fleet, robots: int, patience: float, plain: bool) -> None:
+    """Receives all topics of all robots, as a bridge does. plain: without the last samples of before."""
     import zenoh.ext as ext
     from orc.bridge._zenoh.formats import format_of
     from orc.bridge._zenoh.sessions import direct, open_session
@@ -206,10 +211,15 @@ def fleet_desk(line: Connection, fleet: Fleet, robots: int, patience: float) -> 
         else:
             arrivals.add(str(sample.key_expr), sample.payload.to_bytes())
 
-    session = open_session(settings, False, threading.Event())
+    session: Any = open_session(settings, False, threading.Event())
     began_ns = time.monotonic_ns()
-    history = ext.HistoryConfig(detect_late_publishers=True, max_samples=1)
-    subscriber = ext.declare_advanced_subscriber(session, f"{fleet.prefix}/*/**", direct(receive), history=history)
+    keys, handler = f"{fleet.prefix}/*/**", direct(receive)
+    subscriber: Any
+    if plain:
+        subscriber = session.declare_subscriber(keys, handler)
+    else:
+        history = ext.HistoryConfig(detect_late_publishers=True, max_samples=1)
+        subscriber = ext.declare_advanced_subscriber(session, keys, handler, history=history)
     _answer(line, arrivals, began_ns, patience)
     subscriber.undeclare()
     session.close()

@@ -133,7 +133,21 @@ def test_asking_a_process_that_ended_says_so():
 
 def test_measures_each_size_or_says_why_not(scratch):
     report = scratch / "fleet.json"
-    words = ["--robots", "2,3", "--real", "1", "--topics", "3", "--rate", "4", "--window", "2", "--json", str(report)]
+    words = [
+        "--far-desks",
+        "--robots",
+        "2,3",
+        "--real",
+        "1",
+        "--topics",
+        "3",
+        "--rate",
+        "4",
+        "--window",
+        "2",
+        "--json",
+        str(report),
+    ]
     done = subprocess.run(
         [sys.executable, str(BENCHMARK / "fleet.py"), *words],
         env={**os.environ, "PYTHONPATH": str(BENCHMARK.parent), "TMPDIR": str(scratch)},
@@ -154,7 +168,7 @@ def test_measures_each_size_or_says_why_not(scratch):
         assert each["robot_desk_delivered"] > 0
         payload = each["sent_hz"] * 100 * each["delivered"]
         assert each["router_in"] > payload and each["router_out"] > payload
-        for size in ("router_bytes", "bridge_bytes", "broker_bytes"):
+        for size in ("router_bytes", "far_router_bytes", "bridge_bytes", "broker_bytes"):
             assert 1 << 20 < each[size] < 1 << 30
     assert done.stdout.count("\n") >= len(found["fleets"]) + 3
     assert "each robot more" in done.stdout or found["stopped"]
