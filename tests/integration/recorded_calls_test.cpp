@@ -41,7 +41,8 @@ struct recorded_service {
   explicit recorded_service(bool recorded = true) {
     service = server.serve<recorded_gripper::close_request, recorded_gripper::close_reply>(
         name,
-        [this](const recorded_gripper::close_request& request, orc::call_context& context) -> recorded_gripper::close_reply {
+        [this](const recorded_gripper::close_request& request,
+               orc::call_context& context) -> recorded_gripper::close_reply {
           ++ran;
           if (request.force < 0) throw std::out_of_range("force is below 0\x1b[2J\nok");
           if (request.force > 100) context.fail(7, "it slipped");
@@ -51,7 +52,8 @@ struct recorded_service {
     REQUIRE(service.result());
   }
   bool call(double force) {
-    return static_cast<bool>(client.call<recorded_gripper::close_reply>(name, recorded_gripper::close_request{force}, ample).get());
+    return static_cast<bool>(
+        client.call<recorded_gripper::close_reply>(name, recorded_gripper::close_request{force}, ample).get());
   }
   [[nodiscard]] bool is_heard() {
     return server.publisher(orc::call_record_topic(name)).wait_readers(1, patience_ms).code() == orc::errc::ok;
