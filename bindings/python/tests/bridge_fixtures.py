@@ -6,13 +6,12 @@ import json
 import pathlib
 import socket
 import subprocess
-import sys
-import threading
 from typing import Any, Dict, Iterator, List, Optional
 
 import pytest
 
-from support import BrokerProcess, environment, start_python, wait_until
+from bridge_process import Bridge
+from support import BrokerProcess, start_python, wait_until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
 
@@ -60,48 +59,6 @@ class Router:
             self._process = None
 
 
-class Bridge:
-    """`python3 -m orc.bridge.zenoh` in a process of its own."""
-
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "orc.bridge.zenoh", "--verbose", *arguments]
-        self.process = subprocess.Popen(
-            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        self.errors: List[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def wait_ready(self) -> None:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line.startswith("bridging"), "".join(self.errors)
-
-    def end(self) -> Dict[str, int]:
-        """SIGTERM; returns what it counted."""
-        self.process.terminate()
-        assert self.process.wait(20) == 0, "".join(self.errors)
-        self._reader.join(20)
-        counts = [line[line.index("{") :] for line in self.errors if line.rstrip().endswith("}")]
-        read: Dict[str, int] = json.loads(counts[-1].replace("'", '"'))
-        return read
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(20)
-        self._reader.join(20)
-        for pipe in (self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-    def wrote(self, text: str) -> bool:
-        return any(text in line for line in self.errors)
-
-    def _read(self) -> None:
-        assert self.process.stderr is not None
-        self.errors.extend(iter(self.process.stderr.readline, ""))
-
-
 class Fleet:
     """Makes the parts of a test and ends them."""
 
@@ -129,7 +86,7 @@ class Fleet:
     def bridge(self, network: str, *arguments: str, ready: bool = True, router: bool = True) -> Bridge:
         """A bridge of a network, whose robot has the network's name."""
         common = ["--robot", network, "--broker", self.broker(network)]
-        made = Bridge(*common, *(["--connect", self.router.endpoint] if router else []), *arguments)
+        made = Bridge("zenoh", *common, *(["--connect", self.router.endpoint] if router else []), *arguments)
         self._bridges.append(made)
         if ready:
             made.wait_ready()
