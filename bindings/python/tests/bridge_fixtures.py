@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
-import socket
 import subprocess
 from typing import Any, Dict, Iterator, List, Optional
 
 import pytest
 
-from bridge_process import Bridge
+from bridge_process import Bridge, free_port, receive
 from support import BrokerProcess, start_python, wait_until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
@@ -26,18 +25,14 @@ _ROUTER = """
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def config(**settings: Any) -> Any:
     made = zenoh.Config()
     for key, value in {"scouting/multicast/enabled": False, **settings}.items():
         made.insert_json5(key, json.dumps(value))
     return made
+
+
+__all__ = ["receive"]
 
 
 class Router:
@@ -143,21 +138,6 @@ class Heard:
 
     def wait_for(self, payload: bytes, seconds: float = 20) -> Any:
         return wait_until(lambda: next((e for e in self.samples if e.payload.to_bytes() == payload), None), seconds)
-
-
-def receive(subscriber: Any, wanted: bytes, seconds: float = 20) -> Any:
-    """Receives until the sample is the wanted one."""
-    got: List[bytes] = []
-
-    def is_there() -> bool:
-        message = subscriber.recv_msg(100)
-        if message is None:
-            return False
-        got.append(bytes(message))
-        return got[-1] == wanted
-
-    wait_until(is_there, seconds)
-    return got
 
 
 def put(session: Any, key: str, payload: bytes, attachment: Optional[bytes] = None) -> None:

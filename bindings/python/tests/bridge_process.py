@@ -1,14 +1,15 @@
-"""A bridge as a process of a test."""
+"""A bridge as a process of a test, and what tests of all bridges need."""
 
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
-from typing import Dict, List, Sequence
+from typing import Any, Dict, List, Sequence
 
-from support import environment
+from support import environment, wait_until
 
 
 class Bridge:
@@ -51,3 +52,25 @@ class Bridge:
     def _read(self) -> None:
         assert self.process.stderr is not None
         self.errors.extend(iter(self.process.stderr.readline, ""))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def receive(subscriber: Any, wanted: bytes, seconds: float = 20) -> Any:
+    """Receives until the sample is the wanted one."""
+    got: List[bytes] = []
+
+    def is_there() -> bool:
+        message = subscriber.recv_msg(100)
+        if message is None:
+            return False
+        got.append(bytes(message))
+        return got[-1] == wanted
+
+    wait_until(is_there, seconds)
+    return got
