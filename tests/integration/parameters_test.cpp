@@ -389,3 +389,24 @@ TEST_CASE("parameters: a program has many, and one service for all of them", "[i
   REQUIRE(system.directory.topics(".parameters/*", services));
   CHECK(services.size() == 1);
 }
+
+TEST_CASE("parameters: a program that does not answer takes no time from others", "[integration]") {
+  system_of_two system;
+  auto gain = system.owner.parameter<double>("gain", 1.0);
+  const std::string schema = R"({"x-orc-parameter":{},"properties":{"value":{"type":"number","default":1}}})";
+  const std::string type(orc::parameter_type_name);
+  for (int n = 0; n < 600; ++n)  // all of them before gain
+    REQUIRE(system.other.register_topic("a/" + std::to_string(n), {.type = {type, "jsonschema", "json", schema}}));
+  REQUIRE(system.other.register_topic(".parameters/0123456789abcdef"));  // which no program serves
+  std::vector<orc::parameter_description> found;
+  REQUIRE(wait_until([&] { return orc::list_parameters(system.directory, "**", found) && found.size() == 601; }));
+  orc::participant asks(system.address_broker.options("asks"));
+  std::vector<orc::parameter_outcome> outcomes;
+  CHECK(wait_until([&] {
+    REQUIRE(orc::get_parameters(asks, system.directory, found, 1s, outcomes));
+    return static_cast<bool>(outcomes.back().outcome);
+  }));
+  CHECK(outcomes.size() == 601);
+  CHECK(outcomes.back().value == parameter_value(1.0));
+  CHECK(outcomes.front().outcome.code() == errc::timed_out);
+}

@@ -130,6 +130,33 @@ TEST_CASE("history: a stamp that goes back begins a new past") {
   CHECK(number_in(kept[0]) == 7);
 }
 
+TEST_CASE("history: samples of several publishers are in the order of their stamps") {
+  past kept({.samples = 6});
+  const auto keep = [&](std::uint32_t publisher, std::int64_t stamp_ns) {
+    message sample = sample_of(publisher, stamp_ns);
+    message_access::set_publisher(sample, publisher, 0);
+    REQUIRE(kept.keep(sample) == errc::ok);
+  };
+  const auto stamps = [&] {
+    std::vector<std::int64_t> all;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      CHECK(number_in(kept[i]) == kept[i].publisher);
+      all.push_back(kept[i].stamp_ns);
+    }
+    return all;
+  };
+  for (std::int64_t n = 1; n <= 4; ++n) {
+    keep(1, 1000 * n);
+    keep(2, 1000 * n - 500);
+  }
+  CHECK(stamps() == std::vector<std::int64_t>{1500, 2000, 2500, 3000, 3500, 4000});
+  keep(3, 100);  // too old for the places
+  keep(3, 2200);
+  CHECK(stamps() == std::vector<std::int64_t>{2000, 2200, 2500, 3000, 3500, 4000});
+  keep(1, 3999);  // this one was set back
+  CHECK(stamps() == std::vector<std::int64_t>{3999});
+}
+
 TEST_CASE("history: values between samples are those of numpy and scipy") {
   const past kept = poses();
   for (std::size_t i = 0; i < std::size(expected::asked_ns); ++i) {

@@ -30,6 +30,8 @@ class _Message(Protocol[T_co]):
     def stamp_ns(self) -> int: ...
     @property
     def missed(self) -> int: ...
+    @property
+    def publisher(self) -> int: ...
     def __bytes__(self) -> bytes: ...
     def release(self) -> None: ...
 
@@ -47,15 +49,17 @@ class PastSample(Generic[T_co]):
         "_codec": None,
         "data": "The bytes.",
         "missed": "Samples of the same publication that were skipped before this one.",
+        "publisher": "Message.publisher: of a shared topic, whose it is.",
         "sequence": "Counts the samples of one publication, from 1.",
         "stamp_ns": "When the sample was sent: ns since the Unix epoch, on the sending host's CLOCK_REALTIME.",
     }
 
-    def __init__(self, data: bytes, sequence: int, stamp_ns: int, missed: int, codec: Optional[Typed[Any]]) -> None:
+    def __init__(self, data: bytes, sequence: int, stamp_ns: int, missed: int, publisher: int, codec: Any) -> None:
         self.data = data
         self.sequence = sequence
         self.stamp_ns = stamp_ns
         self.missed = missed
+        self.publisher = publisher
         self._codec = codec
 
     def __bytes__(self) -> bytes:
@@ -138,7 +142,12 @@ class History(Generic[T_co]):
         if message is None:
             return None
         sample: PastSample[T_co] = PastSample(
-            bytes(message), message.sequence, message.stamp_ns, message.missed, self.subscriber._codec
+            bytes(message),
+            message.sequence,
+            message.stamp_ns,
+            message.missed,
+            message.publisher,
+            self.subscriber._codec,
         )
         message.release()
         self._keep(sample)
@@ -147,12 +156,17 @@ class History(Generic[T_co]):
     def _keep(self, sample: PastSample[T_co]) -> None:
         if len(sample.data) > self._max_bytes:
             return
+        later = len(self._stamps)
         if len(self) and sample.stamp_ns < self._stamps[-1]:
-            self.clear()
-        self._samples.append(sample)
-        self._stamps.append(sample.stamp_ns)
+            later = bisect_right(self._stamps, sample.stamp_ns, self._first)
+            # Samples of several publishers arrive out of order, but those of one do not.
+            if sample.publisher == 0 or any(s.publisher == sample.publisher for s in self._samples[later:]):
+                self.clear()
+                later = 0
+        self._samples.insert(later, sample)
+        self._stamps.insert(later, sample.stamp_ns)
         self._bytes += len(sample.data)
-        oldest = sample.stamp_ns - self._age_ns if self._age_ns else self._stamps[self._first]
+        oldest = self._stamps[-1] - self._age_ns if self._age_ns else self._stamps[self._first]
         while len(self) > self._limit or self._bytes > self._max_bytes or self._stamps[self._first] < oldest:
             self._bytes -= len(self._samples[self._first].data)
             self._first += 1

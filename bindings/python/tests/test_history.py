@@ -35,7 +35,8 @@ class Pose:
 class Sent:
     """A message."""
 
-    def __init__(self, data: bytes, sequence: int, stamp_ns: int) -> None:
+    def __init__(self, data: bytes, sequence: int, stamp_ns: int, publisher: int) -> None:
+        self.publisher = publisher
         self.data = data
         self.sequence = sequence
         self.stamp_ns = stamp_ns
@@ -56,10 +57,10 @@ class Samples:
         self.waiting: List[Sent] = []
         self.sent = 0
 
-    def add(self, value: Any, stamp_ns: int) -> None:
+    def add(self, value: Any, stamp_ns: int, publisher: int = 0) -> None:
         self.sent += 1
         data = value if self._codec is None else bytes(memoryview(self._codec.encode(value)).cast("B"))
-        self.waiting.append(Sent(data, self.sent, stamp_ns))
+        self.waiting.append(Sent(data, self.sent, stamp_ns, publisher))
 
     def recv_msg(self, timeout_ms: int) -> Optional[Any]:
         return self.waiting.pop(0) if self.waiting else None
@@ -104,6 +105,26 @@ def test_a_stamp_that_goes_back_begins_a_new_history() -> None:
     assert newest is not None and newest.sequence == 5
     assert [each.stamp_ns for each in kept] == [1]
     assert kept.recv(0) is None
+
+
+def test_samples_of_several_publishers_are_in_the_order_of_their_stamps() -> None:
+    samples = Samples()
+    kept: History[Any] = History(samples, samples=6)
+
+    def keep(publisher: int, stamp_ns: int) -> None:
+        samples.add(b"%d" % publisher, stamp_ns, publisher)
+        kept.recv(0)
+
+    for n in range(1, 5):
+        keep(1, 1000 * n)
+        keep(2, 1000 * n - 500)
+    assert list(kept.stamps_ns()) == [1500, 2000, 2500, 3000, 3500, 4000]
+    keep(3, 100)  # too old for the places
+    keep(3, 2200)
+    assert list(kept.stamps_ns()) == [2000, 2200, 2500, 3000, 3500, 4000]
+    assert [each.publisher for each in kept] == [1, 3, 2, 1, 2, 1]
+    keep(1, 3999)  # this one was set back
+    assert list(kept.stamps_ns()) == [3999]
 
 
 def test_samples_by_time() -> None:

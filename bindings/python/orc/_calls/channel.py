@@ -355,6 +355,9 @@ class Channel:
             return why + "its topics are not set up yet"
         if self.linked:
             return why + "its server has not answered yet"
+        if self._replies.other_version and topics.replies.connected:
+            other = self._replies.other_version
+            return f"{why}its server speaks version {other} of calls, and this program version {message.VERSION}"
         link = topics.replies.link
         if not topics.replies.connected:
             return f"{why}{link.reason}"

@@ -20,9 +20,12 @@ class Replies:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._server = 0  # its number in welcome
+        self.other_version = 0  # of calls, in which something answered; 0: none
 
     def take(self, sample: Any) -> None:
         read = message.decode(memoryview(sample))
+        if read is None:
+            self.other_version = message.other_version(memoryview(sample)) or self.other_version
         take = None if read is None else _TAKE.get(read.kind)
         if read is not None and take is not None:
             take(self, read)
@@ -84,9 +87,13 @@ class Replies:
 
     def _take_result(self, read: CallMessage) -> None:
         call = self._channel.calls.sent.get(read.id)
-        if call is not None:  # else it was cancelled, or is too late
-            call.reply = read.payload
-            self._channel.calls.end(call, None)
+        if call is None:  # it was cancelled, or is too late
+            return
+        if time.monotonic() >= call.deadline:  # this thread had other things to do
+            self._channel.calls.end(call, CallError(CallErrc.deadline_exceeded))
+            return
+        call.reply = read.payload
+        self._channel.calls.end(call, None)
 
     def _take_error(self, read: CallMessage) -> None:
         call = self._channel.calls.sent.get(read.id)

@@ -24,6 +24,7 @@ _IDLE_SLICE_MS = 1000  # the end of a topic wakes the thread
 _GREETING_SLICE_MS = 100  # between two welcomes to a client that has not answered
 _MAX_ACCEPTED_TYPES = 64
 _MAX_MESSAGES_AT_ONCE = 64  # that the thread takes before it serves
+_MAX_ID = 2**63
 _LONGEST_DEADLINE_NS = 24 * 3600 * 10**9
 
 
@@ -115,7 +116,7 @@ class ServiceClient:
                 call.error = self._send_reply(call, reply)
             if call.error is not None:
                 self._send(Kind.ERROR, call.id, message.encode_error(call.error))
-            self._close(call)  # after the reply: see _take_open_calls
+            self._close(call)  # after the reply: see _report_open
 
     def _send_reply(self, call: ServiceCall, reply: Any) -> Optional[CallError]:
         header = message.encode(Kind.RESULT, call.id, type=self._service.types.reply.hash)
@@ -271,10 +272,11 @@ class ServiceClient:
         return None
 
     def _take_request(self, read: CallMessage) -> None:
-        if read.id <= self._last_id:
+        if read.id <= self._last_id or read.id > _MAX_ID:
             self._service.count_dropped()
             return
-        self._follow(read.id - 1)
+        if self._follow(read.id - 1):
+            self._report_open(read.id - 1)
         self._last_id = read.id
         deadline = time.monotonic() + min(read.time_ns, _LONGEST_DEADLINE_NS) / 1e9
         call = ServiceCall(self, read.id, deadline, read.payload)
@@ -292,20 +294,26 @@ class ServiceClient:
             self._service.turns.give()
         self._drain()
 
-    def _follow(self, id: int) -> None:
-        """Requests up to this id have been sent before. Those that did not arrive never will."""
-        if id <= self._last_id:
-            return
-        why = message.encode_error(CallError(CallErrc.lost, "the request was lost on its way: it did not run"))
-        for lost in range(max(self._last_id + 1, id - MAX_OPEN_CALLS + 1), id + 1):
-            self._service.count_refused()
-            self._send(Kind.ERROR, lost, why)
+    def _follow(self, id: int) -> bool:
+        """Requests up to this id have been sent before. Those that did not arrive never will. Whether there are any."""
+        missing = id - self._last_id
+        if missing <= 0:
+            return False
+        self._service.count_refused(min(missing, MAX_OPEN_CALLS))
         self._last_id = id
+        return True
 
     def _take_open_calls(self, read: CallMessage) -> None:
+        if read.id > _MAX_ID:
+            self._service.count_dropped()
+            return
         self._follow(read.id)
+        self._report_open(read.id)
+
+    def _report_open(self, last_sent: int) -> None:
+        """One message, however many are missing: the client ends its calls up to last_sent that are not in it."""
         with self._lock:
-            self._send(Kind.RUNNING, read.id, message.encode_ids(self._open))
+            self._send(Kind.RUNNING, last_sent, message.encode_ids(self._open))
 
     def _take_cancel(self, read: CallMessage) -> None:
         with self._lock:

@@ -264,9 +264,9 @@ class ServiceCore:
             except Forked:
                 return
 
-    def count_refused(self) -> None:
+    def count_refused(self, calls: int = 1) -> None:
         with self._counted:
-            self._refused += 1
+            self._refused += calls
 
     def count_dropped(self) -> None:
         with self._counted:

@@ -133,6 +133,13 @@ std::optional<call_message> read_message(std::span<const std::byte> bytes) noexc
       bytes.subspan(call_header_size)};
 }
 
+std::uint8_t other_version(std::span<const std::byte> bytes) noexcept {
+  header_bytes read;
+  if (bytes.size() < sizeof read) return 0;
+  std::memcpy(&read, bytes.data(), sizeof read);
+  return read.version != call_version ? read.version : std::uint8_t{0};
+}
+
 std::vector<std::byte> encode(const call_types& types) {
   writer to;
   put_type(to, types.request);

@@ -60,6 +60,9 @@ void write_header(const call_header& header, std::byte* to) noexcept;
 // Nothing: too short, an unknown kind or version, or reserved bytes that are not zero.
 [[nodiscard]] std::optional<call_message> read_message(std::span<const std::byte> bytes) noexcept;
 
+// The version of a message that read_message() refused for it; 0: the reason was another one.
+[[nodiscard]] std::uint8_t other_version(std::span<const std::byte> bytes) noexcept;
+
 // The types of requests and replies: payload of hello.
 struct call_types {
   type_description request;

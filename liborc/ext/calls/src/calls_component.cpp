@@ -32,6 +32,7 @@ constexpr int look_after_ms = 200;
   };
   if (options.threads > 256) return outside("threads", 0, 256, options.threads);
   if (options.queue < 1 || options.queue > 65536) return outside("queue", 1, 65536, options.queue);
+  if (options.queue_bytes < 1) return {errc::bad_argument, "queue_bytes is at least 1, not 0"};
   if (options.max_clients < 1 || options.max_clients > 1024)
     return outside("max_clients", 1, 1024, options.max_clients);
   if (options.interfaces.size() > 32) return outside("the number of interfaces", 0, 32, options.interfaces.size());
@@ -82,6 +83,15 @@ void calls_component::end() noexcept {
 
 std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
                                                          call_error& why_not) {
+  std::shared_ptr<client_channel> unused;
+  auto found = find_or_make(by, service, why_not, unused);
+  if (unused) unused->stop();  // waits for its thread, so without the lock
+  return found;
+}
+
+std::shared_ptr<client_channel> calls_component::find_or_make(const orc::participant& by, std::string_view service,
+                                                              call_error& why_not,
+                                                              std::shared_ptr<client_channel>& unused) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
@@ -94,18 +104,27 @@ std::shared_ptr<client_channel> calls_component::channel(const orc::participant&
     why_not = {.code = call_errc::bad_argument, .text = ok.error().message()};
     return nullptr;
   }
-  if (channels_.size() >= max_called_services) {
-    // Those that were not used for a while are closed.
-    std::erase_if(channels_, [](const auto& each) { return each.second.use_count() == 1 && each.second->idle(); });
-    if (channels_.size() >= max_called_services) {
-      why_not = {.code = call_errc::too_many_calls,
-                 .text = "this participant calls " + std::to_string(max_called_services) + " services already"};
-      return nullptr;
-    }
+  if (channels_.size() >= max_called_services && !(unused = take_unused())) {
+    why_not = {.code = call_errc::too_many_calls,
+               .text = "this participant has open calls to " + std::to_string(max_called_services) + " services"};
+    return nullptr;
   }
   auto made = std::make_shared<client_channel>(participant_, std::move(name));
   channels_.emplace(service, made);
   return made;
+}
+
+// The channel without calls that was used longest ago; null: none.
+std::shared_ptr<client_channel> calls_component::take_unused() {
+  auto oldest = channels_.end();
+  for (auto each = channels_.begin(); each != channels_.end(); ++each) {
+    if (each->second.use_count() != 1) continue;  // its calls and those who wait keep it
+    if (oldest == channels_.end() || each->second->last_used() < oldest->second->last_used()) oldest = each;
+  }
+  if (oldest == channels_.end()) return nullptr;
+  auto taken = std::move(oldest->second);
+  channels_.erase(oldest);
+  return taken;
 }
 
 // ---- services ----
@@ -246,23 +265,33 @@ void calls_component::watch_once() {
   for (const auto& service : watched) wanted.topics.push_back(service->name() + "/.call/*");
   if (wanted.topics.size() > max_patterns) wanted.topics = {"**/.call/*"};
   directory_watch changes = orc::directory({.broker = broker, .stop_fd = wake_watch_}).watch(std::move(wanted));
+  std::set<std::uint64_t> listed;
   auto look_at = steady::now();
   for (;;) {
     directory_change change;
     const result next = changes.next_change(change, look_after_ms);
-    if (next) take(change);
+    if (next) take(change, listed);
+    if (next && change.what == directory_change::kind::complete) {
+      for (const auto& service : watched) service->go_but(listed);
+    }
     if (!next && next.code() != errc::timed_out) pause(look_after_ms);
     if (steady::now() >= look_at) {
-      for (const auto& service : watched) service->look_after();
+      bool again = participant_.broker_endpoint() != broker;
+      for (const auto& service : watched) {
+        service->look_after();
+        again = service->wants_clients_again() || again;
+      }
+      if (again) return;
       look_at = steady::now() + std::chrono::milliseconds(look_after_ms);
-      if (participant_.broker_endpoint() != broker) return;
     }
     const std::lock_guard lock(mutex_);
     if (ended_ || services_changed_ != version) return;
   }
 }
 
-void calls_component::take(const directory_change& change) {
+// Keeps `listed`, the clients that the broker lists, up to date.
+void calls_component::take(const directory_change& change, std::set<std::uint64_t>& listed) {
+  if (change.what == directory_change::kind::broker_lost) listed.clear();
   if (change.what != directory_change::kind::topic && change.what != directory_change::kind::topic_gone) return;
   const std::string& topic = change.topic.name;
   const std::size_t at = topic.rfind("/.call/");
@@ -270,6 +299,11 @@ void calls_component::take(const directory_change& change) {
   const std::string_view name = std::string_view(topic).substr(0, at);
   const auto client = client_of(topic, name);
   if (!client) return;
+  const bool came = change.what == directory_change::kind::topic && change.topic.publication;
+  if (came)
+    listed.insert(*client);
+  else
+    listed.erase(*client);
   std::shared_ptr<service_core> service;
   {
     const std::lock_guard lock(mutex_);
@@ -277,7 +311,7 @@ void calls_component::take(const directory_change& change) {
     if (found == services_.end() || !found->second->is_started()) return;
     service = found->second;
   }
-  if (change.what == directory_change::kind::topic && change.topic.publication)
+  if (came)
     service->come(*client, *change.topic.publication);
   else
     service->go(*client);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -39,9 +40,14 @@ class calls_component : public participant_component, public std::enable_shared_
   void withdraw(const std::shared_ptr<service_core>& service) noexcept;
 
  private:
+  // `unused` is set to a channel that makes room for it, to be stopped without the lock.
+  [[nodiscard]] std::shared_ptr<client_channel> find_or_make(const orc::participant& by, std::string_view service,
+                                                             call_error& why_not,
+                                                             std::shared_ptr<client_channel>& unused);
+  [[nodiscard]] std::shared_ptr<client_channel> take_unused();  // needs the lock
   void watch() noexcept;
   void watch_once();
-  void take(const directory_change& change);
+  void take(const directory_change& change, std::set<std::uint64_t>& listed);
   [[nodiscard]] std::vector<std::shared_ptr<service_core>> services() const;
   void join_leaving() noexcept;
   void wake_watch() noexcept;

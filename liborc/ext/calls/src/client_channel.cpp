@@ -32,7 +32,10 @@ constexpr int max_looks = 8;  // for what came between two calls
 client_channel::client_channel(orc::participant& by, std::string service)
     : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
 
-client_channel::~client_channel() { finish(thread_); }
+client_channel::~client_channel() {
+  check_.stop();
+  finish(thread_);
+}
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
                                                   steady::duration allowed, std::size_t size,
@@ -306,12 +309,13 @@ void client_channel::stop() noexcept {
     }
     progress_.wait(ticket, steady::now() + std::chrono::milliseconds(10));
   }
+  check_.stop();
   finish(thread_);
 }
 
-bool client_channel::idle() const noexcept {
+steady::time_point client_channel::last_used() const noexcept {
   const lock_type lock(mutex_);
-  return !running_;
+  return last_used_;
 }
 
 }  // namespace orc::detail

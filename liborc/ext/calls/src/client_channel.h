@@ -17,6 +17,7 @@
 #include "call_state.h"
 #include "open_calls.h"
 #include "orc/participant.h"
+#include "server_check.h"
 #include "wakeup.h"
 
 namespace orc::detail {
@@ -53,8 +54,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
 
   // Ends it: every call ends as `closed`. Waits for the thread.
   void stop() noexcept;
-  // Whether it has been closed because it was not used. Its thread has ended, or is about to.
-  [[nodiscard]] bool idle() const noexcept;
+  [[nodiscard]] steady::time_point last_used() const noexcept;
 
  private:
   using lock_type = std::unique_lock<std::mutex>;
@@ -79,6 +79,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void hand_over() noexcept;
   void take(message&& received);
   void take_welcome(const call_message& read);
+  void check_server(std::uint64_t instance);
+  void take_server(const server_check::answer& found, std::uint64_t instance);
+  void greet();
   void take_answer(const call_message& read);
   void take_feedback(message&& received, std::uint64_t id);
   void take_end(message&& received, const call_message& read);
@@ -123,8 +126,15 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   orc::publisher requests_;
   orc::subscriber replies_;
   std::optional<result> set_up_;  // of the topics; nothing: they are not set up yet
-  bool linked_ = false;           // a welcome came over the link that is up
+  bool linked_ = false;           // the service's own welcome came over the link that is up
   std::uint64_t server_ = 0;      // instance
+  bool knows_server_ = false;     // the broker named it as this client's
+  server_check check_;            // of whom a welcome came from
+  bool checking_ = false;
+  steady::time_point check_at_;  // not before
+  std::string impostor_;         // who answered in the server's place
+  unsigned other_version_ = 0;   // of calls, in which something answered; 0: none
+  bool start_over_ = false;      // with other topics, because of it
   std::uint64_t last_id_ = 0;
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many

@@ -1,5 +1,6 @@
 // What comes from the server, and what the channel sends for itself.
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "client_channel.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr long max_held = 40;
 constexpr std::size_t always_copied = 256;
 constexpr std::size_t max_types = 64;  // pairs of types per channel
+constexpr auto between_checks = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -44,7 +46,9 @@ bool client_channel::receive(lock_type& lock, int slice_ms) {
 void client_channel::take(message&& received) {
   const auto read = read_message(received.bytes());
   const bool missed = received.missed() != 0;
-  if (read) {
+  if (!read) {
+    if (const unsigned version = other_version(received.bytes()); version != 0) other_version_ = version;
+  } else {
     switch (read->header.kind) {
       case call_kind::welcome: take_welcome(*read); break;
       case call_kind::accepted:
@@ -63,18 +67,60 @@ void client_channel::take(message&& received) {
 
 // The server sends it when its subscription is up, and again while it has not heard hello.
 void client_channel::take_welcome(const call_message& read) {
-  const bool same = linked_ && server_ == read.header.id;
-  if (!same) {
-    end_sent({.code = call_errc::server_died, .text = "another server of " + service_ + " took its place"});
-    for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  const std::uint64_t instance = read.header.id;
+  if (!linked_ || server_ != instance) return check_server(instance);
+  greet();
+  // After an outage of the way to the server, some requests may have been lost.
+  if (!open_.empty()) send(call_kind::open_calls, last_id_);
+}
+
+void client_channel::check_server(std::uint64_t instance) {
+  const auto now = steady::now();
+  if (checking_ || stopping_ || now < check_at_) return;
+  check_at_ = now + between_checks;
+  try {
+    check_.start(participant_.broker_endpoint(), service_, reply_topic(service_, client_),
+                 [this, client = client_, instance](const server_check::answer& found) {
+                   const lock_type lock(mutex_);
+                   checking_ = false;
+                   if (stopping_ || client != client_ || !replies_) return;
+                   try {
+                     take_server(found, instance);
+                   } catch (const std::bad_alloc&) {
+                     // As if the welcome had been lost.
+                   }
+                 });
+    checking_ = true;
+  } catch (const std::system_error&) {
+    // No thread: the server says welcome again.
   }
-  linked_ = true;
-  server_ = read.header.id;
+}
+
+void client_channel::take_server(const server_check::answer& found, std::uint64_t instance) {
+  using server = server_check::answer::server;
+  if (found.is == server::other) {
+    if (linked_) end_link({.code = call_errc::server_died, .text = "another program took the place of its server"});
+    impostor_ = found.who;
+    start_over_ = true;
+    wakeup_.ring();
+    return;
+  }
+  // Without a broker no other program can have taken its place.
+  const bool known = found.is == server::no_broker && knows_server_ && server_ == instance;
+  if (found.is != server::same && !known) return;
+  impostor_.clear();
+  if (!replies_.connected()) return;
+  if (linked_) end_sent({.code = call_errc::server_died, .text = "another server of " + service_ + " took its place"});
+  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  linked_ = knows_server_ = true;
+  server_ = instance;
+  greet();
+}
+
+void client_channel::greet() {
   for (const negotiated_types& types : types_) {
     if (types.state == negotiated_types::answer::none) say_hello(types);
   }
-  // After an outage of the way to the server, some requests may have been lost.
-  if (same && !open_.empty()) send(call_kind::open_calls, last_id_);
 }
 
 void client_channel::take_answer(const call_message& read) {
@@ -194,8 +240,13 @@ call_error client_channel::why_unreached() const {
     why += "its topics are not set up yet";
   else if (!*set_up_)
     why += set_up_->error().message();
+  else if (!impostor_.empty())
+    why += "another program, " + impostor_ + ", answers in the place of its server";
   else if (linked_)
     why += "its server has not answered yet";
+  else if (other_version_ != 0 && replies_.connected())
+    why += "its server speaks version " + std::to_string(other_version_) + " of calls, and this program version " +
+           std::to_string(call_version);
   else if (const auto link = replies_.link(); replies_.connected())
     why += "its server is reached over " + std::string(to_string(link.transport)) +
            ", but has not answered: it may have no transport that this participant offers its topics on";

@@ -52,6 +52,10 @@ void client_channel::run() noexcept {
     (void)participant_.release_topic(reply_topic(service_, client));
     lock.lock();
     run_callbacks(lock);
+    if (std::exchange(start_over_, false)) {
+      const auto again = steady::now() + between_attempts;
+      while (!stopping_ && steady::now() < again) rest(lock, again);
+    }
   } while (!stopping_ && (!unsent_.empty() || wait_for_service_ != 0));
   running_ = false;
 }
@@ -111,25 +115,27 @@ result client_channel::set_up(std::uint64_t client) {
   const std::string to = call_topic(service_, client);
   const std::string from = reply_topic(service_, client);
   const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
-  result requested =
-      participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
-  if (!stays(requested)) return requested;
+  // In this order: until the topic of the requests is registered, no other program learns the id, and can register it.
+  result registered = participant_.register_topic(to, {.keep_last = false});
+  if (!stays(registered)) return registered;
   {
     const lock_type lock(mutex_);
     if (stopping_) {
-      (void)participant_.release_topic(from);
+      (void)participant_.unregister_topic(to);
       return errc::closed;
     }
   }
-  result registered = participant_.register_topic(to, {.keep_last = false});
-  if (!stays(registered)) {
-    (void)participant_.release_topic(from);
-    return registered;
+  const result requested =
+      participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
+  if (!stays(requested)) {
+    (void)participant_.unregister_topic(to);
+    return requested;
   }
   const lock_type lock(mutex_);
   requests_ = participant_.publisher(to);
   replies_ = participant_.subscriber(from);
   last_id_ = 0;
+  knows_server_ = false;
   for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
   for (call_state* const waiter : waiters_) waiter->ended.ring();
   return registered;
@@ -140,7 +146,7 @@ void client_channel::attend(lock_type& lock) {
     const auto now = steady::now();
     end_late(now);
     run_callbacks(lock);
-    if (stopping_) return;
+    if (stopping_ || start_over_) return;
     if (open_.empty() && unsent_.empty() && wait_for_service_ == 0 && now >= last_used_ + unused_after) return;
     if (!reading_ && waiters_.empty() && is_needed()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - now).count();

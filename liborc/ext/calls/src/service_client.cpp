@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "on_turn.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 #include "service_core.h"
@@ -13,7 +14,13 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t max_accepted_types = 64;
-constexpr int max_messages_at_once = 64;  // that a thread takes before it serves
+constexpr int max_messages_at_once = 64;     // that a thread takes before it serves
+constexpr int max_messages_in_handler = 16;  // that a look of a handler takes
+constexpr std::size_t max_late_hellos = 8;   // that wait for the handler's end
+// Each costs the reading of two schemas. A client says one for each of at most 64 pairs of types over a link.
+constexpr std::size_t max_hellos = 256;
+constexpr std::size_t max_refused_hellos = 64;
+constexpr std::uint64_t max_id = std::uint64_t{1} << 63;
 constexpr auto longest_deadline = std::chrono::hours(24);
 
 }  // namespace
@@ -32,7 +39,8 @@ void service_client::receive(int timeout_ms) {
 void service_client::drain() {
   draining_ = true;
   fresh_ = false;
-  for (int n = 0; n < max_messages_at_once && !fresh_; ++n) {
+  const int most = has_turn_ ? max_messages_in_handler : max_messages_at_once;
+  for (int n = 0; n < most && !fresh_ && late_hellos_.size() < max_late_hellos; ++n) {
     message received = requests_.recv(0);
     if (received)
       take(std::move(received));
@@ -40,13 +48,21 @@ void service_client::drain() {
       fresh_ = true;
   }
   draining_ = false;
+  if (const auto last_sent = std::exchange(owed_report_, std::nullopt)) report_open(*last_sent);
+}
+
+void service_client::take_late_hellos() {
+  for (message& each : std::exchange(late_hellos_, {})) take(std::move(each));
 }
 
 void service_client::take(message&& received) try {
   const auto read = read_message(received.bytes());
   if (!read) return service_.count_dropped();
   switch (read->header.kind) {
-    case call_kind::hello: return take_hello(*read);
+    case call_kind::hello:
+      // Reading its schemas may take long, which must not be the handler's time.
+      if (has_turn_) return late_hellos_.push_back(std::move(received));
+      return take_hello(*read);
     case call_kind::request: return take_request(std::move(received), *read);
     case call_kind::cancel: return cancel(read->header.id);
     case call_kind::feedback_taken: return acknowledge_feedback(read->header.id);
@@ -59,10 +75,16 @@ void service_client::take(message&& received) try {
 }
 
 void service_client::take_hello(const call_message& read) {
-  greeted_ = true;
+  greeted_ = has_greeted_ = true;
   const auto refuse_types = [&](call_errc code, const std::string& text) {
     send(call_kind::refused, read.header.id, encode(call_error{.code = code, .text = text}));
+    if (++refused_hellos_ > max_refused_hellos) stopping_ = true;
   };
+  if (++hellos_ > max_hellos) {
+    service_.count_dropped();
+    stopping_ = true;
+    return;
+  }
   // The ids of an earlier server's calls are not missing here.
   if (std::exchange(first_hello_, false)) last_id_ = read.header.remaining_ns;
   const auto types = read_types(read.payload);
@@ -71,8 +93,9 @@ void service_client::take_hello(const call_message& read) {
     return refuse_types(call_errc::refused, "the server cannot read this client's hello");
   }
   if (is_refused_) {
-    return refuse_types(call_errc::refused, service_.name() + " has " + std::to_string(service_.options().max_clients) +
-                                                " clients already (service_options::max_clients)");
+    return refuse_types(call_errc::refused,
+                        service_.name() + " has " + std::to_string(service_.options().max_clients) +
+                            " clients already, or your program its share of them (service_options::max_clients)");
   }
   const std::string client = identity_.name + " (" + std::to_string(identity_.pid) + ")";
   if (const result ok = check_types(types->request, service_.types().request, client); !ok) {
@@ -93,8 +116,8 @@ void service_client::take_hello(const call_message& read) {
 
 void service_client::take_request(message&& received, const call_message& read) {
   const std::uint64_t id = read.header.id;
-  if (id <= last_id_) return service_.count_dropped();
-  follow(id - 1);
+  if (id <= last_id_ || id > max_id) return service_.count_dropped();
+  if (follow(id - 1)) owe_report(id - 1);
   last_id_ = id;
   const bool known = std::ranges::find(request_types_, read.header.type) != request_types_.end();
   const auto allowed = std::chrono::nanoseconds(longest_deadline).count();
@@ -110,34 +133,43 @@ void service_client::take_request(message&& received, const call_message& read) 
     const std::lock_guard lock(mutex_);
     open_.add(id, call);
   }
-  if (draining_ || !fresh_ || !service_.is_inline() || !service_.take_free_turn()) return service_.admit(call);
+  if (draining_ || !fresh_ || !service_.is_inline() || !service_.take_free_turn()) return service_.admit(call, now);
   {
-    const service_core::held_turn held(service_);
+    const on_turn held(*this);
     service_.run(*call, now, service_core::client_was::heard);
   }
   drain();
 }
 
-// Requests up to this id have been sent before. Those that did not arrive never will.
-void service_client::follow(std::uint64_t id) {
-  if (id <= last_id_) return;
-  const std::uint64_t lost = std::min<std::uint64_t>(id - last_id_, max_open_calls);
-  for (std::uint64_t n = 1; n <= lost && !stopping_; ++n) {
-    service_.count_refused();
-    send(call_kind::error, id - lost + n,
-         encode(call_error{.code = call_errc::lost, .text = "the request was lost on its way: it did not run"}));
-  }
+// Requests up to this id have been sent before. Those that did not arrive never will. Returns whether there are any.
+bool service_client::follow(std::uint64_t id) {
+  if (id <= last_id_) return false;
+  service_.count_refused(std::min<std::uint64_t>(id - last_id_, max_open_calls));
   last_id_ = id;
+  return true;
 }
 
 void service_client::take_open_calls(std::uint64_t last_sent) {
-  follow(last_sent);
+  if (last_sent > max_id) return service_.count_dropped();
+  (void)follow(last_sent);
+  owe_report(last_sent);
+}
+
+// One for all that arrived together.
+void service_client::owe_report(std::uint64_t last_sent) {
+  if (draining_)
+    owed_report_ = std::max(last_sent, owed_report_.value_or(0));
+  else
+    report_open(last_sent);
+}
+
+// One message, however many are missing: the client ends its calls up to `last_sent` that are not in it.
+void service_client::report_open(std::uint64_t last_sent) {
   std::vector<std::uint64_t> ids;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, call] : open_) ids.push_back(id);
+    for (auto call = open_.begin(); call != open_.end() && ids.size() < max_ids; ++call) ids.push_back(call->first);
   }
-  ids.resize(std::min(ids.size(), max_ids));
   send(call_kind::running, last_sent, encode(ids));
 }
 
@@ -208,7 +240,7 @@ void service_client::finish(service_call& call) {
     }
   }
   if (call.error) (void)send(call_kind::error, call.id, encode(*call.error));
-  open_.erase(call.id);  // after the reply: see take_open_calls
+  open_.erase(call.id);  // after the reply: see report_open
 }
 
 void service_client::refuse(const service_call& call, const call_error& why) {

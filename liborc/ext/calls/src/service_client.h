@@ -42,10 +42,15 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] bool is_leaving() const noexcept { return stopping_; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_connected() const noexcept;
+  // Whether it has ever said hello.
+  [[nodiscard]] bool has_greeted() const noexcept { return has_greeted_; }
+  [[nodiscard]] steady::time_point made_at() const noexcept { return made_at_; }
   // The broker does not list it: it ends when its link does.
   void set_listed(bool listed) noexcept { listed_ = listed; }
   // Whether it can be ended: its link is down, and the broker does not list it.
   [[nodiscard]] bool is_gone() const noexcept { return !listed_ && !is_connected(); }
+  // Whether it shall come again when it has ended: it never had its topics.
+  [[nodiscard]] bool wants_again() const noexcept { return wants_again_ && listed_; }
   // What comes in its place when it has ended. One thread at a time.
   void set_successor(const publication_state& publication) { successor_ = publication; }
   [[nodiscard]] const std::optional<publication_state>& successor() const noexcept { return successor_; }
@@ -60,16 +65,21 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] bool is_cancelled(service_call& call) noexcept;
 
  private:
+  class on_turn;
+
   void run() noexcept;
   [[nodiscard]] bool set_up();
   void receive(int timeout_ms);
   // Takes what has arrived, without waiting.
   void drain();
+  void take_late_hellos();
   void take(message&& received);
   void take_hello(const call_message& read);
   void take_request(message&& received, const call_message& read);
   void take_open_calls(std::uint64_t last_sent);
-  void follow(std::uint64_t id);
+  [[nodiscard]] bool follow(std::uint64_t id);
+  void owe_report(std::uint64_t last_sent);
+  void report_open(std::uint64_t last_sent);
   void acknowledge_feedback(std::uint64_t id);
   void cancel(std::uint64_t id);
   void follow_link();
@@ -86,6 +96,9 @@ class service_client : public std::enable_shared_from_this<service_client> {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> ended_{false};
   std::atomic<bool> listed_{true};
+  std::atomic<bool> has_greeted_{false};
+  std::atomic<bool> wants_again_{false};
+  const steady::time_point made_at_ = steady::now();
   std::optional<publication_state> successor_;
 
   mutable std::mutex topics_mutex_;  // guards the handles while the thread makes them
@@ -97,6 +110,11 @@ class service_client : public std::enable_shared_from_this<service_client> {
   bool greeted_ = false;  // hello came over the link that is up
   bool fresh_ = true;     // the last look found nothing more
   bool draining_ = false;
+  bool has_turn_ = false;                     // the service's, so it runs a handler or is about to
+  std::optional<std::uint64_t> owed_report_;  // of the calls that are open: up to this id
+  std::vector<message> late_hellos_;          // that came during a handler
+  std::size_t hellos_ = 0;                    // over the link that is up
+  std::size_t refused_hellos_ = 0;
   bool over_shm_ = false;
   bool first_hello_ = true;
   std::uint64_t last_id_ = 0;

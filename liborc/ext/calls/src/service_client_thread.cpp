@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "on_turn.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 #include "service_client.h"
@@ -40,6 +41,7 @@ std::thread service_client::finish_thread() noexcept {
 
 void service_client::end() noexcept {
   stopping_ = true;
+  service_.wake();                                                      // it may wait for the turn
   (void)service_.of().release_topic(call_topic(service_.name(), id_));  // wakes the thread
 }
 
@@ -53,6 +55,7 @@ void service_client::run() noexcept {
     if (set_up()) {
       while (!stopping_) {
         follow_link();
+        take_late_hellos();
         run_waiting();
         if (stopping_) break;
         receive(greeted_ ? idle_slice_ms : greeting_slice_ms);
@@ -68,7 +71,9 @@ void service_client::run() noexcept {
   ended_.store(true, std::memory_order_release);
 }
 
+// False: it ends, and may come again.
 bool service_client::set_up() {
+  wants_again_ = true;
   orc::participant& by = service_.of();
   const transport_set transports = service_.options().transports;
   request_options wanted{.conflate = 0, .depth = 4 * max_open_calls, .transports = transports};
@@ -77,10 +82,16 @@ bool service_client::set_up() {
   const std::string from = call_topic(service_.name(), id_);
   const std::string to = reply_topic(service_.name(), id_);
   if (!stays(by.request_topic(from, wanted))) return false;
-  if (!stays(by.register_topic(to, {.transports = transports}))) return false;
+  const result registered = by.register_topic(to, {.transports = transports});
+  if (registered.code() == errc::name_taken) {
+    // Another program poses as this service. The client turns away from it, or it leaves.
+    service_.count_refused();
+  }
+  if (!stays(registered)) return false;
   const std::lock_guard lock(topics_mutex_);
   requests_ = by.subscriber(from);
   replies_ = by.publisher(to);
+  wants_again_ = false;
   return true;
 }
 
@@ -88,6 +99,7 @@ void service_client::follow_link() {
   const bool was_connected = std::exchange(connected_, requests_.connected());
   if (connected_ && !was_connected) {
     greeted_ = false;
+    hellos_ = refused_hellos_ = 0;
     over_shm_ = requests_.link().transport == transport::shm;
   }
   if (connected_ && !greeted_) (void)send(call_kind::welcome, service_.instance());
@@ -98,10 +110,10 @@ void service_client::follow_link() {
 void service_client::run_waiting() {
   if (!service_.is_inline()) return;
   while (const auto call = service_.next_of(*this)) {
-    const auto turn = service_.take_turn();
+    const auto turn = service_.take_turn(*this);
     if (turn == service_core::turn::never) return;
     {
-      const service_core::held_turn held(service_);
+      const on_turn held(*this);
       // A cancellation may have come while the call waited.
       if (turn == service_core::turn::after_a_wait || !fresh_) drain();
       if (service_.withdraw(*call)) service_.run(*call, steady::now(), service_core::client_was::waiting);

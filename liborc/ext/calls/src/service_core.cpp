@@ -18,11 +18,20 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t max_refused_clients = 32;  // that learn why
+constexpr auto patience_with_silence = std::chrono::seconds(3);
+constexpr auto between_looks_for_clients = std::chrono::seconds(2);
 constexpr auto between_figures = std::chrono::seconds(1);
 
 [[nodiscard]] std::uint64_t random_number() {
   std::random_device source;
   return std::uint64_t{source()} << 32 | source();
+}
+
+[[nodiscard]] call_error too_late() { return {.code = call_errc::lost, .text = "the call was too late to begin"}; }
+
+// Half of what the others leave, at least one of the rest. So there is always room, however many are greedy.
+[[nodiscard]] std::size_t share_of(std::size_t limit, std::size_t of_others) noexcept {
+  return of_others < limit ? (limit - of_others + 1) / 2 : 0;
 }
 
 [[nodiscard]] std::string demangled(const std::type_info& type) {
@@ -43,7 +52,8 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       options_(std::move(options)),
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
-      generation_(process_generation()) {}
+      generation_(process_generation()),
+      waiting_(options_.queue, options_.queue_bytes, options_.replace_waiting) {}
 
 service_core::~service_core() = default;
 
@@ -72,10 +82,7 @@ std::thread service_core::stop() noexcept {
     ending.swap(clients_);
   }
   for (const auto& [id, client] : ending) client->end();
-  {
-    const std::lock_guard lock(queue_mutex_);  // a thread that has not seen stopping_ has its ticket
-    work_.ring();
-  }
+  wake();
   std::thread own;
   for (std::thread& thread : threads_) {
     if (!join_other(thread)) own = std::move(thread);
@@ -104,22 +111,45 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
     found->second->end();
     return;
   }
-  std::size_t served = 0;
-  std::size_t refused = 0;
-  for (const auto& [id, each] : clients_) {
-    if (!each->is_leaving()) ++(each->is_refused() ? refused : served);
+  const bool refused = !has_place(publication, false);
+  if (refused && !has_place(publication, true)) {
+    turned_away_ = true;
+    return;
   }
-  const bool full = served >= options_.max_clients;
-  if (full && refused >= max_refused_clients) return;
-  const auto made = std::make_shared<service_client>(*this, client, publication, full);
+  const auto made = std::make_shared<service_client>(*this, client, publication, refused);
   made->start();
   clients_.emplace(client, made);
+}
+
+// Whether the program has a place left, or one of those for clients that learn that they are refused. So that no
+// program takes all of them, it has at most half of what the others leave.
+bool service_core::has_place(const publication_state& publication, bool refused) const {
+  const participant_state& program = publication.participant;
+  std::size_t own = 0;
+  std::size_t of_others = 0;
+  std::size_t leaving = 0;
+  for (const auto& [id, each] : clients_) {
+    if (each->is_refused() != refused || each->has_ended()) continue;
+    const call_client& who = each->identity();
+    leaving += each->is_leaving() ? 1U : 0U;
+    if (!each->is_leaving()) ++(who.pid == program.pid && who.host == program.host ? own : of_others);
+  }
+  const std::size_t most = refused ? max_refused_clients : options_.max_clients;
+  // A client that leaves has its thread until the handler that it waits for has returned.
+  return own < share_of(most, of_others) && own + of_others + leaving < 2 * most;
 }
 
 void service_core::go(std::uint64_t client) {
   const std::lock_guard lock(clients_mutex_);
   const auto found = clients_.find(client);
   if (found != clients_.end()) found->second->set_listed(false);
+}
+
+void service_core::go_but(const std::set<std::uint64_t>& listed) {
+  const std::lock_guard lock(clients_mutex_);
+  for (const auto& [id, client] : clients_) {
+    if (!listed.contains(id)) client->set_listed(false);
+  }
 }
 
 void service_core::look_after() {
@@ -137,23 +167,45 @@ void service_core::look_after() {
   }
   for (const auto& client : ended) {
     (void)client->finish_thread();
-    if (const auto successor = client->successor()) come(client->id(), *successor);
+    if (const auto successor = client->successor())
+      come(client->id(), *successor);
+    else if (client->wants_again())
+      come(client->id(), client->publication());
   }
+  end_silent();
   promote_refused();
   publish();
+}
+
+// Ends clients that have not said hello, when others need their places.
+void service_core::end_silent() {
+  const std::lock_guard lock(clients_mutex_);
+  if (clients_.size() < options_.max_clients / 2) return;
+  const auto before = steady::now() - patience_with_silence;
+  for (const auto& [id, client] : clients_) {
+    if (client->has_greeted() || client->is_leaving() || client->made_at() >= before) continue;
+    client->end();
+    turned_away_ = true;
+  }
+}
+
+bool service_core::wants_clients_again() {
+  const std::lock_guard lock(clients_mutex_);
+  const auto now = steady::now();
+  if (!turned_away_ || now < ask_again_at_ || clients_.size() >= options_.max_clients) return false;
+  turned_away_ = false;
+  ask_again_at_ = now + between_looks_for_clients;
+  return true;
 }
 
 // Gives a free place to a client that was refused. It ends, and comes again.
 void service_core::promote_refused() {
   const std::lock_guard lock(clients_mutex_);
-  auto places = static_cast<std::ptrdiff_t>(options_.max_clients);
-  for (const auto& [id, client] : clients_) places -= client->is_refused() || client->is_leaving() ? 0 : 1;
   for (const auto& [id, client] : clients_) {
-    if (places <= 0) return;
-    if (!client->is_refused() || client->is_leaving()) continue;
+    if (!client->is_refused() || client->is_leaving() || !has_place(client->publication(), false)) continue;
     client->set_successor(client->publication());
     client->end();
-    --places;
+    return;  // the others in a moment
   }
 }
 
@@ -170,67 +222,54 @@ void service_core::publish() {
 
 // ---- calls ----
 
-void service_core::admit(const std::shared_ptr<service_call>& call) {
-  std::shared_ptr<service_call> replaced;
-  bool admitted = false;
+void service_core::admit(const std::shared_ptr<service_call>& call, steady::time_point now) {
+  waiting_calls::admission outcome;
   {
     const std::lock_guard lock(queue_mutex_);
-    if (options_.replace_waiting) {
-      const auto older = std::ranges::find_if(waiting_, [&](const auto& each) { return each->client == call->client; });
-      if (older != waiting_.end()) {
-        replaced = *older;
-        waiting_.erase(older);
-      }
-    }
-    admitted = waiting_.size() < options_.queue;
-    if (admitted) waiting_.push_back(call);
+    outcome = waiting_.add(call, now);
   }
-  if (replaced) replaced->client->refuse(*replaced, {.code = call_errc::replaced});
-  if (!admitted) {
-    call->client->refuse(*call, {.code = call_errc::busy,
-                                 .text = name_ + " is busy: " + std::to_string(options_.queue) + " requests wait"});
-  } else if (!is_inline()) {
-    work_.ring();
-  }
+  if (outcome.replaced) outcome.replaced->client->refuse(*outcome.replaced, {.code = call_errc::replaced});
+  for (const auto& late : outcome.late) late->client->refuse(*late, too_late());
+  if (!outcome.admitted) outcome.displaced.push_back(call);
+  for (const auto& each : outcome.displaced)
+    each->client->refuse(*each, {.code = call_errc::busy, .text = name_ + " is busy: too many requests wait"});
+  if (outcome.admitted && !is_inline()) work_.ring();
 }
 
 std::shared_ptr<service_call> service_core::next_of(const service_client& client) {
   const std::lock_guard lock(queue_mutex_);
-  const auto found = std::ranges::find_if(waiting_, [&](const auto& each) { return each->client.get() == &client; });
-  return found != waiting_.end() ? *found : nullptr;
+  return waiting_.first_of(client);
 }
 
 bool service_core::withdraw(const service_call& call) {
   const std::lock_guard lock(queue_mutex_);
-  return std::erase_if(waiting_, [&](const auto& each) { return each.get() == &call; }) != 0;
+  return waiting_.remove(call);
 }
 
-std::vector<std::shared_ptr<service_call>> service_core::withdraw_all(const service_client& client) {
-  std::vector<std::shared_ptr<service_call>> withdrawn;
+waiting_calls::calls service_core::withdraw_all(const service_client& client) {
   const std::lock_guard lock(queue_mutex_);
-  std::erase_if(waiting_, [&](const auto& each) {
-    if (each->client.get() != &client) return false;
-    withdrawn.push_back(each);
-    return true;
-  });
-  return withdrawn;
+  return waiting_.remove_all(client);
 }
 
-service_core::turn service_core::take_turn() noexcept {
+service_core::turn service_core::take_turn(const service_client& client) {
   std::unique_lock lock(queue_mutex_);
-  for (turn how = turn::at_once;; how = turn::after_a_wait) {
-    if (is_stopping()) return turn::never;
-    if (!turn_is_taken_) {
-      turn_is_taken_ = true;
-      return how;
-    }
+  const auto ends = [&] { return is_stopping() || client.is_leaving(); };
+  if (ends()) return turn::never;
+  if (!std::exchange(turn_is_taken_, true)) return turn::at_once;
+  bool mine = false;
+  const auto place = wait_for_turn_.insert(wait_for_turn_.end(), &mine);
+  while (!mine && !ends()) {
     const std::uint32_t ticket = work_.ticket();
-    ++wait_for_turn_;
     lock.unlock();
     work_.wait(ticket, steady::now() + std::chrono::hours(1));
     lock.lock();
-    --wait_for_turn_;
   }
+  if (!ends()) return turn::after_a_wait;
+  if (mine)
+    pass_turn();
+  else
+    wait_for_turn_.erase(place);
+  return turn::never;
 }
 
 bool service_core::take_free_turn() noexcept {
@@ -242,8 +281,20 @@ bool service_core::take_free_turn() noexcept {
 
 void service_core::give_turn() noexcept {
   const std::lock_guard lock(queue_mutex_);
-  turn_is_taken_ = false;
-  if (wait_for_turn_ != 0) work_.ring();
+  pass_turn();
+}
+
+void service_core::pass_turn() noexcept {
+  turn_is_taken_ = !wait_for_turn_.empty();
+  if (!turn_is_taken_) return;
+  *wait_for_turn_.front() = true;
+  wait_for_turn_.pop_front();
+  work_.ring();
+}
+
+void service_core::wake() noexcept {
+  const std::lock_guard lock(queue_mutex_);  // a thread that has not seen what changed has its ticket
+  work_.ring();
 }
 
 void service_core::work() noexcept {
@@ -253,10 +304,7 @@ void service_core::work() noexcept {
     std::shared_ptr<service_call> call;
     {
       const std::lock_guard lock(queue_mutex_);
-      if (!waiting_.empty()) {
-        call = std::move(waiting_.front());
-        waiting_.pop_front();
-      }
+      call = waiting_.take_next();
     }
     if (call)
       run(*call, steady::now(), client_was::waiting);
@@ -269,7 +317,7 @@ void service_core::run(service_call& call, steady::time_point now, client_was cl
   // The client knows already, or cannot be reached.
   if (now >= call.deadline || call.cancelled || is_stopping() ||
       (client != client_was::heard && !call.client->is_connected()))
-    return call.client->refuse(call, {.code = call_errc::lost, .text = "the call was too late to begin"});
+    return call.client->refuse(call, too_late());
   call_context context(call);
   try {
     handler_(call.request(), context, call);

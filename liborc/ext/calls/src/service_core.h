@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "orc/directory.h"
 #include "orc/participant.h"
 #include "service_call.h"
+#include "waiting_calls.h"
 #include "wakeup.h"
 
 namespace orc::detail {
@@ -56,27 +58,34 @@ class service_core : public std::enable_shared_from_this<service_core> {
   // The broker's word on a client.
   void come(std::uint64_t client, const publication_state& publication);
   void go(std::uint64_t client);
+  // All that it did not name in a complete list.
+  void go_but(const std::set<std::uint64_t>& listed);
   // Ends clients that are gone, and publishes the figures when they have changed. Call it a few times a second.
   void look_after();
+  // Whether the broker shall list the clients again, because there was no place for some of them, and now there may be.
+  [[nodiscard]] bool wants_clients_again();
 
   // ---- calls ----
   // Adds a waiting call, or ends it as busy. It may end another call of the client as replaced.
-  void admit(const std::shared_ptr<service_call>& call);
+  void admit(const std::shared_ptr<service_call>& call, steady::time_point now);
   // The client's first waiting call; null: none.
   [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);
   // Removes a waiting call. False: it does not wait.
   bool withdraw(const service_call& call);
   // Removes all of a client's.
-  [[nodiscard]] std::vector<std::shared_ptr<service_call>> withdraw_all(const service_client& client);
+  [[nodiscard]] waiting_calls::calls withdraw_all(const service_client& client);
   // Runs the handler and sends the outcome, unless the call is cancelled or late.
   enum class client_was : std::uint8_t { heard, waiting };  // heard: just now, so it is there
   void run(service_call& call, steady::time_point now, client_was client);
-  // Of a service without threads: one handler at a time. Waits until no other one runs; `never`: the service ends.
+  // Of a service without threads: one handler at a time. Waits until no other one runs; those that wait get it in the
+  // order in which they came. `never`: the service or the client ends.
   enum class turn : std::uint8_t { at_once, after_a_wait, never };
-  [[nodiscard]] turn take_turn() noexcept;
+  [[nodiscard]] turn take_turn(const service_client& client);
   // Takes it if no other handler runs and no call waits.
   [[nodiscard]] bool take_free_turn() noexcept;
   void give_turn() noexcept;
+  // Makes threads look whether their client ends.
+  void wake() noexcept;
   // Gives the turn that was taken, also when memory runs out.
   class held_turn {
    public:
@@ -95,6 +104,10 @@ class service_core : public std::enable_shared_from_this<service_core> {
 
  private:
   void work() noexcept;
+  void pass_turn() noexcept;  // needs the lock of the queue
+  // These need the lock of the clients, or take it.
+  [[nodiscard]] bool has_place(const publication_state& publication, bool refused) const;
+  void end_silent();
   void promote_refused();
   void publish();
 
@@ -115,13 +128,15 @@ class service_core : public std::enable_shared_from_this<service_core> {
   steady::time_point publish_at_;
 
   mutable std::mutex queue_mutex_;
-  std::list<std::shared_ptr<service_call>> waiting_;
+  waiting_calls waiting_;
   bool turn_is_taken_ = false;
-  std::size_t wait_for_turn_ = 0;  // threads
-  wakeup work_;                    // rings for a waiting call, for the turn, and at the end
+  std::list<bool*> wait_for_turn_;  // threads; true: it has it
+  wakeup work_;                     // rings for a waiting call, for the turn, and at the end
 
   mutable std::mutex clients_mutex_;
   std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;
+  bool turned_away_ = false;  // a client, without telling it
+  steady::time_point ask_again_at_;
 
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<std::uint64_t> failed_{0};

@@ -24,8 +24,10 @@ past::past(const history_options& limits) noexcept
 errc past::keep(const message& sample) noexcept try {
   const auto bytes = sample.bytes();
   if (!sample || bytes.size() > max_bytes_) return errc::bad_argument;
-  if (count_ != 0 && sample.stamp_ns() < at(count_ - 1).stamp_ns) clear();
-  make_room(bytes.size(), sample.stamp_ns());
+  if (was_set_back(sample)) clear();
+  const std::int64_t newest = count_ != 0 ? std::max(at(count_ - 1).stamp_ns, sample.stamp_ns()) : sample.stamp_ns();
+  if (is_too_old(sample, newest)) return errc::ok;
+  make_room(bytes.size(), newest);
   if (count_ == ring_.size()) grow();
   entry& kept = ring_[place_of(count_)];
   kept.bytes.resize(bytes.size());
@@ -33,11 +35,31 @@ errc past::keep(const message& sample) noexcept try {
   kept.sequence = sample.sequence();
   kept.stamp_ns = sample.stamp_ns();
   kept.missed = sample.missed();
+  kept.publisher = sample.publisher();
   ++count_;
   bytes_ += bytes.size();
+  move_to_its_place();
   return errc::ok;
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
+}
+
+// Samples of several publishers arrive out of order, but those of one do not.
+bool past::was_set_back(const message& sample) const noexcept {
+  for (std::size_t i = count_; i != 0 && at(i - 1).stamp_ns > sample.stamp_ns(); --i) {
+    if (sample.publisher() == 0 || at(i - 1).publisher == sample.publisher()) return true;
+  }
+  return false;
+}
+
+bool past::is_too_old(const message& sample, std::int64_t newest) const noexcept {
+  if (age_ns_ > 0 && distance(sample.stamp_ns(), newest) > static_cast<std::uint64_t>(age_ns_)) return true;
+  return count_ == most_samples_ && sample.stamp_ns() < at(0).stamp_ns;
+}
+
+void past::move_to_its_place() noexcept {
+  for (std::size_t i = count_ - 1; i != 0 && at(i).stamp_ns < at(i - 1).stamp_ns; --i)
+    std::swap(ring_[place_of(i)], ring_[place_of(i - 1)]);
 }
 
 void past::clear() noexcept {
@@ -46,7 +68,7 @@ void past::clear() noexcept {
 
 past_sample past::operator[](std::size_t index) const noexcept {
   const entry& kept = at(index);
-  return {kept.bytes, kept.sequence, kept.stamp_ns, kept.missed};
+  return {kept.bytes, kept.sequence, kept.stamp_ns, kept.missed, kept.publisher};
 }
 
 std::size_t past::before(std::int64_t stamp_ns) const noexcept { return search(stamp_ns, false); }
@@ -75,10 +97,10 @@ void past::drop_oldest() noexcept {
   --count_;
 }
 
-void past::make_room(std::size_t bytes, std::int64_t stamp_ns) noexcept {
+void past::make_room(std::size_t bytes, std::int64_t newest) noexcept {
   if (count_ == most_samples_) drop_oldest();
   while (count_ != 0 && bytes_ + bytes > max_bytes_) drop_oldest();
-  while (count_ != 0 && age_ns_ > 0 && distance(at(0).stamp_ns, stamp_ns) > static_cast<std::uint64_t>(age_ns_))
+  while (count_ != 0 && age_ns_ > 0 && distance(at(0).stamp_ns, newest) > static_cast<std::uint64_t>(age_ns_))
     drop_oldest();
 }
 

@@ -1,6 +1,9 @@
 #include "parameter_client.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "parameter_json.h"
@@ -11,7 +14,10 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::size_t asked_at_once = max_open_calls / 2;
+constexpr std::size_t owners_at_once = 64;  // below max_called_services
+constexpr std::size_t asked_at_once = 64;   // of one owner, whose queue others use too
+constexpr int longest_wait_ms = 1000;
+constexpr int without_descriptor_ms = 10;
 constexpr std::chrono::nanoseconds longest = std::chrono::hours(24);
 
 [[nodiscard]] errc code_of(const call_error& error) noexcept {
@@ -80,23 +86,26 @@ call_future<parameter_reply> parameter_client::start(const parameter_question& q
 
 std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_question> questions,
                                                      std::chrono::nanoseconds timeout) {
-  const auto end = steady::now() + std::min(timeout, longest);
   std::vector<parameter_outcome> outcomes;
-  for (std::size_t from = 0; from < questions.size(); from += asked_at_once) {
-    const auto some = questions.subspan(from, std::min(asked_at_once, questions.size() - from));
-    std::vector<call_future<parameter_reply>> open;
-    for (const parameter_question& each : some) {
-      const bool known = services_.contains(each.owner);
-      open.push_back(known ? start(each, end - steady::now()) : call_future<parameter_reply>());
+  std::map<std::string_view, conversation> all;
+  for (std::size_t n = 0; n < questions.size(); ++n) {
+    outcomes.push_back({.name = questions[n].name, .outcome = no_parameter(questions[n].name)});
+    if (services_.contains(questions[n].owner)) all[questions[n].owner].questions.push_back(n);
+  }
+  std::list<conversation> waiting;
+  for (auto& [owner, each] : all) waiting.push_back(std::move(each));
+  const std::size_t rounds = (waiting.size() + owners_at_once - 1) / owners_at_once;
+  const auto each_has = std::min(timeout, longest) / std::max<std::size_t>(rounds, 1);
+
+  std::list<conversation> open;
+  while (!waiting.empty() || !open.empty()) {
+    while (open.size() < owners_at_once && !waiting.empty()) {
+      open.splice(open.end(), waiting, waiting.begin());
+      open.back().end = steady::now() + each_has;
     }
-    for (std::size_t n = 0; n < some.size(); ++n) {
-      parameter_outcome outcome{.name = some[n].name};
-      if (open[n])
-        outcome.outcome = read_reply(open[n].get(), outcome.name, outcome.value);
-      else
-        outcome.outcome = no_parameter(outcome.name);
-      outcomes.push_back(std::move(outcome));
-    }
+    for (conversation& each : open) go_on(each, questions, outcomes);
+    std::erase_if(open, [](const conversation& each) { return each.calls.empty(); });
+    if (open.size() == owners_at_once || waiting.empty()) wait_for_any(open);
   }
   return outcomes;
 }
@@ -111,6 +120,27 @@ void parameter_client::ask(const parameter_question& question, std::chrono::nano
         outcome.outcome = read_reply(reply, outcome.name, outcome.value);
         ended(std::move(outcome));
       });
+}
+
+// Takes the answers that are there, in the order of the questions, and asks further ones.
+void parameter_client::go_on(conversation& with, std::span<const parameter_question> questions,
+                             std::vector<parameter_outcome>& outcomes) {
+  for (;;) {
+    while (with.calls.size() < asked_at_once && with.asked < with.questions.size())
+      with.calls.push_back(start(questions[with.questions[with.asked++]], with.end - steady::now()));
+    if (with.calls.empty() || !with.calls.front().ready()) return;
+    parameter_outcome& outcome = outcomes[with.questions[with.asked - with.calls.size()]];
+    outcome.outcome = read_reply(with.calls.front().get(), outcome.name, outcome.value);
+    with.calls.pop_front();
+  }
+}
+
+// Every call ends at its deadline, so it waits no longer.
+void parameter_client::wait_for_any(std::list<conversation>& open) {
+  std::vector<pollfd> ends;
+  for (conversation& each : open) ends.push_back({.fd = each.calls.front().fd(), .events = POLLIN, .revents = 0});
+  const bool none = std::ranges::any_of(ends, [](const pollfd& each) { return each.fd < 0; });
+  if (!ends.empty()) (void)::poll(ends.data(), ends.size(), none ? without_descriptor_ms : longest_wait_ms);
 }
 
 }  // namespace orc::detail

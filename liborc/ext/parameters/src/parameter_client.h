@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <span>
@@ -34,7 +36,8 @@ class parameter_client {
 
   // Learns which service answers for the parameters of each program.
   [[nodiscard]] result look_up(orc::directory& in);
-  // One outcome per question, in their order. Waits at most `timeout` in all.
+  // One outcome per question, in their order. Waits at most `timeout` in all. A bounded number of owners are asked at a
+  // time; one that does not answer takes only its own share of the time.
   [[nodiscard]] std::vector<parameter_outcome> ask(std::span<const parameter_question> questions,
                                                    std::chrono::nanoseconds timeout);
   // Asks one question without waiting: calls `ended` once, from a thread of ORC or from this one.
@@ -42,6 +45,16 @@ class parameter_client {
            std::function<void(parameter_outcome)> ended);
 
  private:
+  // The questions to one owner.
+  struct conversation {
+    std::vector<std::size_t> questions = {};              // their indices
+    std::size_t asked = 0;                                // of these
+    std::deque<call_future<parameter_reply>> calls = {};  // open, those asked last
+    std::chrono::steady_clock::time_point end = {};
+  };
+  void go_on(conversation& with, std::span<const parameter_question> questions,
+             std::vector<parameter_outcome>& outcomes);
+  static void wait_for_any(std::list<conversation>& open);
   [[nodiscard]] call_future<parameter_reply> start(const parameter_question& question,
                                                    std::chrono::nanoseconds timeout);
 

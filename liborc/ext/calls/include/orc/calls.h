@@ -24,11 +24,12 @@
 // call<Reply>(name, request, deadline) starts a call and returns at once. It needs no earlier set-up: the first call to
 // a service makes the connection, and later ones use it. Nothing is sent twice. The deadline is above 0 and at most a
 // day. A participant has at most max_open_calls open calls per service; more end at once as call_errc::too_many_calls.
-// It has connections to at most max_called_services services; one that is not used for 30 s is closed.
+// It has connections to at most max_called_services services; one that is not used for 30 s is closed, or earlier when
+// another one needs its place.
 //
 // wait_for_service(name, timeout) waits until the service has answered through its own links, so messages pass in both
 // directions. timed_out: it has not; the message says why. refused: by the service, or there are
-// max_called_services connections. bad_name: the name is too long. closed, forked: as in request_topic.
+// calls open to max_called_services services. bad_name: the name is too long. closed, forked: as in request_topic.
 #pragma once
 
 #include <cstddef>

@@ -22,9 +22,11 @@ struct service_options {
   // Threads that run the handler, at most 256. 0: the thread that received the request runs it, which is fastest; calls
   // of all clients then run one after the other.
   std::size_t threads = 0;
-  // How many requests may wait, of all clients together: 1 to 65536. A request that finds no place ends as
-  // call_errc::busy.
+  // How many requests may wait, of all clients together: 1 to 65536. When they are that many, a client's newer
+  // request ends as call_errc::busy; but if another client has more that wait, its newest ends so instead.
   std::size_t queue = 64;
+  // How many bytes they may have together, at least 1; shared in the same way. A request of any size may wait alone.
+  std::size_t queue_bytes = std::size_t{64} << 20;
   // True: a client's newer call replaces its waiting one, which ends as call_errc::replaced. For set-points.
   bool replace_waiting = false;
   // Clients at a time, 1 to 1024; each takes a thread and two topics. The calls of more clients end as

@@ -25,6 +25,7 @@ struct past_sample {
   std::uint64_t sequence = 0;             // message::sequence()
   std::int64_t stamp_ns = 0;              // message::stamp_ns()
   std::uint64_t missed = 0;               // message::missed()
+  std::uint32_t publisher = 0;            // message::publisher()
 };
 
 // Keeps copies of the last samples, in the order of their stamps. Takes memory while it grows to its largest size, and
@@ -33,8 +34,9 @@ class past {
  public:
   explicit past(const history_options& limits) noexcept;
 
-  // Keeps a copy of a received sample. A sample that was sent before the newest kept one comes from another publisher
-  // or from a clock that was set back: all earlier samples are forgotten.
+  // Keeps a copy of a received sample. A sample that was sent before one of the same publisher that is kept, or of a
+  // topic that is not shared, shows that the clock was set back or the publisher is another one: all earlier samples
+  // are forgotten. A sample of a shared topic that was sent before one of another publisher gets its place in between.
   // - bad_argument: there is no sample, or it is larger than max_bytes; the others stay.
   // - no_memory: it is not kept. Those that had to make room for it are gone.
   [[nodiscard]] errc keep(const message& sample) noexcept;
@@ -61,6 +63,7 @@ class past {
     std::uint64_t sequence = 0;
     std::int64_t stamp_ns = 0;
     std::uint64_t missed = 0;
+    std::uint32_t publisher = 0;
   };
 
   [[nodiscard]] const entry& at(std::size_t index) const noexcept { return ring_[place_of(index)]; }
@@ -69,8 +72,11 @@ class past {
     return place < ring_.size() ? place : place - ring_.size();
   }
   void drop_oldest() noexcept;
-  void make_room(std::size_t bytes, std::int64_t stamp_ns) noexcept;
+  void make_room(std::size_t bytes, std::int64_t newest) noexcept;
   void grow();
+  [[nodiscard]] bool was_set_back(const message& sample) const noexcept;
+  [[nodiscard]] bool is_too_old(const message& sample, std::int64_t newest) const noexcept;
+  void move_to_its_place() noexcept;  // the last one
   // The first index whose stamp is not below (or, `or_equal`, above) this one.
   [[nodiscard]] std::size_t search(std::int64_t stamp_ns, bool or_equal) const noexcept;
 
