@@ -22,7 +22,7 @@ from bad_cable import NAME, Weather
 from bridge_process import Bridge
 from support import REPOSITORY, BrokerProcess, environment, start_python, wait_until
 
-URL = "udpm://239.255.76.67:7667?ttl=0"
+URL = "udpm://239.255.76.67:7667?ttl=0&recv_buf_size=4194304"
 ADDRESSES = ("10.81.0.1", "10.81.0.2")
 PORT = 6789
 

@@ -22,7 +22,7 @@ but /, ** for any characters. A topic on multicast is a channel; --topic carries
 both ends name them.
 
 examples:
-  orc bridge lcm --listen tcp://*:6789 --key-file tunnel.key --channel 'POSE|CAMERA_.*'
+  orc bridge lcm --listen 'tcp://*:6789' --key-file tunnel.key --channel 'POSE|CAMERA_.*'
   orc bridge lcm --connect tcp://robot.example:6789 --key-file tunnel.key --channel COMMAND
   orc bridge lcm --connect udp://robot.example:6789 --fec 0.5 --channel 'IMAGE.*' --rate 5 --topic 'arm/**'
 """

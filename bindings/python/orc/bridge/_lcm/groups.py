@@ -20,6 +20,8 @@ _SPAN = 1024
 _MAX_HELD_BYTES = 4 << 20
 _ASK_AFTER_S = 0.01
 _ASK_AGAIN_S = 0.03
+_ASK_AFTER_GAPS = 4
+_LONGEST_GAP_S = 0.25
 
 
 def _data_shards(size: int) -> int:
@@ -73,9 +75,10 @@ def decode_shard(body: bytes) -> Optional[Shard]:
 
 @dataclass
 class _Group:
-    noticed: float
-    """When it was clear that the group exists."""
     changed: float
+    """When something of it came, or that it exists was clear."""
+    overtaken: Optional[float] = None
+    """When something of a newer group came, so the rest of this one is lost or late."""
     asked: float = 0.0
     size: int = 0
     k: int = 0
@@ -91,8 +94,8 @@ class _Group:
 class Groups:
     """Shards to batches, in order. Not thread-safe.
 
-    A group that does not become complete within `max_delay` seconds is given up: what comes after it goes on. Holds
-    1,024 groups and 4 MiB at most.
+    A group that is not complete `max_delay` seconds after a newer one began is given up: what comes after it goes on.
+    Holds 1,024 groups and 4 MiB at most.
     """
 
     def __init__(self, max_delay: float, counters: Counters) -> None:
@@ -102,6 +105,7 @@ class Groups:
         self._waiting: OrderedDict[int, _Group] = OrderedDict()  # in the order in which they were noticed
         self._complete: Dict[int, bytes] = {}
         self._bytes = 0
+        self._gap = 0.0  # seconds between shards of a group, as a rule
 
     def add(self, shard: Shard, now: float) -> None:
         """A shard arrived."""
@@ -113,8 +117,12 @@ class Groups:
             self._counters.drop("too far ahead", f"group {number} when {self.next} is the next one")
             return
         if number > self.newest:
-            for each in range(max(self.newest + 1, self.next), number + 1):
+            before = self._waiting.get(self.newest)
+            if before is not None:
+                before.overtaken = now
+            for each in range(max(self.newest + 1, self.next), number):
                 self._waiting[each] = _Group(now, now)
+            self._waiting[number] = _Group(now)
             self.newest, self.newest_at = number, now
         group = self._waiting[number]
         if not group.k:
@@ -125,6 +133,8 @@ class Groups:
         if shard.index in group.shards:
             self._counters.count("surplus shards")
             return
+        if group.shards:
+            self._gap += (min(now - group.changed, _LONGEST_GAP_S) - self._gap) / 8
         group.shards[shard.index], group.changed = shard.data, now
         self._bytes += len(shard.data)
         if len(group.shards) == group.k:
@@ -147,7 +157,7 @@ class Groups:
             if batch is not None:
                 self._bytes -= self._shard_bytes(batch)
                 made.append(batch)
-            elif now - self._waiting[self.next].noticed >= self._max_delay:
+            elif self._is_overdue(self._waiting[self.next], now):
                 gone = self._waiting.pop(self.next)
                 self._bytes -= sum(map(len, gone.shards.values()))
                 self._counters.drop("given up", f"a group did not become complete within {self._max_delay} s")
@@ -155,6 +165,9 @@ class Groups:
                 break
             self.next += 1
         return made
+
+    def _is_overdue(self, group: _Group, now: float) -> bool:
+        return group.overtaken is not None and now - group.overtaken >= self._max_delay
 
     @staticmethod
     def _shard_bytes(batch: bytes) -> int:
@@ -165,7 +178,10 @@ class Groups:
         """Returns what to ask for now: groups, and the shards that are there."""
         made = []
         for number, group in self._waiting.items():
-            if now - group.changed >= _ASK_AFTER_S and now - group.asked >= _ASK_AGAIN_S:
+            # The rest of the newest one may still be on its way, on a slow link.
+            is_newest = group.overtaken is None
+            after = max(_ASK_AFTER_S, _ASK_AFTER_GAPS * self._gap) if is_newest else _ASK_AFTER_S
+            if now - max(group.changed, group.overtaken or 0.0) >= after and now - group.asked >= _ASK_AGAIN_S:
                 group.asked = now
                 made.append((number, group.there))
                 if len(made) == MAX_WANTED:

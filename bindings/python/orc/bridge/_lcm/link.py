@@ -30,7 +30,7 @@ class LinkOptions:
     """Parity shards for each data shard."""
     max_delay: float = 0.5
     """Seconds that a lost batch holds up those after it, over udp."""
-    depth: int = 100
+    depth: int = 500
     """Messages of a channel that wait."""
     max_bytes: int = 64 << 20
     """Of a message, and of all that waits for a link."""

@@ -16,6 +16,7 @@ from typing import Callable, List, Optional
 
 from .._shared.counters import Counters
 from .._shared.settings_file import SettingsError
+from .buffers import set_receive_buffer
 from .datagrams import MAX_CHANNEL, Reassembly, Source, datagrams, max_payload
 from .urls import LcmUrl
 
@@ -161,7 +162,7 @@ def _receiver(url: LcmUrl, index: Optional[int]) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     made.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, url.recv_buf_size)
+    set_receive_buffer(made, url.recv_buf_size)
     made.bind((url.group, url.port))
     # As ORC's subscriptions: on lo, where ttl 0 sends, and where LCM programs send.
     _join(made, url, socket.if_nametoindex("lo"))

@@ -52,7 +52,7 @@ class Settings:
     key_file: str = ""
     fec: float = 0.25
     max_delay_ms: int = 500
-    depth: int = 100
+    depth: int = 500
     max_bytes: int = 64 << 20
     max_links: int = 8
     max_topics: int = 256

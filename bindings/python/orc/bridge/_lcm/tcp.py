@@ -155,6 +155,9 @@ class Connection:
             except OSError as error:
                 self._lose(str(error))
                 return
+            if not data and self.link is None:
+                self._refuse("an end without a handshake")
+                return
             if not data:
                 self._lose("the other end closed the connection")
                 return

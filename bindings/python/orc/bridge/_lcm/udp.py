@@ -11,6 +11,7 @@ from typing import Callable, Dict, Optional, Tuple
 
 from .._shared.counters import Counters
 from . import frames
+from .buffers import set_receive_buffer
 from .groups import Groups, SentGroup, decode_shard, shards_of
 from .link import Found, Hub, Link, LinkOptions, Resolve, name_of
 from .loop import READ, Loop
@@ -34,7 +35,6 @@ _EPOCH_S = 10.0
 _MAX_USED = 1024
 _HELLO_AGAIN_S = 0.25
 _NEW_SESSION_S = 3.0
-_SO_RCVBUFFORCE = 33
 _REPORT_AFTER_GROUPS = 4
 
 Address = Tuple[str, int]
@@ -115,7 +115,6 @@ class UdpLink(Link):
             self._probe_at = max(now, self._window.progress_at) + self._probe_s
         elif now >= self._probe_at:
             self._counters.count("probes")
-            self._window.repaired(newest, now)
             self._send(SHARD, self._kept[newest].shards[0])
             self._probe_s = min(1.0, 2 * self._probe_s)
             self._probe_at = now + self._probe_s
@@ -155,11 +154,7 @@ class UdpLink(Link):
 def _bound(made: socket.socket) -> socket.socket:
     """Gives a socket large buffers."""
     made.setblocking(False)
-    for option in (socket.SO_RCVBUF, _SO_RCVBUFFORCE):
-        try:
-            made.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
-        except PermissionError:
-            pass
+    set_receive_buffer(made, _BUFFER_BYTES)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
     return made
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .packets import Report
 
-_FIRST, _LEAST, _MOST = 64 << 10, 9600, 256 << 10
+_FIRST, _LEAST, _MOST = 16 << 10, 4800, 256 << 10
 _LEAST_AFTER_LOSS = 64 << 10
 _QUEUE_S = 0.1
 _FORGET_S = 30.0
@@ -35,7 +35,7 @@ class Window:
         self._limit = _FIRST
         self._sent: OrderedDict[int, _Sent] = OrderedDict()
         self._bytes = 0
-        self._was_full = False
+        self._was_full = self._was_lossy = False
         self._changed_at = 0.0
         self._shortest = self._shortest_before = float("inf")
         self._shortest_since = 0.0
@@ -69,6 +69,7 @@ class Window:
         """A part of a batch went out once more."""
         self._sent[number].was_repaired = True
         self._sent[number].at = now
+        self._was_lossy = True
         if now - self._changed_at > self.round_trip:
             self._changed_at = now
             self._limit = max(min(self._limit, _LEAST_AFTER_LOSS), self._limit * 7 // 8)
@@ -86,8 +87,9 @@ class Window:
         self._bytes -= acknowledged
         self.progress_at = now
         if self._was_full and self.round_trip <= self._target:
-            self._was_full = False
-            self._limit = min(_MOST, self._limit + acknowledged)
+            most = max(self._limit, _LEAST_AFTER_LOSS) if self._was_lossy else _MOST
+            self._limit = min(most, self._limit + acknowledged)
+            self._was_full = self._was_lossy = False
 
     @property
     def _target(self) -> float:
@@ -100,4 +102,4 @@ class Window:
         self._shortest = min(self._shortest, seconds)
         if seconds > self._target and now - self._changed_at > seconds:
             self._changed_at = now
-            self._limit = max(_LEAST, self._limit * 7 // 10)
+            self._limit = max(_LEAST, int(self._limit * max(0.25, min(0.7, self._target / seconds))))
