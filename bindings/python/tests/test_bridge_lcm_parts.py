@@ -159,7 +159,7 @@ def test_messages_take_turns_and_come_whole() -> None:
     got: List[Tuple[bytes, bytes]] = []
     incoming = Incoming(1 << 20, lambda kind, name, payload: got.append((name, payload)), counters())
     for batch in pieces(*messages):
-        incoming.take(batch)
+        incoming.take(batch, 0.0)
     assert sorted(got) == sorted(messages)
     assert [payload for name, payload in got if name == b"LARGE"] == [messages[0][1], b"next"]
     assert got[0][0] in (b"SMALL", b"EMPTY")
@@ -170,18 +170,20 @@ def test_a_missing_batch_loses_its_messages_alone() -> None:
     incoming = Incoming(1 << 20, lambda kind, name, payload: got.append(payload), counters())
     batches = pieces((b"A", bytes(5000)), (b"A", b"after"))
     for batch in batches[:3] + batches[4:]:
-        incoming.take(batch)
+        incoming.take(batch, 0.0)
     assert got == [b"after"]
 
 
 def test_incomplete_messages_cost_bounded_memory() -> None:
     incoming = Incoming(100_000, lambda kind, name, payload: None, counters())
     for number in range(5000):
-        incoming.take(frames.encode(CHANNEL, b"%d" % number, 90_000, 0, memoryview(bytes(1000))))
-        incoming.take(frames.encode(CHANNEL, b"%d" % number, 90_000, 1000, memoryview(bytes(2000))))
+        incoming.take(frames.encode(CHANNEL, b"%d" % number, 90_000, 0, memoryview(bytes(1000))), 0.0)
+        incoming.take(frames.encode(CHANNEL, b"%d" % number, 90_000, 1000, memoryview(bytes(2000))), 0.0)
     assert incoming._bytes <= 100_000 and len(incoming._incomplete) <= 256
     with pytest.raises(Malformed):
-        incoming.take(frames.encode(CHANNEL, b"x", 100_001, 0, memoryview(b"x")))
+        incoming.take(frames.encode(CHANNEL, b"x", 100_001, 0, memoryview(b"x")), 0.0)
+    incoming.take(b"", 31.0)
+    assert incoming._bytes == 0 and not incoming._incomplete
 
 
 def test_no_bytes_crash_the_readers() -> None:
@@ -209,7 +211,7 @@ def test_no_bytes_crash_the_readers() -> None:
         topic_bytes.decode(data)
         reassembly.add(memoryview(data), SOURCE, 0.0)
         try:
-            incoming.take(data)
+            incoming.take(data, 0.0)
         except Malformed:
             pass
 
@@ -242,13 +244,13 @@ def test_queues_are_bounded_and_keep_the_newest() -> None:
     got: Dict[bytes, List[bytes]] = {}
     incoming = Incoming(1 << 20, lambda kind, name, payload: got.setdefault(name, []).append(payload), counters())
     small.advance(0.0)
-    incoming.take(small.next_batch(38_400, 0.0))
+    incoming.take(small.next_batch(38_400, 0.0), 0.0)
     assert got == {b"ALL": [b"6", b"7", b"8"], b"FAST": [b"8"]}
     small.put(CHANNEL, b"FAST", b"9", Pace(0.25, True))
     assert small.advance(0.1) == 0.25 and not small.has_some
     small.put(CHANNEL, b"FAST", b"10", Pace(0.25, True))
     small.advance(0.25)
-    incoming.take(small.next_batch(38_400, 0.25))
+    incoming.take(small.next_batch(38_400, 0.25), 0.25)
     assert got[b"FAST"] == [b"8", b"10"]
 
 
@@ -278,6 +280,11 @@ def test_the_window_gives_way_to_a_queue_and_not_to_loss() -> None:
     queued = [fill_and_settle(0.9) for _ in range(20)]
     assert queued[-1] == 4800 and queued[3] < 10_000
     assert [fill_and_settle(0.02) for _ in range(20)][-1] > 200_000  # the queue is gone
+    small = 0
+    while window.room:
+        window.sent(number, 10, now)
+        small, number = small + 1, number + 1
+    assert small == 512
 
 
 def test_lcms_datagrams_are_those_of_the_protocol() -> None:

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Callable, Tuple
 
 from .._shared.counters import Counters
 from . import frames
 
 _MAX_INCOMPLETE = 256
+_MAX_AGE_S = 30.0
+
+
+@dataclass
+class _Incomplete:
+    size: int
+    data: bytearray
+    changed: float
 
 
 class Incoming:
     """Of one link. Not thread-safe.
 
-    Holds one incomplete message per kind and name, 256 in all, and `max_bytes`. It keeps only bytes that have arrived.
+    Holds one incomplete message per kind and name, 256 in all, and `max_bytes`, each for at most 30 s without a piece.
+    It keeps only bytes that have arrived.
     """
 
     def __init__(self, max_bytes: int, deliver: Callable[[int, bytes, bytes], None], counters: Counters) -> None:
         self._max_bytes, self._deliver, self._counters = max_bytes, deliver, counters
-        self._incomplete: OrderedDict[Tuple[int, bytes], Tuple[int, bytearray]] = OrderedDict()
+        self._incomplete: OrderedDict[Tuple[int, bytes], _Incomplete] = OrderedDict()  # the longest unmoved first
         self._bytes = 0
 
-    def take(self, batch: bytes) -> None:
+    def take(self, batch: bytes, now: float) -> None:
         """Delivers what is complete with this batch. Raises frames.Malformed."""
+        while self._incomplete and now - next(iter(self._incomplete.values())).changed > _MAX_AGE_S:
+            self._drop(next(iter(self._incomplete)))
         for frame in frames.decode(batch):
             if frame.size > self._max_bytes:
                 raise frames.Malformed(f"a message of {frame.size} bytes")
@@ -34,27 +46,27 @@ class Incoming:
                 if len(frame.data) == frame.size:
                     self._deliver(frame.kind, frame.name, bytes(frame.data))
                     continue
-                self._incomplete[key] = (frame.size, bytearray())
-            self._continue(key, frame)
+                self._incomplete[key] = _Incomplete(frame.size, bytearray(), now)
+            self._continue(key, frame, now)
 
-    def _continue(self, key: Tuple[int, bytes], frame: frames.Frame) -> None:
-        if key not in self._incomplete:
+    def _continue(self, key: Tuple[int, bytes], frame: frames.Frame, now: float) -> None:
+        known = self._incomplete.get(key)
+        if known is None:
             return  # its first piece was lost
-        size, data = self._incomplete[key]
-        if (size, len(data)) != (frame.size, frame.offset):
+        if (known.size, len(known.data)) != (frame.size, frame.offset):
             self._drop(key)
             return
-        data += frame.data
+        known.data += frame.data
+        known.changed = now
         self._bytes += len(frame.data)
         self._incomplete.move_to_end(key)
-        if len(data) == size:
+        if len(known.data) == known.size:
             del self._incomplete[key]
-            self._bytes -= size
-            self._deliver(frame.kind, frame.name, bytes(data))
+            self._bytes -= known.size
+            self._deliver(frame.kind, frame.name, bytes(known.data))
         while self._bytes > self._max_bytes or len(self._incomplete) > _MAX_INCOMPLETE:
             self._drop(next(iter(self._incomplete)))
 
     def _drop(self, key: Tuple[int, bytes]) -> None:
-        _, data = self._incomplete.pop(key)
-        self._bytes -= len(data)
+        self._bytes -= len(self._incomplete.pop(key).data)
         self._counters.count("lost on the link")

@@ -54,7 +54,7 @@ class TcpLink(Link):
             self._received_number, self._received_at = self._received_number + 1, now
             self._report_soon(now)
             try:
-                self._incoming.take(body[_NUMBER.size :])
+                self._incoming.take(body[_NUMBER.size :], now)
             except frames.Malformed as error:
                 self._counters.drop("malformed packet", f"{self.peer}: {error}")
         return True

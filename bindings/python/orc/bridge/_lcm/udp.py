@@ -98,7 +98,7 @@ class UdpLink(Link):
     def _take_batches(self, now: float) -> None:
         for batch in self._groups.take(now):
             try:
-                self._incoming.take(batch)
+                self._incoming.take(batch, now)
             except frames.Malformed as error:
                 self._counters.drop("malformed packet", f"{self.peer}: {error}")
         if self._groups.next - self._reported_next >= _REPORT_AFTER_GROUPS:

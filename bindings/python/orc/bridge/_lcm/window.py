@@ -9,6 +9,7 @@ from .packets import Report
 
 _FIRST, _LEAST, _MOST = 16 << 10, 4800, 256 << 10
 _LEAST_AFTER_LOSS = 64 << 10
+_MOST_BATCHES = 512  # half of what a receiver holds
 _QUEUE_S = 0.1
 _FORGET_S = 30.0
 
@@ -44,7 +45,7 @@ class Window:
     def room(self) -> int:
         """Returns how many bytes the next batch may have; 0: none may be sent."""
         most = max(_LEAST // 2, self._limit // 2)
-        if not self._sent or self._bytes + most <= self._limit:
+        if not self._sent or (self._bytes + most <= self._limit and len(self._sent) < _MOST_BATCHES):
             return most
         self._was_full = True
         return 0
