@@ -15,6 +15,7 @@
 #include "base/child_process.h"
 #include "base/fd_limit.h"
 #include "benchmarks/broker_load_clients.h"
+#include "benchmarks/broker_load_federation.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/process_usage.h"
 #include "orc/directory.h"
@@ -32,6 +33,8 @@ struct options {
   std::size_t requests = 10'000;
   double rest_seconds = 10;
   std::string program;
+  bool federation = false;
+  federation_options federated;
   common_options common;
 };
 
@@ -113,7 +116,8 @@ void measure(broker_process& broker, const options& o, fleet& all, results& r) {
   std::int64_t start = now_ns();
   if (!all.run(60, [&] { return everything_known(all); })) {
     if (interrupted()) return;
-    throw std::runtime_error("only " + std::to_string(all.registered()) + " topics were registered within 60 s");
+    throw std::runtime_error("only " + std::to_string(all.registered()) + " topics were registered within 60 s, with " +
+                             std::to_string(all.errors()) + " errors from the broker");
   }
   r.first_registration_s = static_cast<double>(now_ns() - start) / 1e9;
   all.run(2, [] { return false; });  // what registration left to do
@@ -185,12 +189,13 @@ int run(options& o) {
   if (o.program.empty()) o.program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "orc-broker";
   if (::access(o.program.c_str(), X_OK) != 0)
     throw std::runtime_error(o.program + " is not there; see --broker-program");
+  if (o.federation) return run_federation(o.federated, o.program, o.rest_seconds, o.common);
   const scratch_dir files;
   o.common.print_machine();
   broker_process broker(o.program, files.ipc("broker"));
   zmq_context context;
   context.allow_sockets(static_cast<int>(o.participants) + 10);
-  fleet all(context, broker.endpoint(), o.participants, o.topics);
+  fleet all(context, {broker.endpoint()}, o.participants, o.topics);
   results r;
   measure(broker, o, all, r);
   if (interrupted()) return interrupted_exit_code();
@@ -215,6 +220,18 @@ int main(int argc, char** argv) {
       ->check(between(1.0, 600.0))
       ->capture_default_str();
   app.add_option("--broker-program", o.program, "Default: orc-broker beside this program")->type_name("FILE");
+  app.add_flag("--federation", o.federation,
+               "Brokers that know each other instead, in a network of their own: time from boot to complete maps, "
+               "propagation of changes, traffic and CPU at rest");
+  app.add_option("--brokers", o.federated.brokers, "Brokers of --federation")
+      ->check(between(2, 64))
+      ->capture_default_str();
+  app.add_option("--topics-each", o.federated.topics_each, "Topics on each of them")
+      ->check(between(1, 256))
+      ->capture_default_str();
+  app.add_option("--changes", o.federated.changes, "Topics that come and go, one after the other")
+      ->check(between(1, 100'000))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/process_identity.h"
+#include "orc/type_description.h"
 #include "tools/support/clock.h"
 #include "tools/support/interrupt.h"
 
@@ -91,11 +92,12 @@ struct fleet::member {
   std::int64_t asked_at_ns = 0;
 };
 
-fleet::fleet(const zmq_context& context, const std::string& broker, std::size_t participants, std::size_t topics)
+fleet::fleet(const zmq_context& context, const std::vector<std::string>& brokers, std::size_t participants,
+             std::size_t topics)
     : topics_(topics) {
   const std::int64_t now = now_ns();
   for (std::size_t i = 0; i < participants; ++i) {
-    auto m = std::make_unique<member>(context, broker, i);
+    auto m = std::make_unique<member>(context, brokers[i % brokers.size()], i);
     for (std::size_t t = i; t < topics; t += participants)
       m->publications.push_back({topic(t), wire::id::random(), false});
     // Spread over the period, as independent processes are.
@@ -125,6 +127,8 @@ void fleet::forget_registrations() {
 }
 
 void fleet::declare(member& m) {
+  static const wire::type_reference type{"geometry.Pose", "flatbuffer", "flatbuffer",
+                                         hash_of({"geometry.Pose", "flatbuffer", "flatbuffer", ""}), 0};
   m.client.send(hello_request, m.client.hello());
   for (std::size_t i = 0; i < m.publications.size(); ++i) {
     const auto& p = m.publications[i];
@@ -135,7 +139,7 @@ void fleet::declare(member& m) {
                               {wire::transport::ipc, "ipc:///run/user/1000/orc/" + std::to_string(geteuid()) + "/" +
                                                          p.id.hex().substr(0, 16)},
                               {wire::transport::tcp, "tcp://127.0.0.1:40000"}};
-    registration.type = wire::type_reference{"geometry.Pose", "flatbuffer", "flatbuffer", 0x1234, 0};
+    registration.type = type;
     m.client.send(first_registration + i, std::move(registration));
   }
 }

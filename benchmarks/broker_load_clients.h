@@ -40,7 +40,9 @@ class control_client {
 // a broker greets them, renew at 1 Hz with counters, answer probes. All in the thread that calls run().
 class fleet {
  public:
-  fleet(const zmq_context& context, const std::string& broker, std::size_t participants, std::size_t topics);
+  // The participants use the brokers in turns.
+  fleet(const zmq_context& context, const std::vector<std::string>& brokers, std::size_t participants,
+        std::size_t topics);
   ~fleet();
 
   // Works until `done` says so or `seconds` are over; true when it was `done`.

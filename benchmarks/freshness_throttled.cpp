@@ -15,6 +15,7 @@
 #include "base/child_process.h"
 #include "benchmarks/freshness.h"
 #include "benchmarks/support/channel.h"
+#include "benchmarks/support/own_network.h"
 #include "benchmarks/support/private_broker.h"
 #include "benchmarks/support/zmq_end.h"
 #include "tools/support/interrupt.h"
@@ -187,23 +188,6 @@ bool shell(const std::string& commands) {
   return sh.wait(std::chrono::seconds(10)) == 0;
 }
 
-bool write_file(const char* path, const std::string& text) {
-  std::FILE* file = std::fopen(path, "w");
-  if (file == nullptr) return false;
-  const bool written = std::fputs(text.c_str(), file) >= 0;
-  return std::fclose(file) == 0 && written;
-}
-
-// A network namespace for this process; without root inside a user namespace in which it is root.
-bool enter_namespace() {
-  const uid_t user = ::geteuid();
-  const gid_t group = ::getegid();
-  if (user == 0) return ::unshare(CLONE_NEWNET) == 0;
-  return ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 && write_file("/proc/self/setgroups", "deny") &&
-         write_file("/proc/self/uid_map", "0 " + std::to_string(user) + " 1") &&
-         write_file("/proc/self/gid_map", "0 " + std::to_string(group) + " 1");
-}
-
 int subscriber_process(channel& line, const freshness_options& o) {
   if (!line.put(::unshare(CLONE_NEWNET) == 0)) return 1;
   if (!line.get<bool>()) return 1;  // the link was made
@@ -244,7 +228,7 @@ int publisher_process(channel& results, const freshness_options& o) {
     results.put(r);
     return 1;
   };
-  if (!enter_namespace()) return fail(std::string("no network namespaces here: ") + std::strerror(errno));
+  if (!enter_own_network()) return fail(std::string("no network namespaces here: ") + std::strerror(errno));
   auto [here, there] = channel::make();
   const detail::child_process subscriber = detail::child_process::run([&, &near = here, &far = there] {
     near.close();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
+#include "beacon_socket.h"
 #include "broker_service.h"
 #include "broker_socket.h"
 #include "peer_links.h"
@@ -44,6 +45,8 @@ broker_service_options service_options(const address_broker_options& from, broke
   if (links != nullptr) {
     to.send_to_peer = [links](std::size_t peer, const std::string& frame) { return links->send(peer, frame); };
     to.close_peer = [links](std::size_t peer, std::chrono::milliseconds pause) { links->close(peer, pause); };
+    to.add_peer = [links](std::size_t peer, const std::string& endpoint) { links->add(peer, endpoint); };
+    to.remove_peer = [links](std::size_t peer) { links->remove(peer); };
   }
   to.version = from.version;
   to.log = from.log;
@@ -52,21 +55,24 @@ broker_service_options service_options(const address_broker_options& from, broke
 
 }  // namespace
 
-class address_broker::loop final : broker_socket::owner, peer_links::owner {
+class address_broker::loop final : broker_socket::owner, peer_links::owner, beacon_socket::owner {
  public:
   using clock = std::chrono::steady_clock;
   using routing = broker_socket::routing;
 
-  // `links`: none without peers.
-  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket, std::unique_ptr<peer_links> links)
+  // `links`: none without peers. `beacons`: none without discovery.
+  loop(const address_broker_options& options, std::unique_ptr<broker_socket> socket, std::unique_ptr<peer_links> links,
+       std::unique_ptr<beacon_socket> beacons)
       : period_(std::max(options.heartbeat, std::chrono::milliseconds(1))),
         socket_(std::move(socket)),
         links_(std::move(links)),
+        beacons_(std::move(beacons)),
         endpoints_(socket_->endpoints()),
         service_(
             service_options(options, *socket_, links_.get()),
             [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
         epoch_(service_.epoch()) {
+    if (beacons_) beacons_->begin(epoch_);
     const detail::signals_blocked inherited_by_the_thread;
     thread_ = std::thread([this] { run(); });
   }
@@ -93,14 +99,17 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner {
     next_tick_ = clock::now() + period_;
     while (socket_->turn(next_turn(), *this)) {
       if (links_) links_->turn(clock::now(), *this);
+      if (beacons_) beacons_->turn(clock::now(), *this);
       run_timers();
       publish_statistics();
     }
   }
 
   [[nodiscard]] clock::time_point next_turn() const noexcept {
-    const auto next = std::min(next_tick_, next_deadline_);
-    return links_ ? std::min(next, links_->next_deadline()) : next;
+    auto next = std::min(next_tick_, next_deadline_);
+    if (links_) next = std::min(next, links_->next_deadline());
+    if (beacons_) next = std::min(next, beacons_->next_deadline());
+    return next;
   }
 
   void run_timers() noexcept {
@@ -150,6 +159,13 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner {
     peer_ended(which, "no memory");
   }
 
+  void heard(const detail::ip_port& where, std::uint64_t epoch) noexcept override {
+    try {
+      service_.peer_discovered("tcp://" + where.text(), epoch, clock::now());
+    } catch (const std::bad_alloc&) {  // the next beacon
+    }
+  }
+
   // ---- called by the socket ----
 
   void opened(routing from, const peer& who) override { service_.opened(from, who); }
@@ -193,6 +209,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner {
   const std::chrono::milliseconds period_;
   std::unique_ptr<broker_socket> socket_;
   std::unique_ptr<peer_links> links_;
+  std::unique_ptr<beacon_socket> beacons_;
   const std::vector<std::string> endpoints_;
   broker_service service_;
   const std::uint64_t epoch_;
@@ -211,14 +228,29 @@ detail::expected<std::unique_ptr<address_broker>> address_broker::start(
   std::unique_ptr<peer_links> links;
   if (options.peers.size() > wire::max_peers)
     return error(errc::bad_argument, "more than " + std::to_string(wire::max_peers) + " peers");
-  if (!options.peers.empty()) {
+  if (!options.peers.empty() || options.discover) {
     auto opened = peer_links::open(options.peers);
     if (!opened) return opened.error();
     links = *std::move(opened);
     if (!(*socket)->watch(links->fd())) return error(errc::system_error, "the system watches no more descriptors");
   }
+  std::unique_ptr<beacon_socket> beacons;
+  if (options.discover) {
+    const auto port = (*socket)->remote_port();
+    if (port == 0) {
+      return error(errc::bad_argument,
+                   "--discover: no other host reaches this broker: add --listen tcp://*:5570 or the like");
+    }
+    if (!wire::is_domain(options.domain))
+      return error(errc::bad_argument, "--domain: a name has 1 to " + std::to_string(wire::max_domain) +
+                                           " letters, digits, '-', '_' and '.'");
+    auto opened = beacon_socket::open(port, options.domain);
+    if (!opened) return opened.error();
+    beacons = *std::move(opened);
+    if (!(*socket)->watch(beacons->fd())) return error(errc::system_error, "the system watches no more descriptors");
+  }
   try {
-    auto running = std::make_unique<loop>(options, *std::move(socket), std::move(links));
+    auto running = std::make_unique<loop>(options, *std::move(socket), std::move(links), std::move(beacons));
     return std::unique_ptr<address_broker>(new address_broker(std::move(running)));
   } catch (const std::system_error& thrown) {
     return error(errc::system_error, std::string("cannot start the broker's thread: ") + thrown.what());

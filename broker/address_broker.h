@@ -23,6 +23,10 @@ struct address_broker_options {
   std::vector<address_range> allowed_endpoints;  // addresses that participants may name besides their own
   // Brokers of other hosts that tell their topics to this one: tcp://HOST:PORT, at most wire::max_peers.
   std::vector<std::string> peers;
+  // Finds more of them by multicast, those of the same domain, and lets them find this one. The tcp endpoint that other
+  // hosts reach must be among `listen`.
+  bool discover = false;
+  std::string domain = "orc";                    // 1 to 63 letters, digits, '-', '_' and '.'
   std::chrono::milliseconds peer_lease{60'000};  // topics of a peer that is silent are kept this long
   std::string host_name;                         // of this host, for people on others; empty: gethostname(2)
   std::string version;                           // sent to participants, for people

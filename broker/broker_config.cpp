@@ -9,6 +9,7 @@
 #include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
 #include "tools/command_line/usage.h"
+#include "wire/beacon.h"
 
 namespace orc {
 namespace {
@@ -58,6 +59,7 @@ void print(const broker_config& config, std::ostream& out) {
       << "\nmax-schema-bytes = " << config.limits.schema_bytes << '\n';
   if (!config.allow_endpoints.empty()) print("allow-endpoints", config.allow_endpoints, out);
   if (!config.peers.empty()) print("peer", config.peers, out);
+  out << "discover = " << (config.discover ? "true" : "false") << "\ndomain = " << quoted(config.domain) << '\n';
   out << "peer-lease = " << config.peer_lease_s << '\n';
   if (!config.host_name.empty()) out << "host-name = " << quoted(config.host_name) << '\n';
 }
@@ -120,6 +122,17 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
         const auto good = peer_links::check(text);
         return good ? std::string() : good.error().message();
       });
+  app.add_flag("--discover", config.discover,
+               "Find brokers of other hosts by multicast on the local network, and let them find this one. Trusts all "
+               "programs on that network as if each was a --peer");
+  app.add_option("--domain", config.domain, "Discover only brokers with the same name of a domain")
+      ->type_name("NAME")
+      ->check([](const std::string& text) {
+        return wire::is_domain(text)
+                   ? std::string()
+                   : "a domain has 1 to " + std::to_string(wire::max_domain) + " letters, digits, '-', '_' and '.'";
+      })
+      ->capture_default_str();
   app.add_option("--peer-lease", config.peer_lease_s, "Keep the topics of a silent peer this many seconds")
       ->check(cli::between(std::size_t{1}, std::size_t{86'400}).description(""))
       ->capture_default_str();

@@ -24,6 +24,8 @@ struct broker_config {
   topic_map_limits limits;
   std::vector<std::string> allow_endpoints;  // ranges of addresses
   std::vector<std::string> peers;            // brokers of other hosts
+  bool discover = false;
+  std::string domain = "orc";
   std::size_t peer_lease_s = 60;
   std::string host_name;  // empty: gethostname(2)
   std::vector<address_range> allowed_endpoints;

@@ -47,6 +47,8 @@ struct broker_service_options {
   topic_map::duration peer_lease{60'000};
   std::function<bool(topic_map::peer_key, const std::string& frame)> send_to_peer;
   std::function<void(topic_map::peer_key, topic_map::duration pause)> close_peer;
+  std::function<void(topic_map::peer_key, const std::string& endpoint)> add_peer;  // see federation::owner
+  std::function<void(topic_map::peer_key)> remove_peer;
   broker_log log;
 };
 
@@ -69,6 +71,7 @@ class broker_service final : federation::owner {
   void peer_connected(topic_map::peer_key which, bool same_host, time now);
   void peer_lost(topic_map::peer_key which, std::string_view why, time now);
   void receive_from_peer(topic_map::peer_key which, std::span<const std::byte> frame, time now);
+  void peer_discovered(const std::string& endpoint, std::uint64_t epoch, time now);
   // Counts a message that could not be passed to receive().
   void reject(std::string_view why);
   // Call it every heartbeat period. Checks leases, and for dead processes on this host.
@@ -137,6 +140,8 @@ class broker_service final : federation::owner {
   // ---- for federation ----
   bool send(topic_map::peer_key to, const std::string& frame) override;
   void close(topic_map::peer_key which, topic_map::duration pause) override;
+  void add(topic_map::peer_key which, const std::string& endpoint) override;
+  void remove(topic_map::peer_key which) override;
   void displaced(const topic_map::displaced& which) override;
 
   [[nodiscard]] wire::welcome welcome() const;

@@ -101,12 +101,24 @@ void broker_service::receive_from_peer(topic_map::peer_key which, std::span<cons
   work(now);
 }
 
+void broker_service::peer_discovered(const std::string& endpoint, std::uint64_t epoch, time now) {
+  federation_.discovered(endpoint, epoch, now);
+}
+
 bool broker_service::send(topic_map::peer_key to, const std::string& frame) {
   return options_.send_to_peer && options_.send_to_peer(to, frame);
 }
 
 void broker_service::close(topic_map::peer_key which, topic_map::duration pause) {
   if (options_.close_peer) options_.close_peer(which, pause);
+}
+
+void broker_service::add(topic_map::peer_key which, const std::string& endpoint) {
+  if (options_.add_peer) options_.add_peer(which, endpoint);
+}
+
+void broker_service::remove(topic_map::peer_key which) {
+  if (options_.remove_peer) options_.remove_peer(which);
 }
 
 // It registers everything again, and is told then who has the name.

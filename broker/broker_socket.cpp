@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <new>
 
@@ -130,8 +131,15 @@ std::vector<std::string> broker_socket::endpoints() const {
   return all;
 }
 
-bool broker_socket::remote() const noexcept {
-  return std::any_of(doors_.begin(), doors_.end(), [](const listener& door) { return door.remote(); });
+std::uint16_t broker_socket::remote_port() const noexcept {
+  for (const auto& door : doors_) {
+    if (!door.remote()) continue;
+    std::uint16_t port = 0;
+    const std::string_view endpoint = door.endpoint();
+    const auto text = endpoint.substr(endpoint.rfind(':') + 1);
+    if (std::from_chars(text.data(), text.data() + text.size(), port).ec == std::errc()) return port;
+  }
+  return 0;
 }
 
 bool broker_socket::watch(int fd) noexcept { return add_to(events_.get(), fd, EPOLLIN, watch_mark); }

@@ -52,7 +52,9 @@ class broker_socket {
 
   [[nodiscard]] std::vector<std::string> endpoints() const;
   // Returns whether it listens on an address that other hosts can reach.
-  [[nodiscard]] bool remote() const noexcept;
+  [[nodiscard]] bool remote() const noexcept { return remote_port() != 0; }
+  // The first tcp port that other hosts can reach; 0: none.
+  [[nodiscard]] std::uint16_t remote_port() const noexcept;
 
   // Waits until `deadline` at most, serves connections for about a millisecond, and returns, so that timers get their
   // turn. False: wake() was called.

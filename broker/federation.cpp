@@ -79,14 +79,16 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   auto& peer = peers_[which];
   const auto host_name = printable(what.host_name);
   if (host_name.empty()) return broken(which, "it does not know peer brokers: update it", now);
+  if (!what.reset && (what.position.epoch != peer.position.epoch || what.position.until < peer.position.until))
+    return broken(which, "changes that do not follow its last ones", now);
   if (what.position.epoch == options_.epoch) return broken(which, "it is this broker itself", now);
-  if (is_twice(which, what.position.epoch)) return broken(which, "another --peer leads to the same broker", now);
+  if (is_twice(which, what.position.epoch)) return broken(which, "another endpoint leads to the same broker", now);
   peer.last_word = now;
   peer.silent_at = now + ask_again + patience;
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
-  map_.peer_up(which, peer.endpoint, label_of(which));
+  map_.peer_up(which, {peer.endpoint, label_of(which), peer.same_host, options_.epoch < what.position.epoch});
   peer.known = true;
   peer.state = wire::peer_state::up;
   peer.reason.clear();
@@ -136,6 +138,9 @@ bool federation::take(peer_key which, wire::topic_state& state, time now) {
   }
   for (const auto& each : done->contested) world_.log(broker_log_level::warning, each);
   peer.lacking.insert(done->lacking.begin(), done->lacking.end());
+  // A peer whose types come and go must not fill it.
+  if (peer.lacking.size() > 2 * map_.topics_of(which) + 64)
+    std::erase_if(peer.lacking, [&](std::uint64_t hash) { return !map_.peer_uses_type(which, hash); });
   return true;
 }
 
@@ -170,7 +175,7 @@ void federation::ask_for_schema(peer_key which, time now) {
                 : paused             ? peer.lacking.upper_bound(peer.asked.hash)
                                      : peer.lacking.lower_bound(peer.asked.hash);
     if (next == peer.lacking.end()) next = peer.lacking.begin();
-    if (map_.has_schema(*next)) {
+    if (map_.has_schema(*next) || !map_.peer_uses_type(which, *next)) {
       peer.lacking.erase(next);
       peer.asked = {};
       continue;
@@ -210,7 +215,52 @@ void federation::turn(time now) {
     if (peer.connected && peer.watch == 0 && peer.next_ask <= now) ask(which, now);
     if (peer.connected && peer.schemas_after) ask_for_schema(which, now);
     if (peer.known && peer.state != wire::peer_state::up && *peer.last_word + options_.lease <= now) forget(which, now);
+    if (peer.discovered && !peer.known && peer.beacon_at + beacon_lease <= now) remove(which);
   }
+}
+
+// ---- discovered peers ----
+
+void federation::discovered(const std::string& endpoint, std::uint64_t epoch, time now) {
+  if (epoch == options_.epoch) return;
+  for (auto& peer : peers_) {
+    if (peer.endpoint == endpoint) {
+      peer.beacon_at = now;
+      return;
+    }
+    // The same broker at another address. One that does not answer could claim any epoch.
+    if (peer.is_up() && peer.position.epoch == epoch) return;
+  }
+  if (now < next_discovery_) return;
+  const auto which = free_key(now);
+  if (!which) return;
+  next_discovery_ = now + discovery_pace;
+  auto& peer = peers_[*which];
+  peer.endpoint = endpoint;
+  peer.discovered = true;
+  peer.discovered_at = peer.beacon_at = now;
+  world_.add(*which, endpoint);
+}
+
+std::optional<federation::peer_key> federation::free_key(time now) {
+  std::optional<peer_key> oldest;
+  for (peer_key which = 0; which < peers_.size(); ++which) {
+    const auto& peer = peers_[which];
+    if (peer.endpoint.empty()) return which;
+    const bool failed = peer.discovered && !peer.known && peer.discovered_at + trial <= now;
+    if (failed && (!oldest || peer.discovered_at < peers_[*oldest].discovered_at)) oldest = which;
+  }
+  if (peers_.size() < wire::max_peers) {
+    peers_.emplace_back();
+    return peers_.size() - 1;
+  }
+  if (oldest) remove(*oldest);
+  return oldest;
+}
+
+void federation::remove(peer_key which) {
+  peers_[which] = {};
+  world_.remove(which);
 }
 
 void federation::forget(peer_key which, time now) {
@@ -234,6 +284,7 @@ std::optional<federation::time> federation::next_deadline() const {
     if (peer.connected) consider(peer.watch == 0 ? peer.next_ask : peer.silent_at);
     if (peer.connected && peer.schemas_after) consider(*peer.schemas_after);
     if (peer.known && peer.state != wire::peer_state::up) consider(*peer.last_word + options_.lease);
+    if (peer.discovered && !peer.known) consider(peer.beacon_at + beacon_lease);
   }
   return next;
 }
@@ -254,6 +305,7 @@ wire::peer_list federation::list(time now) const {
   wire::peer_list all{options_.host_name, static_cast<std::uint32_t>(map_.own_topic_count()), {}};
   for (peer_key which = 0; which < peers_.size(); ++which) {
     const auto& peer = peers_[which];
+    if (peer.endpoint.empty()) continue;
     all.peers.push_back({peer.endpoint, peer.host_name, peer.state, static_cast<std::uint32_t>(map_.topics_of(which)),
                          peer.last_word ? milliseconds(*peer.last_word, now) : 0, peer.reason});
   }
@@ -262,9 +314,7 @@ wire::peer_list federation::list(time now) const {
 
 bool federation::is_twice(peer_key which, std::uint64_t epoch) const {
   for (peer_key other = 0; other < peers_.size(); ++other) {
-    if (other != which && peers_[other].connected && peers_[other].state == wire::peer_state::up &&
-        peers_[other].position.epoch == epoch)
-      return true;
+    if (other != which && peers_[other].is_up() && peers_[other].position.epoch == epoch) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 // What this broker and its peers, the brokers of other hosts, report to each other. It watches each peer's own topics
 // (Watch with `own`) and puts them into the topic map. A peer is trusted because this broker connected to it: nothing
-// that connects here can add a topic this way. It has no sockets, no clock and no threads.
+// that connects here can add a topic this way. A peer is configured, or discovered by its beacon. It has no sockets, no
+// clock and no threads.
 // liborc/doc/design/federation.md has the reasons.
 #pragma once
 
@@ -33,6 +34,11 @@ class federation {
   static constexpr duration banned{10'000};
   // Changes of a peer within this time come together.
   static constexpr duration pace{10};
+  // A beacon may be forged. A peer that never answered is dropped when no beacon came for this long, or for another one
+  // when it did not answer for `trial`. Beacons add a peer at most every `discovery_pace`.
+  static constexpr duration beacon_lease{5'000};
+  static constexpr duration trial{3'000};
+  static constexpr duration discovery_pace{100};
 
   struct options {
     std::vector<std::string> peers;  // endpoints, at most wire::max_peers
@@ -47,6 +53,10 @@ class federation {
     virtual bool send(peer_key to, const std::string& frame) = 0;
     // Ends the connection. Connects again after `pause`.
     virtual void close(peer_key which, duration pause) = 0;
+    // A discovered peer, with the key of one that was removed or the next new one.
+    virtual void add(peer_key which, const std::string& endpoint) = 0;
+    // Ends the connection for good. The key is free.
+    virtual void remove(peer_key which) = 0;
     // A publication of a participant here lost its name.
     virtual void displaced(const topic_map::displaced& which) = 0;
     virtual void log(broker_log_level level, const std::string& text) = 0;
@@ -62,6 +72,8 @@ class federation {
   // There is no connection: it ended, or an attempt failed.
   void lost(peer_key which, std::string_view why, time now);
   void receive(peer_key which, std::span<const std::byte> frame, time now);
+  // A beacon says that a broker is there. Anyone can send it.
+  void discovered(const std::string& endpoint, std::uint64_t epoch, time now);
   // Call it at next_deadline(), which may be in the past.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
@@ -74,7 +86,7 @@ class federation {
 
  private:
   struct peer_broker {
-    std::string endpoint;
+    std::string endpoint;  // empty: the key is free
     std::string host_name;
     wire::peer_state state = wire::peer_state::connecting;
     std::string reason;
@@ -93,6 +105,10 @@ class federation {
     std::set<std::uint64_t> lacking;    // hashes of types
     wire::get_schema asked;             // the part that `schema` asks for
     std::optional<time> schemas_after;  // a peer may not have a schema yet
+    bool discovered = false;
+    time discovered_at{};
+    time beacon_at{};  // the last one
+    [[nodiscard]] bool is_up() const noexcept { return connected && state == wire::peer_state::up; }
   };
 
   void on(peer_key which, wire::changes& what, time now);
@@ -103,6 +119,9 @@ class federation {
   void request(peer_key which, std::uint64_t& number, wire::body content);
   void broken(peer_key which, const std::string& why, time now);
   void forget(peer_key which, time now);
+  void remove(peer_key which);
+  // A key for one more discovered peer. Nothing: there is none.
+  [[nodiscard]] std::optional<peer_key> free_key(time now);
   [[nodiscard]] bool is_twice(peer_key which, std::uint64_t epoch) const;
   [[nodiscard]] std::string label_of(peer_key which) const;
   [[nodiscard]] static std::string named(const peer_broker& which);
@@ -110,7 +129,8 @@ class federation {
   const options options_;
   topic_map& map_;
   owner& world_;
-  std::vector<peer_broker> peers_;
+  std::vector<peer_broker> peers_;  // configured ones first, at most wire::max_peers
+  time next_discovery_{};
   std::uint64_t rejected_ = 0;
 };
 

@@ -75,6 +75,8 @@ int serve(const orc::broker_config& config) {
   options.limits = config.limits;
   options.allowed_endpoints = config.allowed_endpoints;
   options.peers = config.peers;
+  options.discover = config.discover;
+  options.domain = config.domain;
   options.peer_lease = std::chrono::seconds(config.peer_lease_s);
   options.host_name = config.host_name;
   options.version = std::string("orc-broker ") + ORC_VERSION;

@@ -77,7 +77,7 @@ void peer_links::turn(clock::time_point now, owner& to) noexcept {
   }
   for (key which = 0; which < links_.size(); ++which) {
     auto& one = *links_[which];
-    if (one.at == state::ready || one.due > now) continue;
+    if (one.endpoint.empty() || one.at == state::ready || one.due > now) continue;
     try {
       on_time(which, now, to);
     } catch (const std::bad_alloc&) {
@@ -89,7 +89,7 @@ void peer_links::turn(clock::time_point now, owner& to) noexcept {
 peer_links::clock::time_point peer_links::next_deadline() const noexcept {
   auto next = clock::time_point::max();
   for (const auto& one : links_) {
-    if (one->at != state::ready) next = std::min(next, one->due);
+    if (!one->endpoint.empty() && one->at != state::ready) next = std::min(next, one->due);
   }
   return next;
 }
@@ -98,6 +98,7 @@ void peer_links::on_time(key which, clock::time_point now, owner& to) {
   auto& one = *links_[which];
   switch (one.at) {
     case state::idle:
+      one.began = now;
       if (one.addresses.empty() && detail::names_a_host(one.endpoint)) {
         one.due = now + look_again;
         if (one.names.ask({one.endpoint})) one.at = state::looking;
@@ -124,6 +125,7 @@ void peer_links::connect(key which, clock::time_point now, owner& to) {
   auto& one = *links_[which];
   const auto next = one.addresses.front();
   one.addresses.erase(one.addresses.begin());
+  one.began = now;
   const auto address = numeric(next);
   if (!address) return fail(which, "not an address", now, to);
   one.address = *address;
@@ -189,7 +191,7 @@ void peer_links::receive(key which, clock::time_point now, owner& to) {
 void peer_links::fail(key which, std::string_view why, clock::time_point now, owner& to) noexcept {
   auto& one = *links_[which];
   end(one);
-  one.due = now + (one.addresses.empty() ? pause : std::chrono::milliseconds(0));
+  one.due = one.addresses.empty() ? std::max(now, one.began + pause) : now;
   to.peer_ended(which, why);
 }
 
@@ -203,6 +205,22 @@ void peer_links::close(key which, std::chrono::milliseconds again) noexcept {
   auto& one = *links_[which];
   end(one);
   one.due = clock::now() + again;
+}
+
+void peer_links::add(key which, const std::string& endpoint) {
+  auto made = std::make_unique<link>();
+  made->endpoint = endpoint;
+  if (which == links_.size())
+    links_.push_back(std::move(made));
+  else
+    links_.at(which) = std::move(made);
+}
+
+void peer_links::remove(key which) noexcept {
+  auto& one = *links_[which];
+  end(one);
+  one.endpoint.clear();
+  one.addresses.clear();
 }
 
 bool peer_links::send(key which, const std::string& frame) noexcept {

@@ -22,9 +22,9 @@ namespace orc {
 class peer_links {
  public:
   using clock = std::chrono::steady_clock;
-  using key = std::size_t;  // the place of a peer in the list
+  using key = std::size_t;  // the place of a peer in the list; the caller's from then on
 
-  static constexpr std::chrono::milliseconds pause{500};       // between two attempts
+  static constexpr std::chrono::milliseconds pause{500};       // at least, between the starts of two attempts
   static constexpr std::chrono::milliseconds patience{1'000};  // for a connection to be ready
 
   // turn() calls it; peer_ready() and peer_received() may call send() and close().
@@ -56,18 +56,23 @@ class peer_links {
 
   // False: the connection is not ready, or takes no more and ends.
   bool send(key which, const std::string& frame) noexcept;
+  // One more peer, with the next key or that of one that was removed. The endpoint is one that check() accepts.
+  void add(key which, const std::string& endpoint);
+  // Ends the connection for good.
+  void remove(key which) noexcept;
   void close(key which, std::chrono::milliseconds again) noexcept;
 
  private:
   enum class state { idle, looking, connecting, greeting, ready };
   struct link {
-    std::string endpoint;
+    std::string endpoint;  // empty: removed
     state at = state::idle;
     detail::name_lookup names;
     std::vector<std::string> addresses;  // of the name, numeric endpoints not tried yet
     detail::ip_port address;
     std::unique_ptr<control_connection> stream;
-    clock::time_point due{};  // of the next attempt, or the end of this one's patience
+    clock::time_point began{};  // the last attempt
+    clock::time_point due{};    // of the next attempt, or the end of this one's patience
   };
 
   explicit peer_links(detail::unique_fd events) noexcept : events_(std::move(events)) {}

@@ -153,8 +153,15 @@ class topic_map {
   // One of them, as the caller numbers them.
   using peer_key = std::size_t;
 
-  // A peer broker answers: its topics are not stale any more. `endpoint` names it as a client that pays for its topics.
-  void peer_up(peer_key which, const std::string& endpoint, const std::string& host_name);
+  struct peer_facts {
+    std::string endpoint;  // names it as a client that pays for its topics
+    std::string host_name;
+    bool same_host = false;
+    // Of every two brokers, one decides which of their publications gets a name, and tells the other.
+    bool decided_here = false;
+  };
+  // A peer broker answers: its topics are not stale any more.
+  void peer_up(peer_key which, const peer_facts& what);
   // It does not answer. Its topics stay, and states say so.
   void peer_stale(peer_key which) noexcept;
   // Forgets it with its topics.
@@ -174,12 +181,14 @@ class topic_map {
     std::vector<std::string> contested;  // for the log: publications of the peer that an older one keeps hidden
     std::vector<std::uint64_t> lacking;  // hashes of types without a schema here
   };
-  // Takes the publications of one topic that a peer broker reports in place of those that it reported before. The older
-  // one of two publications that exclude each other wins: by age, or by id when their ages are within `too_close`.
-  // Returns an error when the report breaks a rule or a table is full. The caller has checked the endpoints.
-  static constexpr duration too_close{1'000};
+  // Takes the publications of one topic that a peer broker reports in place of those that it reported before. Of
+  // publications that exclude each other, the older one wins where this broker decides. Where the peer does, its report
+  // names those that lose. Returns an error when the report breaks a rule or a table is full. The caller has checked
+  // the endpoints.
   [[nodiscard]] detail::expected<imported, wire::error> import(peer_key which, wire::topic_state&& what, time now);
   [[nodiscard]] done add_schema_of_peer(peer_key which, const wire::schema_part& part, time now);
+  // Whether a publication that it reported has a type with this hash.
+  [[nodiscard]] bool peer_uses_type(peer_key which, std::uint64_t hash) const noexcept;
 
   // For peer brokers: as changes_since(), of what participants of this broker publish at endpoints that other hosts
   // reach. `same_host`: the peer runs on this host, and reaches loopback addresses too.
@@ -290,6 +299,8 @@ class topic_map {
     // Of a peer broker, which is the holder of all that it reports. Its hello has the name of its host.
     bool is_peer = false;
     bool stale = false;
+    bool same_host = false;
+    bool decided_here = false;
     std::uint64_t report = 0;
     std::optional<wire::id> swept;  // a report ended, and publications up to here were looked at
   };
@@ -315,7 +326,7 @@ class topic_map {
   void drop_publication(topic_table::iterator at, const wire::id& which) noexcept;
   void drop_subscription(participant& of, requested_table::iterator which) noexcept;
   [[nodiscard]] static bool is_live(const publication& one) noexcept { return !one.holder->leaving; }
-  // The live publication of a topic that excludes others. Null: none is live.
+  // The live publication of a topic that excludes others: of a participant here, else the oldest. Null: none is live.
   static const publication* leader(const topic& of) noexcept;
   // Whether it is the leader or shares the topic with it.
   [[nodiscard]] static bool is_shown(const publication& one, const publication* leader) noexcept {
@@ -339,7 +350,12 @@ class topic_map {
   [[nodiscard]] detail::expected<bool, wire::error> import(topic_table::iterator& at, participant& self,
                                                            const std::string& name, wire::publication_info& info,
                                                            bool shared, imported& into, time now);
-  void resolve(topic_table::iterator at, imported& into);
+  [[nodiscard]] static bool is_older(const publication& one, const publication& other) noexcept {
+    return one.since != other.since ? one.since < other.since : one.id < other.id;
+  }
+  void resolve(topic_table::iterator at, imported& into, bool news);
+  void obey(topic_table::iterator at, const participant& peer, const std::vector<wire::id>& losers, imported& into);
+  void displace(topic_table::iterator at, const wire::id& loser, const publication& winner, imported& into);
   [[nodiscard]] static wire::topic_state exported_state(topic_table::const_iterator at, bool same_host, time now);
   void end_export(topic_table::iterator at) noexcept;
   void sweep(participant& peer, time now, std::size_t& most) noexcept;

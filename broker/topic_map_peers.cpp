@@ -24,20 +24,22 @@ std::size_t text_bytes_of(const wire::publication_info& what) {
 
 // ---- peers ----
 
-void topic_map::peer_up(peer_key which, const std::string& endpoint, const std::string& host_name) {
-  if (const auto known = peers_.find(which); known != peers_.end()) {
-    known->second->hello.host = host_name;
-    known->second->stale = false;
-    return;
-  }
-  const peer as{.way = peer::via::broker, .directory = {}, .address = endpoint};
+void topic_map::peer_up(peer_key which, const peer_facts& what) {
+  const auto take = [&](participant& peer) {
+    peer.hello.host = what.host_name;
+    peer.same_host = what.same_host;
+    peer.decided_here = what.decided_here;
+    peer.stale = false;
+  };
+  if (const auto known = peers_.find(which); known != peers_.end()) return take(*known->second);
+  const peer as{.way = peer::via::broker, .directory = {}, .address = what.endpoint};
   client& own = clients_.of(as);
   try {
     auto made = std::make_unique<participant>(own);
     made->number = ++last_number_;
     made->way = as.way;
-    made->hello.host = host_name;
     made->is_peer = true;
+    take(*made);
     peers_.emplace(which, std::move(made));
   } catch (...) {
     clients_.drop_if_empty(own);
@@ -129,8 +131,13 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
     drop_publication(at, id);
     moved = true;
   }
-  if (moved) {
-    resolve(at, news);
+  if (at->second.publishers.size() > 1) {
+    obey(at, self, what.displaced, news);
+    resolve(at, news, moved);
+    // Its displaced publications may be others now.
+    if (moved && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
+  }
+  if (moved || !news.lost.empty()) {
     changes_.changed(at->second.change);
     notify(at, now);
   }
@@ -166,6 +173,8 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   publication fresh{info.publication, &self,      std::move(info.endpoints), nullptr, info.keep_last,
                     shared,           text_bytes, now - duration(age),       {},      {},
                     self.report};
+  // What the peer said first is the closest: its broker may have restarted since, and then does not know.
+  if (before != nullptr) fresh.since = std::min(fresh.since, before->since);
   fresh.from = std::make_unique<origin>(
       origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
   const bool made = at == topics_.end();
@@ -185,31 +194,67 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   return differs;
 }
 
-// Drops the publications of this broker's participants that an older one of a peer excludes.
-void topic_map::resolve(topic_table::iterator at, imported& into) {
+void topic_map::displace(topic_table::iterator at, const wire::id& loser, const publication& winner, imported& into) {
+  const auto& who = at->second.publishers.at(loser).holder->hello;
+  into.lost.push_back({who.participant, refusal(at, winner, {}) + ": " + who.name + " (pid " + std::to_string(who.pid) +
+                                            ") here loses the name to it"});
+  drop_publication(at, loser);
+}
+
+// Drops publications of this broker's participants that an older one of a peer excludes, where this broker decides. A
+// publication that stays on this host excludes nothing.
+void topic_map::resolve(topic_table::iterator at, imported& into, bool news) {
   auto& all = at->second.publishers;
-  const auto* const first = leader(at->second);
-  std::vector<wire::id> lost;
+  const auto competes = [&](const publication& each, bool same_host) {
+    return std::any_of(each.endpoints.begin(), each.endpoints.end(),
+                       [&](const auto& one) { return is_reachable(one, same_host); });
+  };
+  const publication* oldest = nullptr;  // of those that peers report and this broker decides about
   for (const auto& [id, each] : all) {
-    if (is_shown(each, first) || !is_live(each)) continue;
-    if (each.from) {
-      if (!first->from) into.contested.push_back(refusal(at, *first, {}) + "; also " + refusal(at, each, {}));
-      continue;
-    }
-    into.lost.push_back({each.holder->hello.participant,
-                         refusal(at, *first, {}) + ": it is older than that of " + each.holder->hello.name + " (pid " +
-                             std::to_string(each.holder->hello.pid) + ") here, which loses the name"});
-    lost.push_back(id);
+    if (each.from && is_live(each) && each.holder->decided_here && (oldest == nullptr || is_older(each, *oldest)))
+      oldest = &each;
   }
-  for (const auto& id : lost) drop_publication(at, id);
+  if (oldest == nullptr) return;
+  const bool same_host = oldest->holder->same_host;
+  const publication* first = oldest;
+  std::vector<wire::id> own;
+  for (const auto& [id, each] : all) {
+    if (each.from || !is_live(each) || !competes(each, same_host)) continue;
+    own.push_back(id);
+    if (is_older(each, *first)) first = &each;
+  }
+  if (first != oldest) {
+    if (news && !(first->shared && oldest->shared))
+      into.contested.push_back(refusal(at, *first, {}) + "; also " + refusal(at, *oldest, {}) +
+                               ", which loses the name");
+    return;
+  }
+  for (const auto& id : own) {
+    if (!(oldest->shared && all.at(id).shared)) displace(at, id, *oldest, into);
+  }
+}
+
+// Drops publications of this broker's participants that a peer, which decided, names.
+void topic_map::obey(topic_table::iterator at, const participant& peer, const std::vector<wire::id>& losers,
+                     imported& into) {
+  const auto& all = at->second.publishers;
+  const auto winner =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.second.holder == &peer; });
+  if (winner == all.end()) return;
+  for (const auto& id : losers) {
+    const auto loser = all.find(id);
+    if (loser == all.end() || loser->second.from || !is_live(loser->second)) continue;
+    if (!(winner->second.shared && loser->second.shared)) displace(at, id, winner->second, into);
+  }
 }
 
 const topic_map::publication* topic_map::leader(const topic& of) noexcept {
   const publication* first = nullptr;
-  for (const auto& [id, each] : of.publishers) {  // by id, so that the smaller one wins when none is older
+  for (const auto& [id, each] : of.publishers) {
     if (!is_live(each)) continue;
-    const bool excluded = first != nullptr && !(first->shared && each.shared);
-    if (first == nullptr || (excluded && each.since + too_close < first->since)) first = &each;
+    const bool own = each.from == nullptr;
+    const bool first_is_own = first != nullptr && first->from == nullptr;
+    if (first == nullptr || (own != first_is_own ? own : is_older(each, *first))) first = &each;
   }
   return first;
 }
@@ -222,6 +267,11 @@ topic_map::done topic_map::add_schema_of_peer(peer_key which, const wire::schema
     return space;
   }
   return types_.add(part, self.types, now);
+}
+
+bool topic_map::peer_uses_type(peer_key which, std::uint64_t hash) const noexcept {
+  const auto known = peers_.find(which);
+  return known != peers_.end() && type_store::uses(hash, known->second->types);
 }
 
 // ---- exports ----
@@ -250,6 +300,11 @@ wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool
     }
     state.shared = true;
     state.publications.push_back(std::move(info));
+  }
+  if (!state.publication && state.publications.empty()) return state;
+  for (const auto& [id, each] : of.publishers) {
+    const bool loses = each.from && is_live(each) && each.holder->decided_here && !is_shown(each, first);
+    if (loses && state.displaced.size() < wire::max_displaced) state.displaced.push_back(id);
   }
   return state;
 }

@@ -87,6 +87,8 @@ class type_store {
   // until release(). Refuses a second type with the same hash for one participant. Changes nothing when it throws.
   [[nodiscard]] detail::expected<const entry*, wire::error> claim(const wire::type_reference& type, user& by);
   void release(const entry& type, user& by) noexcept;
+  // Whether it claimed a type with this hash, and has not released it.
+  [[nodiscard]] static bool uses(std::uint64_t hash, const user& by) noexcept { return by.types_.contains(hash); }
 
   // Whether add() would keep this part. Ack: the store has the schema already. An error: the part is refused. Nothing:
   // call add(). A part at offset 0 that is not refused ends the upload that the participant began before.

@@ -1,100 +1,19 @@
 // Brokers that know each other: real orc-broker processes on loopback, spoken to over the bare protocol.
-#include <map>
-
-#include "orc/type_description.h"
-#include "support/broker_process.h"
-#include "support/broker_view.h"
+#include "integration/federated_brokers.h"
+#include "orc.h"
 #include "support/catch.h"
-#include "support/raw_client.h"
-#include "support/wait_until.h"
 
 using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-// Brokers that all have all of them as peers, themselves too, as one configuration file for a fleet would have it.
-class federated_brokers {
- public:
-  explicit federated_brokers(std::size_t count, std::string lease_s = "60") : lease_s_(std::move(lease_s)) {
-    for (std::size_t n = 0; n < count; ++n) endpoints_.push_back("tcp://127.0.0.1:" + std::to_string(free_tcp_port()));
-    running_.resize(count);
-  }
-  void start(std::size_t which) {
-    std::vector<std::string> command = {program("orc-broker"),
-                                        "--listen",
-                                        endpoints_[which],
-                                        "--log-level",
-                                        "error",
-                                        "--peer-lease",
-                                        lease_s_,
-                                        "--host-name",
-                                        "host" + std::to_string(which)};
-    for (const auto& each : endpoints_) command.insert(command.end(), {"--peer", each});
-    running_[which].emplace(std::move(command), std::vector<std::string>{}, child_process::errors::pass_through);
-    REQUIRE(wait_until([&] { return accepts_connections(endpoints_[which]); }));
-  }
-  void start_all() {
-    for (std::size_t which = 0; which < endpoints_.size(); ++which) start(which);
-  }
-  void kill(std::size_t which) { running_[which]->kill(); }
-  [[nodiscard]] child_process& process(std::size_t which) { return *running_[which]; }
-  [[nodiscard]] const std::string& endpoint(std::size_t which) const { return endpoints_[which]; }
-
- private:
-  const std::string lease_s_;
-  std::vector<std::string> endpoints_;
-  std::vector<std::optional<child_process>> running_;
-};
-
-struct publisher {
-  explicit publisher(const std::string& endpoint) : client(endpoint) {
-    REQUIRE(std::holds_alternative<wire::welcome>(client.ask(who)));
-  }
-  wire::body publish(const std::string& topic, bool shared = false,
-                     const std::optional<type_description>& type = std::nullopt) {
-    auto& id = ids[topic];
-    if (!id) id = wire::id::random();
-    wire::register_topic what{topic, id, {{wire::transport::tcp, "tcp://127.0.0.1:40000"}}, {}};
-    what.shared = shared;
-    if (type) {
-      what.type = {type->name, type->schema_encoding, type->message_encoding, hash_of(*type),
-                   static_cast<std::uint32_t>(type->schema.size())};
-    }
-    return client.ask(what);
-  }
-  bool published(const std::string& topic, bool shared = false) {
-    return std::holds_alternative<wire::topic_state>(publish(topic, shared));
-  }
-  wire::hello who = hello_of_this_process();
-  raw_client client;
-  std::map<std::string, wire::id> ids;
-};
-
-// The host of a topic's publication, as a broker sees it: "" of its own, "-" of none.
-std::string host_of(const std::string& broker, const std::string& topic) {
-  raw_client client(broker);
-  const auto state = described(client, topic);
-  return state.publication ? state.publication->host_name + (state.publication->stale ? " stale" : "") : "-";
-}
-
-wire::peer_state state_of(const std::string& broker, std::size_t peer) {
-  raw_client client(broker);
-  const auto answer = client.ask(wire::list_peers{});
-  REQUIRE(std::holds_alternative<wire::peer_list>(answer));
-  return std::get<wire::peer_list>(answer).peers.at(peer).state;
-}
-
-}  // namespace
-
 TEST_CASE("federation: brokers started in any order know each other's topics") {
   federated_brokers hosts(4);
   for (const std::size_t which : {2U, 0U}) hosts.start(which);
-  publisher early(hosts.endpoint(2));
+  bare_publisher early(hosts.endpoint(2));
   REQUIRE(early.published("pose"));
   for (const std::size_t which : {3U, 1U}) hosts.start(which);
-  publisher late(hosts.endpoint(1));
+  bare_publisher late(hosts.endpoint(1));
   REQUIRE(late.published("map"));
   for (const std::size_t which : {0U, 1U, 3U})
     CHECK(wait_until([&] { return host_of(hosts.endpoint(which), "pose") == "host2"; }));
@@ -108,10 +27,10 @@ TEST_CASE("federation: brokers started in any order know each other's topics") {
 TEST_CASE("federation: a participant that requested a topic hears when it comes on another host, and goes") {
   federated_brokers hosts(2);
   hosts.start_all();
-  publisher reader(hosts.endpoint(0));
+  bare_publisher reader(hosts.endpoint(0));
   REQUIRE(
       std::holds_alternative<wire::topic_state>(reader.client.ask(wire::request_topic{"pose", wire::id::random()})));
-  publisher there(hosts.endpoint(1));
+  bare_publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   auto event = reader.client.next_event();
   REQUIRE(event);
@@ -125,20 +44,42 @@ TEST_CASE("federation: a participant that requested a topic hears when it comes 
   CHECK_FALSE(std::get<wire::topic_state>(event->content).publication);
 }
 
+TEST_CASE("federation: tools show the host of a topic, and its state") {
+  federated_brokers hosts(2);
+  hosts.start_all();
+  bare_publisher there(hosts.endpoint(1));
+  REQUIRE(there.published("pose"));
+  REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
+  const auto orc = [&](const std::string& what) {
+    child_process run({"sh", "-c", program("orc") + " " + what + " --broker " + hosts.endpoint(0) + " 2>&1"});
+    run.close_input();
+    return run.read_all();
+  };
+  CHECK_THAT(orc("topic list -v"), contains("@host1)"));
+  CHECK_THAT(orc("topic info pose"), contains("host1"));
+  CHECK_THAT(orc("top --once"), contains("@host1)"));
+  CHECK_THAT(orc("top --json"), contains("\"host_name\":\"host1\""));
+  CHECK_THAT(orc("host list"), contains("host1"));
+  hosts.kill(1);
+  REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1 stale"; }));
+  CHECK_THAT(orc("top --once"), contains("@host1, stale)"));
+  CHECK_THAT(orc("host list"), contains("stale"));
+}
+
 TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns") {
   federated_brokers hosts(2);
   hosts.start_all();
-  std::optional<publisher> there(hosts.endpoint(1));
+  std::optional<bare_publisher> there(hosts.endpoint(1));
   REQUIRE(there->published("pose"));
   const auto id = there->ids.at("pose");
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
-  publisher reader(hosts.endpoint(0));
+  bare_publisher reader(hosts.endpoint(0));
   reader.client.ask(wire::request_topic{"pose", wire::id::random()});
   hosts.kill(1);
   CHECK(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1 stale"; }));
   CHECK(state_of(hosts.endpoint(0), 1) == wire::peer_state::stale);
   hosts.start(1);
-  publisher again(hosts.endpoint(1));
+  bare_publisher again(hosts.endpoint(1));
   again.ids["pose"] = id;
   REQUIRE(again.published("pose"));
   CHECK(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
@@ -149,20 +90,20 @@ TEST_CASE("federation: a killed broker's topics are stale, stay, and are the sam
 TEST_CASE("federation: the topics of a broker that stays away are gone after the lease") {
   federated_brokers hosts(2, "1");
   hosts.start_all();
-  publisher there(hosts.endpoint(1));
+  bare_publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
   hosts.kill(1);
   CHECK(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "-"; }));
   CHECK(state_of(hosts.endpoint(0), 1) == wire::peer_state::lost);
-  publisher here(hosts.endpoint(0));
+  bare_publisher here(hosts.endpoint(0));
   CHECK(here.published("pose"));
 }
 
 TEST_CASE("federation: a stopped broker is stale, and back when it goes on") {
   federated_brokers hosts(2);
   hosts.start_all();
-  publisher there(hosts.endpoint(1));
+  bare_publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
   hosts.process(1).freeze();
@@ -174,14 +115,10 @@ TEST_CASE("federation: a stopped broker is stale, and back when it goes on") {
 TEST_CASE("federation: of two holders of a name the younger one loses it, and is told by whom") {
   federated_brokers hosts(2);
   hosts.start(0);
-  publisher older(hosts.endpoint(0));
+  bare_publisher older(hosts.endpoint(0));
   REQUIRE(older.published("pose"));
-  raw_client asks(hosts.endpoint(0));
-  // Older by more than what counts as the same age.
-  const auto since = std::chrono::steady_clock::now();
-  REQUIRE(wait_until([&] { return ms_since(since) > 1'500; }));
   hosts.start(1);
-  publisher younger(hosts.endpoint(1));
+  bare_publisher younger(hosts.endpoint(1));
   // It may register before the brokers meet, or be refused at once.
   const bool was_first = younger.published("pose");
   CHECK(wait_until([&] { return host_of(hosts.endpoint(1), "pose") == "host0"; }));
@@ -198,12 +135,34 @@ TEST_CASE("federation: of two holders of a name the younger one loses it, and is
   CHECK_THAT(std::get<wire::error>(answer).text, contains("on host host0"));
 }
 
+TEST_CASE("federation: a program that lost its name to another host gets it when that one leaves") {
+  federated_brokers hosts(2);
+  // Both have it while their brokers do not know each other.
+  for (const std::size_t which : {0U, 1U}) hosts.start(which, false);
+  std::vector<std::optional<participant>> programs(2);
+  for (const std::size_t which : {0U, 1U}) {
+    participant_options options;
+    options.broker = hosts.endpoint(which);
+    programs[which].emplace(options);
+    REQUIRE(programs[which]->register_topic("pose", {.transports = {transport::tcp}}));
+  }
+  for (const std::size_t which : {0U, 1U}) hosts.kill(which);
+  for (const std::size_t which : {0U, 1U}) hosts.start(which);
+  const auto seen = [&](std::size_t by) { return host_of(hosts.endpoint(by), "pose"); };
+  REQUIRE(
+      wait_until([&] { return (seen(0).empty() && seen(1) == "host0") || (seen(1).empty() && seen(0) == "host1"); }));
+  const std::size_t winner = seen(0).empty() ? 0 : 1;
+  const std::size_t loser = 1 - winner;
+  programs[winner].reset();
+  CHECK(wait_until([&] { return seen(loser).empty() && seen(winner) == "host" + std::to_string(loser); }));
+}
+
 TEST_CASE("federation: a shared topic has the publishers of all hosts") {
   federated_brokers hosts(3);
   hosts.start_all();
-  std::vector<std::unique_ptr<publisher>> all;
+  std::vector<std::unique_ptr<bare_publisher>> all;
   for (std::size_t which = 0; which < 3; ++which) {
-    all.push_back(std::make_unique<publisher>(hosts.endpoint(which)));
+    all.push_back(std::make_unique<bare_publisher>(hosts.endpoint(which)));
     CHECK(all.back()->published("stop", true));
   }
   for (std::size_t which = 0; which < 3; ++which) {
@@ -216,7 +175,7 @@ TEST_CASE("federation: the schema of a type on another host is here") {
   federated_brokers hosts(2);
   hosts.start_all();
   type_description type{"T", "jsonschema", "json", std::string(100'000, 'x')};
-  publisher there(hosts.endpoint(1));
+  bare_publisher there(hosts.endpoint(1));
   REQUIRE(std::holds_alternative<wire::topic_state>(there.publish("pose", false, type)));
   for (std::uint32_t offset = 0; offset < type.schema.size(); offset += wire::max_schema_part) {
     there.client.ask(wire::schema_part{hash_of(type), offset, type.schema.substr(offset, wire::max_schema_part)});

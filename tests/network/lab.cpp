@@ -127,8 +127,8 @@ void lab::mend(std::size_t host) const {
   hosts_.at(host)->sh("nft flush ruleset");
 }
 
-lab_broker::lab_broker(const lab_host& on, std::string listen)
-    : on_(on), listen_(std::move(listen)), endpoint_("tcp://" + on.address() + ":5570") {
+lab_broker::lab_broker(const lab_host& on, std::string listen, std::vector<std::string> more)
+    : on_(on), listen_(std::move(listen)), more_(std::move(more)), endpoint_("tcp://" + on.address() + ":5570") {
   start();
 }
 
@@ -136,6 +136,7 @@ void lab_broker::start() {
   auto words = on_.here();
   words.push_back(program("orc-broker"));
   words.insert(words.end(), {"--listen", "ipc:///run/user/orc/broker", "--listen", listen_});
+  words.insert(words.end(), more_.begin(), more_.end());
   process_ = std::make_unique<child_process>(std::move(words));
   if (!process_->wait_for_output("5570")) throw std::runtime_error("orc-broker did not come up: " + process_->output());
 }

@@ -72,10 +72,10 @@ class lab {
   std::vector<std::unique_ptr<lab_host>> hosts_;
 };
 
-// orc-broker on one host, reachable from all: tcp://ADDRESS:5570 beside its usual places there.
+// orc-broker on one host, reachable from all: tcp://ADDRESS:5570 beside its usual places there. `more`: options.
 class lab_broker {
  public:
-  explicit lab_broker(const lab_host& on, std::string listen = "tcp://*:5570");
+  explicit lab_broker(const lab_host& on, std::string listen = "tcp://*:5570", std::vector<std::string> more = {});
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   [[nodiscard]] std::string endpoint_v6() const { return "tcp://[" + on_.address_v6() + "]:5570"; }
   void start();
@@ -85,6 +85,7 @@ class lab_broker {
  private:
   const lab_host& on_;
   std::string listen_;
+  std::vector<std::string> more_;
   std::string endpoint_;
   std::unique_ptr<child_process> process_;
 };

@@ -1,4 +1,4 @@
-// One end of calls that is spoken by hand.
+// One end of calls, message by message.
 #pragma once
 
 #include <string>
@@ -14,12 +14,16 @@ inline constexpr const char* service_name = "arm/service";
 inline constexpr std::uint64_t liar_id = 0x1234;
 inline constexpr std::uint64_t last_id = std::uint64_t{1} << 63;  // the highest that a server takes
 
-// The topics of one end, spoken by hand.
+// The topics of one end.
 struct liar {
-  liar(const broker_process& broker, std::string sends, std::string receives)
+  struct unheard {};  // nobody receives yet
+  liar(const broker_process& broker, std::string sends, std::string receives, unheard /*unused*/)
       : participant(broker.options("liar")), to(std::move(sends)), from(std::move(receives)) {
     REQUIRE(participant.request_topic(from, {.conflate = 0, .depth = 65'536}));
     REQUIRE(participant.register_topic(to, {.keep_last = false}));
+  }
+  liar(const broker_process& broker, std::string sends, std::string receives)
+      : liar(broker, std::move(sends), std::move(receives), unheard{}) {
     REQUIRE(participant.publisher(to).wait_readers(1, patience_ms));
   }
   void send(const detail::call_header& header, std::span<const std::byte> payload = {}) {

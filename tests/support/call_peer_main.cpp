@@ -9,6 +9,9 @@
 //                                      exception, text or reply in hexadecimal digits; "-" for what is empty
 //   measure BROKER NAME TRANSPORT      prints "ready"; calls the service of `norm` with each line, which is a number,
 //                                      and prints the reply, or the text of the error
+//   record BROKER NAME TRANSPORT       as serve, with recorded calls
+//   listen BROKER NAME TRANSPORT       prints "ready"; then of each recorded call a line: client, id, how it ended,
+//                                      request, reply
 //
 // Ends with its standard input.
 #include <fcntl.h>
@@ -57,7 +60,7 @@ void wait_for_end_of_input() {
   }
 }
 
-int serve(orc::participant& participant, const std::string& name, const char* log) {
+int serve(orc::participant& participant, const std::string& name, const char* log, bool recorded = false) {
   const int file = log != nullptr ? ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
   call_counts counts;
   const auto service = participant.serve(name,
@@ -67,7 +70,7 @@ int serve(orc::participant& participant, const std::string& name, const char* lo
                                            if (file >= 0) (void)!::write(file, line.data(), line.size());
                                            return obey(request, context, counts);
                                          },
-                                         {.threads = file >= 0 ? 2U : 0U});
+                                         {.threads = file >= 0 ? 2U : 0U, .recorded = recorded});
   if (!service.result()) return 1;
   say("ready");
   wait_for_end_of_input();
@@ -137,6 +140,28 @@ int measure(orc::participant& participant, const std::string& name) {
   return 0;
 }
 
+std::string text_of(const orc::call_payload& payload) {
+  return payload.is_json ? "json:" + payload.bytes : to_hex(std::as_bytes(std::span(payload.bytes)));
+}
+
+int listen(orc::participant& participant, const std::string& name) {
+  const std::string topic = orc::call_record_topic(name);
+  if (!participant.request_topic(topic, {.conflate = 0, .depth = 1000})) return 1;
+  say("ready");
+  for (;;) {
+    const orc::message sample = participant.recv_msg(topic, -1);
+    orc::call_record record;
+    if (!sample || !orc::read_call_record(sample.bytes(), record)) return 1;
+    std::string line =
+        record.client.name + " " + std::to_string(record.id) + " " + std::string(to_string(record.error.code));
+    if (record.error.number != 0) line += " " + std::to_string(record.error.number);
+    for (const std::string& each : {record.error.exception_type, record.error.text}) {
+      if (!each.empty()) line += " " + each;
+    }
+    say((line + " " + text_of(record.request) + " " + (record.reply ? text_of(*record.reply) : "-")).c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -144,6 +169,8 @@ int main(int argc, char** argv) {
   const std::string role = argv[1];
   orc::participant participant({.broker = argv[2], .name = role, .transports = transports(argv[4])});
   if (role == "serve") return serve(participant, argv[3], argc > 5 ? argv[5] : nullptr);
+  if (role == "record") return serve(participant, argv[3], nullptr, true);
+  if (role == "listen") return listen(participant, argv[3]);
   if (role == "call") return call(participant, argv[3]);
   if (role == "hold") return hold(participant, argv[3]);
   if (role == "norm") return serve_norm(participant, argv[3]);

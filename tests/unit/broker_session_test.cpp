@@ -221,6 +221,33 @@ TEST_CASE("broker session: a refused topic has the broker's reason, and the othe
   CHECK(f.heard<wire::register_topic>() == 2);  // a refused one is not repeated
 }
 
+TEST_CASE("broker session: a name that another participant has is asked for until it is free", "[unit]") {
+  fixture f;
+  const auto p = f.publish("pose");
+  bool taken = false;
+  f.broker.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
+    if (taken && std::holds_alternative<wire::register_topic>(message.content))
+      return wire::error{wire::error_code::name_taken, "by robot"};
+    return f.broker.usual_answer(message);
+  };
+  f.join();
+  REQUIRE(f.talk([&] { return f.outcome(p) == errc::ok; }));
+  taken = true;
+  f.broker.say(2, wire::error{wire::error_code::unknown_participant, "say hello first"});
+  REQUIRE(f.talk([&] { return f.outcome(p) == errc::name_taken; }));
+  REQUIRE(f.heard<wire::register_topic>() == 2);
+  f.now += announcement::ask_again_after - 1ms;
+  f.settle();
+  CHECK(f.heard<wire::register_topic>() == 2);
+  f.now += 1ms;
+  REQUIRE(f.talk([&] { return f.heard<wire::register_topic>() == 3; }));
+  REQUIRE(f.talk([&] { return f.outcome(p) == errc::name_taken; }));
+  CHECK(f.log.find("by robot") == f.log.rfind("by robot"));  // the same reason is logged once
+  taken = false;
+  f.now += announcement::ask_again_after;
+  CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
+}
+
 TEST_CASE("broker session: a session that the broker ended is begun anew", "[unit]") {
   fixture f;
   const auto p = f.publish("t");

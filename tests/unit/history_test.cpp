@@ -157,6 +157,22 @@ TEST_CASE("history: samples of several publishers are in the order of their stam
   CHECK(stamps() == std::vector<std::int64_t>{3999});
 }
 
+TEST_CASE("history: a late sample takes the place of no later one") {
+  past kept({.samples = 6, .max_bytes = 3 * sizeof(std::uint64_t)});
+  const auto keep = [&](std::uint32_t publisher, std::int64_t stamp_ns) {
+    message sample = sample_of(publisher, stamp_ns);
+    message_access::set_publisher(sample, publisher, 0);
+    REQUIRE(kept.keep(sample) == errc::ok);
+  };
+  for (std::int64_t n = 1; n <= 3; ++n) keep(1, 1000 * n);
+  keep(2, 500);
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[0].stamp_ns == 1000);
+  keep(2, 1500);
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[0].stamp_ns == 1500);
+}
+
 TEST_CASE("history: values between samples are those of numpy and scipy") {
   const past kept = poses();
   for (std::size_t i = 0; i < std::size(expected::asked_ns); ++i) {

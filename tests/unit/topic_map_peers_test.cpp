@@ -12,6 +12,10 @@ namespace {
 
 constexpr topic_map::peer_key other = 0;
 
+topic_map::peer_facts facts(const std::string& endpoint, const std::string& host, bool decided_here = true) {
+  return {endpoint, host, false, decided_here};
+}
+
 wire::publication_info publication(std::uint64_t id, std::chrono::milliseconds age,
                                    const std::string& address = "tcp://192.0.2.1:4000") {
   wire::publication_info made;
@@ -66,7 +70,7 @@ TEST_CASE("peers in the map: a topic of another host is found, moves and goes as
   fixture f;
   f.join("reader", 1);
   f.requested("reader", "pose", 10);
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(20, 5s)));
   auto events = f.taken();
   REQUIRE(events.size() == 1);
@@ -86,35 +90,74 @@ TEST_CASE("peers in the map: a topic of another host is found, moves and goes as
   CHECK_FALSE(events[0].state.publication);
 }
 
-TEST_CASE("peers in the map: the older publication wins, alike on both sides") {
+TEST_CASE("peers in the map: the older publication wins where this broker decides") {
   const auto ours_survives = [](std::chrono::milliseconds ours, std::chrono::milliseconds theirs, std::uint64_t our_id,
                                 std::uint64_t their_id) {
     fixture f;
     f.join("publisher", 1);
     f.registered("publisher", reachable("pose", our_id));
     f.now += ours;
-    f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+    f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
     const auto news = imported(f, exclusive("pose", publication(their_id, theirs)));
     const auto state = f.described("pose");
     REQUIRE(state.publication);
     CHECK(state.publication->host_name == (news.lost.empty() ? "" : "arm"));
     CHECK(news.contested.size() == (news.lost.empty() ? 1 : 0));
+    wire::watch_position position;
+    const auto told = exports(f, position);
+    if (news.lost.empty()) {
+      REQUIRE(told.size() == 1);
+      CHECK(told[0].displaced == std::vector{identity(their_id)});
+    }
     return news.lost.empty();
   };
   CHECK(ours_survives(10s, 5s, 20, 30));
   CHECK_FALSE(ours_survives(5s, 10s, 30, 20));
   CHECK(ours_survives(10s, 5s, 30, 20));
   CHECK_FALSE(ours_survives(5s, 10s, 20, 30));
-  // As old as each other, but for the time on the way: the smaller id.
-  CHECK(ours_survives(10s, 10s + 900ms, 20, 30));
-  CHECK_FALSE(ours_survives(10s, 10s - 900ms, 30, 20));
+  CHECK(ours_survives(10s, 10s, 20, 30));
+  CHECK_FALSE(ours_survives(10s, 10s, 30, 20));
+}
+
+TEST_CASE("peers in the map: where the peer decides, a publication keeps its name until the peer takes it") {
+  fixture f;
+  f.join("publisher", 1);
+  f.registered("publisher", reachable("pose", 20));
+  f.registered("publisher", reachable("map", 21));
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", false));
+  CHECK(imported(f, exclusive("pose", publication(30, 1h))).lost.empty());
+  CHECK(f.described("pose").publication->host_name.empty());
+  wire::watch_position position;
+  for (const auto& each : exports(f, position)) CHECK(each.displaced.empty());
+  auto decided = exclusive("pose", publication(30, 1h));
+  decided.displaced = {identity(99), identity(21), identity(20)};  // one unknown, one of another topic
+  const auto news = imported(f, decided);
+  REQUIRE(news.lost.size() == 1);
+  CHECK(news.lost[0].participant == identity(1));
+  CHECK(f.described("pose").publication->host_name == "arm");
+  CHECK(f.described("map").publication->host_name.empty());
+  // A peer without a publication of the topic takes nothing.
+  wire::topic_state nothing{"map", {}, {}, 0};
+  nothing.displaced = {identity(21)};
+  CHECK(imported(f, nothing).lost.empty());
+  CHECK(f.described("map").publication);
+}
+
+TEST_CASE("peers in the map: a topic that stays on this host does not compete with one of a peer") {
+  fixture f;
+  f.join("publisher", 1);
+  f.registered("publisher", registration("pose", 20));
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  const auto news = imported(f, exclusive("pose", publication(30, 1h)));
+  CHECK(news.lost.empty());
+  CHECK(f.described("pose").publication->host_name.empty());
 }
 
 TEST_CASE("peers in the map: the loser is told with the host of the winner, and cannot register again") {
   fixture f;
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   const auto news = imported(f, exclusive("pose", publication(30, 1h)));
   REQUIRE(news.lost.size() == 1);
   CHECK(news.lost[0].participant == identity(1));
@@ -132,7 +175,7 @@ TEST_CASE("peers in the map: a younger publication of a peer is found when the o
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   f.now += 10s;
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(30, 1s)));
   f.registered("publisher", reachable("pose", 20));  // its session was renewed: it has the name still
   CHECK(f.described("pose").publication->publication == identity(20));
@@ -146,8 +189,8 @@ TEST_CASE("peers in the map: shared topics merge") {
   auto ours = reachable("stop", 20);
   ours.shared = true;
   f.registered("publisher", ours);
-  f.map.peer_up(0, "tcp://192.0.2.1:5570", "arm");
-  f.map.peer_up(1, "tcp://192.0.2.2:5570", "base");
+  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
   CHECK(imported(f, shared("stop", {publication(30, 1h), publication(31, 1h)}), 0).lost.empty());
   CHECK(imported(f, shared("stop", {publication(40, 1s)}), 1).lost.empty());
   CHECK(f.described("stop").publications.size() == 4);
@@ -161,7 +204,7 @@ TEST_CASE("peers in the map: shared topics merge") {
 TEST_CASE("peers in the map: a full report removes what it does not have, and leaves the rest alone") {
   fixture f;
   f.join("reader", 1);
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   f.map.begin_report(other);
   for (std::uint64_t n = 0; n < 1'000; ++n) imported(f, exclusive("t" + std::to_string(n), publication(1'000 + n, 1s)));
   f.map.end_report(other);
@@ -185,12 +228,12 @@ TEST_CASE("peers in the map: topics of a silent peer are stale, still found, and
   fixture f;
   f.join("reader", 1);
   f.join("publisher", 2);
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(20, 5s)));
   f.map.peer_stale(other);
   CHECK(f.requested("reader", "pose", 10).publication->stale);
   CHECK_THAT(f.register_error("publisher", reachable("pose", 21)).text, contains("does not answer"));
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   CHECK_FALSE(f.described("pose").publication->stale);
   f.map.peer_gone(other, f.now);
   f.clean_up();
@@ -203,7 +246,7 @@ TEST_CASE("peers in the map: a peer cannot use up the tables") {
   topic_map_limits limits;
   limits.topics = 100;
   fixture f(limits);
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   std::uint64_t taken = 0;
   while (f.map.import(other, exclusive("t" + std::to_string(taken), publication(1'000 + taken, 1s)), f.now)) ++taken;
   CHECK(taken == 50);
@@ -225,7 +268,7 @@ TEST_CASE("peers in the map: a peer sees what participants here publish at addre
   f.registered("publisher", everywhere);
   f.registered("publisher", registration("local", 21));
   f.registered("publisher", reachable("loop", 22, "tcp://127.0.0.1:4000"));
-  f.map.peer_up(other, "tcp://192.0.2.1:5570", "arm");
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("theirs", publication(30, 5s)));
   f.now += 3s;
   wire::watch_position position;

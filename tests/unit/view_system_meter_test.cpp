@@ -122,6 +122,21 @@ TEST_CASE("view: a publication that is new has no rate with the one before it", 
   CHECK(now.topics[0].rate_hz == 100);
 }
 
+TEST_CASE("view: a publication on another host has its host and no figures, which nobody waits for", "[unit]") {
+  system_meter meter;
+  orc::publication_state there{.id = "pub", .participant = robot};
+  there.host_name = "arm";
+  there.stale = true;
+  (void)meter.take(with({arm(1)}));
+  const auto now = meter.take(with({arm(2), {.name = "far", .publication = there}}));
+  CHECK(meter.knows_rates());
+  REQUIRE(now.topics.size() == 2);
+  CHECK(now.topics[1].host_name == "arm");
+  CHECK(now.topics[1].stale);
+  CHECK_FALSE(now.topics[1].rate_hz);
+  CHECK(now.topics[0].host_name.empty());
+}
+
 TEST_CASE("view: after a restart of the broker, subscriptions have other ids", "[unit]") {
   system_meter meter;
   (void)meter.take(with({arm(5)}));

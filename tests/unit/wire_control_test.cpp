@@ -258,6 +258,18 @@ TEST_CASE("wire: the largest registration fits") {
   CHECK(std::get<wire::register_topic>(round_trip(request).content) == request);
 }
 
+TEST_CASE("wire: displaced publications of a topic are bounded, and ids") {
+  auto state = golden::state();
+  const auto empty = wire::largest_size(state);
+  state.displaced.assign(wire::max_displaced, golden::identity(7));
+  CHECK(std::get<wire::topic_state>(round_trip(state).content) == state);
+  CHECK(wire::largest_size(state) >= empty + 16 * wire::max_displaced);
+  state.displaced.emplace_back();
+  refused(state, "displaced publications has 65 entries, the limit is 64");
+  state.displaced = {wire::id{}};
+  refused(state, "displaced is the zero id");
+}
+
 TEST_CASE("wire: a list that is too long becomes a page, and says that there is more") {
   wire::topic_list list;
   for (int i = 0; i < 500; ++i) {

@@ -66,8 +66,8 @@ void add_host(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<common_options>();
   CLI::App* list = host->add_subcommand(
       "list",
-      "This host and the peers of its broker (orc-broker --peer): whether each answers, how many topics it has, and "
-      "the age of its last word");
+      "This host and the peers of its broker (orc-broker --peer and --discover): whether each answers, how many topics "
+      "it has, and the age of its last word");
   add_common_options(*list, *options, "The same as one JSON document");
   list->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -1,7 +1,10 @@
 #include "play_output.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "orc/calls/call_record.h"
+#include "orc/directory.h"
 #include "recorded_types.h"
 #include "shared_channel.h"
 #include "text.h"
@@ -42,6 +45,13 @@ result play_output::add(const merged_channel& added) {
   const std::string name(wire::without_slash(name_of(added.what.topic)));
   if (const auto checked = wire::check_topic_name(name); !checked) {
     remarks_.push_back("leaves out channel '" + escaped(name) + "', which is no topic name: rename it with --remap");
+    return {};
+  }
+  if (options_.multicast.empty() && is_reserved(name) && !is_call_record_topic(name)) {
+    if (!std::exchange(leaves_out_calls_, true)) {
+      remarks_.push_back("leaves out the topics that carry calls, such as '" + name +
+                         "': playing them would call services again");
+    }
     return {};
   }
   // An encoding alone would match no subscriber that expects a type.

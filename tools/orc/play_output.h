@@ -33,6 +33,7 @@ class play_output final : public play_sink {
   // samples of other types are left out, and a remark says so. When the first channel is one of a shared topic, the
   // name is shared, and each recorded publication has one of its own, of a participant that has the name of the
   // recorded one: at most 64, then the last one takes the samples of the others. LCM networks know no shared topics.
+  // Topics that carry calls are left out: a server would run the requests again.
   // - as participant::register_topic.
   result add(const merged_channel& added) override;
 
@@ -74,6 +75,7 @@ class play_output final : public play_sink {
   std::map<std::string, topic> by_name_;
   std::vector<std::optional<std::size_t>> of_channel_;
   std::vector<std::string> remarks_;
+  bool leaves_out_calls_ = false;  // a remark says so
 };
 
 }  // namespace orc::cli

@@ -121,8 +121,11 @@ void add_record(CLI::App& app, int& exit_code) {
                                          "with its type. Topics that appear later are "
                                          "recorded too");
   command
-      ->add_option("topics", options.topics,
-                   "Topics to record (default: all). * stands for any characters but /, ** for any characters")
+      ->add_option(
+          "topics", options.topics,
+          "Topics to record (default: all). * stands for any characters but /, ** for any characters. Recorded calls "
+          "of services (NAME/.calls) are topics, too; the topics that carry calls are left out unless a pattern "
+          "has a part that begins with a dot")
       ->type_name("")
       ->transform(full_pattern(*command, "a topic name or pattern"));
   add_broker_option(*command, options.broker);

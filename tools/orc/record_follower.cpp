@@ -4,8 +4,10 @@
 #include <bit>
 #include <utility>
 
+#include "orc/calls/call_record.h"
 #include "orc/schema.h"
 #include "text.h"
+#include "wire/name_pattern.h"
 #include "wire/name_space.h"
 
 namespace orc::cli {
@@ -125,10 +127,16 @@ void record_follower::take(const directory_change& change) {
   } else if (change.what == kind::broker_lost) {
     if (!std::exchange(lost_, true)) note_("the broker does not answer: known topics go on, new ones have to wait");
   } else if (change.what == kind::topic && change.topic.publication) {
-    follow(change.topic);
+    if (wants(change.topic.name)) follow(change.topic);
   } else if (const auto known = topics_.find(change.topic.name); change.what == kind::topic && known != topics_.end()) {
     replace_publishers(known->second, change.topic);
   }
+}
+
+bool record_follower::wants(const std::string& topic) const {
+  if (!is_reserved(topic) || is_call_record_topic(topic)) return true;
+  return std::ranges::any_of(options_.topics,
+                             [&](const std::string& each) { return is_reserved(each) && wire::matches(each, topic); });
 }
 
 void record_follower::follow(const topic_state& topic) {

@@ -65,6 +65,8 @@ class record_follower {
   };
 
   void take(const directory_change& change);
+  // ORC's own topics are recorded if a pattern with such a part matches; those with recorded calls as other topics.
+  [[nodiscard]] bool wants(const std::string& topic) const;
   void follow(const topic_state& topic);
   // The broker reports this publication of a topic.
   static void replace(followed& topic, const publication_state& found);

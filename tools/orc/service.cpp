@@ -18,6 +18,7 @@ void add_service(CLI::App& app, int& exit_code) {
   add_service_list(*service, exit_code);
   add_service_info(*service, exit_code);
   add_service_call(*service, exit_code);
+  add_service_echo(*service, exit_code);
 }
 
 void add_service_argument(CLI::App& command, std::string& service) {

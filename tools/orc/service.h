@@ -15,6 +15,7 @@ void add_service(CLI::App& app, int& exit_code);
 void add_service_list(CLI::App& service, int& exit_code);
 void add_service_info(CLI::App& service, int& exit_code);
 void add_service_call(CLI::App& service, int& exit_code);
+void add_service_echo(CLI::App& service, int& exit_code);
 
 // Adds the required positional SERVICE, checked for being a name.
 void add_service_argument(CLI::App& command, std::string& service);

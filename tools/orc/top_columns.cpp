@@ -167,7 +167,8 @@ std::span<const top_column<host>> columns_of(const host*) {
 std::string search_text(const topic& t) {
   std::string text = t.name + '\n' + type_name(t) + '\n' + publisher_text(t);
   for (const auto& each : t.shared_by)
-    text += '\n' + participant_text(each.publisher) + (each.type ? '\n' + each.type->name : "");
+    text +=
+        '\n' + publisher_text(each.publisher, each.host_name, each.stale) + (each.type ? '\n' + each.type->name : "");
   return text;
 }
 

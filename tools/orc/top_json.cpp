@@ -44,6 +44,8 @@ json_value object_of(const view::subscription_figures& subscription) {
 json_value object_of(const view::publication_figures& publication) {
   return {{"id", publication.id},
           {"publisher", object_of(publication.publisher)},
+          {"host_name", publication.host_name},
+          {"stale", publication.stale},
           {"type", publication.type ? json_of(*publication.type) : json_value()},
           {"rate_hz", known(publication.rate_hz)},
           {"jitter_ns", known(publication.jitter)},
@@ -65,6 +67,8 @@ json_value object_of(const view::topic_figures& topic) {
   for (const orc::transport each : topic.offered) offered.push_back(to_string(each));
   return {{"topic", topic.name},
           {"publisher", topic.publisher ? object_of(*topic.publisher) : json_value()},
+          {"host_name", topic.host_name},
+          {"stale", topic.stale},
           {"type", topic.type ? json_of(*topic.type) : json_value()},
           {"offered", std::move(offered)},
           {"rate_hz", known(topic.rate_hz)},

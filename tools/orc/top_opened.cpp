@@ -50,8 +50,8 @@ std::string endpoints_text(const std::vector<endpoint>& endpoints) {
 }
 
 std::string publisher_text(const view::publication_figures& of) {
-  std::string text = "  " + participant_text(of.publisher) + ": " + rate_text(of.rate_hz) + " Hz, " +
-                     bandwidth_text(of.bytes_per_s) + ", jitter " + span_text(of.jitter) + ", sent " +
+  std::string text = "  " + publisher_text(of.publisher, of.host_name, of.stale) + ": " + rate_text(of.rate_hz) +
+                     " Hz, " + bandwidth_text(of.bytes_per_s) + ", jitter " + span_text(of.jitter) + ", sent " +
                      count_text(of.sent) + ", dropped " + count_text(of.dropped) + ", age " + span_text(of.age) + "\n";
   for (const endpoint& each : of.endpoints)
     text += "      " + std::string(to_string(each.transport)) + " at " + escaped(each.address) + "\n";

@@ -63,7 +63,7 @@ std::string transports_text(const view::topic_figures& topic) {
 
 std::string publisher_text(const view::topic_figures& topic) {
   if (topic.shared_by.size() > 1) return std::to_string(topic.shared_by.size()) + " publishers";
-  return topic.publisher ? participant_text(*topic.publisher) : std::string(unknown);
+  return topic.publisher ? publisher_text(*topic.publisher, topic.host_name, topic.stale) : std::string(unknown);
 }
 
 std::string host_text(const std::string& host) {

@@ -95,10 +95,13 @@ std::string participant_text(const participant_state& who) {
 }
 
 std::string publisher_text(const publication_state& publication) {
-  if (publication.host_name.empty()) return participant_text(publication.participant);
-  const auto& who = publication.participant;
-  return (who.name.empty() ? "?" : escaped(who.name)) + " (" + std::to_string(who.pid) + "@" +
-         escaped(publication.host_name) + (publication.stale ? ", stale)" : ")");
+  return publisher_text(publication.participant, publication.host_name, publication.stale);
+}
+
+std::string publisher_text(const participant_state& who, const std::string& host_name, bool stale) {
+  if (host_name.empty()) return participant_text(who);
+  return (who.name.empty() ? "?" : escaped(who.name)) + " (" + std::to_string(who.pid) + "@" + escaped(host_name) +
+         (stale ? ", stale)" : ")");
 }
 
 std::string transports_text(const publication_state& publication) {

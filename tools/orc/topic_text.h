@@ -14,6 +14,7 @@ namespace orc::cli {
 
 // Same of a publisher, on another host with the name of the host: "robot (1234@arm)".
 [[nodiscard]] std::string publisher_text(const publication_state& publication);
+[[nodiscard]] std::string publisher_text(const participant_state& who, const std::string& host_name, bool stale);
 
 // Enough of a host identity to tell hosts apart: the boot id's first 8 digits.
 [[nodiscard]] std::string short_host(const std::string& host);

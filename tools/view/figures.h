@@ -43,6 +43,8 @@ struct transport_use {
 struct publication_figures {
   std::string id = {};
   participant_state publisher = {};
+  std::string host_name = {};  // of the peer broker's host that reports it, without figures; empty: of the broker's own
+  bool stale = false;          // the peer broker does not answer
   std::optional<topic_type> type = {};
   std::vector<endpoint> endpoints = {};
   std::optional<double> rate_hz = {};
@@ -62,6 +64,8 @@ struct topic_figures {
   std::string name = {};
   std::string publication = {};                         // its id; empty: no participant publishes the topic
   std::optional<participant_state> publisher = {};      // nothing: the same
+  std::string host_name = {};                           // as publication_figures
+  bool stale = false;                                   // same
   std::optional<topic_type> type = {};                  // the publisher's; nothing: untyped
   std::vector<endpoint> endpoints = {};                 // where the publisher listens
   std::vector<orc::transport> offered = {};             // of these endpoints, each once

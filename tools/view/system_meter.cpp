@@ -159,8 +159,11 @@ publication_figures system_meter::figures_of(publication_state&& publication) {
     figures.dropped = counters->dropped;
     figures.readers = counters->readers;
   }
-  rates_known_ = rates_known_ && measured;
+  // Only the broker of its own host has the counters of a publication.
+  rates_known_ = rates_known_ && (measured || !publication.host_name.empty());
   figures.id = std::move(publication.id);
+  figures.host_name = std::move(publication.host_name);
+  figures.stale = publication.stale;
   figures.publisher = std::move(publication.participant);
   figures.type = std::move(publication.type);
   figures.endpoints = std::move(publication.endpoints);
@@ -189,6 +192,8 @@ topic_figures system_meter::figures_of(topic_state&& topic) {
     if (!topic.shared) figures.jitter = all.front().jitter;
     figures.publication = all.front().id;
     figures.publisher = all.front().publisher;
+    figures.host_name = all.front().host_name;
+    figures.stale = all.front().stale;
     figures.type = all.front().type;
     figures.endpoints = all.front().endpoints;
     if (topic.shared) figures.shared_by = std::move(all);

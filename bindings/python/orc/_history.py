@@ -97,7 +97,8 @@ class History(Generic[T_co]):
     max_bytes: of all their bytes together; a larger sample is not kept.
 
     It keeps what it receives. So request the topic with conflate=0, and with a depth that holds the samples between two
-    calls of recv. A sample that was sent before the newest kept one begins a new history. One thread at a time.
+    calls of recv. A sample that was sent before the newest kept one of its publisher begins a new history. One thread
+    at a time.
 
     Times are stamps: ns since the Unix epoch, on the publisher's clock. A `field` is a path such as "q", "q[3]" or
     "arm.pose.x", or a function that takes a value and returns a number or an array.

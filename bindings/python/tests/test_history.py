@@ -127,6 +127,18 @@ def test_samples_of_several_publishers_are_in_the_order_of_their_stamps() -> Non
     assert list(kept.stamps_ns()) == [3999]
 
 
+def test_a_late_sample_takes_the_place_of_no_later_one() -> None:
+    samples = Samples()
+    kept: History[Any] = History(samples, max_bytes=30)
+    for publisher, stamp in ((1, 1000), (1, 2000), (1, 3000), (2, 500)):
+        samples.add(b"0123456789", stamp, publisher)
+        kept.recv(0)
+    assert list(kept.stamps_ns()) == [1000, 2000, 3000]
+    samples.add(b"0123456789", 1500, 2)
+    kept.recv(0)
+    assert list(kept.stamps_ns()) == [1500, 2000, 3000]
+
+
 def test_samples_by_time() -> None:
     kept = numbered(10)
     assert kept.at(999) is None

@@ -378,3 +378,21 @@ def test_the_newest_of_many_changes_is_reached(broker: BrokerProcess) -> None:
             one.unregister_topic("t")
         one.register_topic("t").send_msg(b"the last")
         wait_until(lambda: (message := subscriber.recv_msg(1000)) is not None and bytes(message) == b"the last")
+
+
+def test_a_name_that_was_lost_is_asked_for_until_it_is_free(endpoint: str) -> None:
+    """As after a broker restart, or when another host has the name: nobody waits for the answer."""
+    log: Log = []
+    with FakeBroker(endpoint) as fake, orc.Participant(log=lambda *entry: log.append(entry)) as participant:
+        participant.register_topic("t")
+        fake.answer = lambda body: (
+            messages.Error(4, "robot has it") if isinstance(body, messages.RegisterTopic) else fake.agree(body)
+        )
+        fake.push(messages.Welcome(2, 3000, 1000, False, "another"))
+        for _ in range(4):  # the first one was granted
+            fake.next(messages.RegisterTopic)
+        assert sum("robot has it" in text for _, text in log) == 1
+        with pytest.raises(orc.NameTaken):
+            participant.register_topic("t")
+        fake.answer = fake.agree
+        participant.register_topic("t")

@@ -215,9 +215,14 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   schemas_.on_error(request, error, now);
   const orc::error why(code_of(error.code), error.text);
   for (const auto& each : topics.publications) {
-    if (!each->announcement().awaits(request)) continue;
+    auto& declared = each->announcement();
+    if (!declared.awaits(request)) continue;
+    if (error.code != wire::error_code::name_taken) {
+      declared.refused(why);
+    } else if (!declared.taken(why, now)) {
+      return;
+    }
     log(log_level::error, "the broker refused topic " + each->topic() + ": " + error.text);
-    each->announcement().refused(why);
     return;
   }
   for (const auto& each : topics.subscriptions) {

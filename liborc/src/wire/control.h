@@ -27,6 +27,7 @@ inline constexpr std::size_t max_counters = 256;     // per Heartbeat and kind; 
 inline constexpr std::size_t max_patterns = 16;      // per Watch
 inline constexpr std::size_t max_publishers = 64;    // of a shared topic
 inline constexpr std::size_t max_peers = 64;         // of a broker
+inline constexpr std::size_t max_displaced = 64;     // publications, per state
 
 // Random 128-bit identity. All zero: none.
 struct id {
@@ -246,6 +247,7 @@ struct topic_state {
   bool lacks_schema = false;  // of the type that the question declared: send it
   bool shared = false;
   std::vector<publication_info> publications = {};  // of a shared topic, which has no `publication`
+  std::vector<id> displaced = {};                   // to a peer broker: publications that lose the name to this one
   bool operator==(const topic_state&) const = default;
 };
 struct topic_list {

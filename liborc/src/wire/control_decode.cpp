@@ -120,6 +120,8 @@ class reader {
     to.lacks_schema = from.lacks_schema();
     to.shared = from.shared();
     if (!too_many(from.publications(), max_publishers, "publications")) all(from.publications(), to.publications);
+    if (from.displaced() == nullptr || too_many(from.displaced(), max_displaced, "displaced publications")) return;
+    for (const fb::Id* each : *from.displaced()) read(each, to.displaced.emplace_back(), "displaced");
   }
 
   void read(const fb::SchemaPart& from, schema_part& to) {

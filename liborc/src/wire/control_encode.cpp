@@ -35,7 +35,8 @@ std::size_t bound(const subscription_info& of) {
 }
 
 std::size_t bound_without_subscriptions(const topic_state& of) {
-  std::size_t bytes = 56 + bound(of.topic) + (of.publication ? bound(*of.publication) : 0);
+  std::size_t bytes = 64 + bound(of.topic) + (of.publication ? bound(*of.publication) : 0);
+  bytes += 16 * of.displaced.size();
   for (const auto& one : of.publications) bytes += 4 + bound(one);
   return bytes;
 }
@@ -255,6 +256,14 @@ class writer {
     return fb::CreatePeerList(out_, text(from.host_name), from.topics, peers);
   }
 
+  Offset<flatbuffers::Vector<const fb::Id*>> ids(const std::vector<id>& from) {
+    if (from.empty()) return 0;
+    std::vector<fb::Id> all;
+    all.reserve(from.size());
+    for (const auto& each : from) all.emplace_back(each.hi, each.lo);
+    return out_.CreateVectorOfStructs(all);
+  }
+
   [[nodiscard]] std::size_t room() const {
     const std::size_t used = out_.GetSize() + overhead;
     return used < max_control_bytes ? max_control_bytes - used : 0;
@@ -273,9 +282,10 @@ class writer {
     const auto publication = optional(from.publication);
     const auto publications = all(from.publications);
     const auto subscriptions = all(from.subscriptions, fit);
+    const auto displaced = ids(from.displaced);
     const bool more = from.more || fit < from.subscriptions.size();
     return fb::CreateTopicState(out_, topic, publication, subscriptions, from.subscription_count, more,
-                                from.lacks_schema, from.shared, publications);
+                                from.lacks_schema, from.shared, publications, displaced);
   }
 
   // The first topic always goes in, the others only whole. The next page has the rest.

@@ -30,6 +30,7 @@ class Calling:
         max_clients: int = 128,
         interfaces: Iterable[str] = (),
         transports: Union[str, Iterable[str], None] = None,
+        recorded: bool = False,
     ) -> Service:
         """Offers a service: others call `handler` under `name` (liborc/ext/calls/include/orc/calls.h).
 
@@ -47,13 +48,16 @@ class Calling:
         max_clients: at a time, 1 to 1024; each takes a thread and two topics. Further ones get CallErrc.refused.
         interfaces: names of the interfaces that it implements, for orc.find_services: at most 32.
         transports: of the replies, and those over which requests may come; None: the participant's. Not multicast.
+        recorded: publishes a record of each call that ends, as JSON, on the topic NAME/.calls, for recordings and
+            `orc service echo` (schemas/PROTOCOL.md, "Recorded calls"). Subscribers that read in order get each record.
+            A slow one never delays the service: it misses records. NameTaken: another program has the topic.
 
         The service ends with Service.close() or with the participant. Waits for the broker as register_topic does;
         without a broker it returns a service that is offered when one answers. Raises NameTaken, BadName, BadArgument,
         TypeError and the other errors of register_topic.
         """
         given = () if transports is None else transports
-        options = options_of(threads, queue, replace_waiting, max_clients, interfaces, given)
+        options = options_of(threads, queue, replace_waiting, max_clients, interfaces, given, recorded)
         calls: Calls = self._calls
         return calls.serve(name, handler, request, reply, options, self.broker_endpoint)
 

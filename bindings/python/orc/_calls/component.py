@@ -177,12 +177,13 @@ def options_of(
     max_clients: int,
     interfaces: Iterable[str],
     transports: Union[str, Iterable[str]],
+    recorded: bool = False,
 ) -> ServiceOptions:
     if isinstance(interfaces, str):
         raise TypeError("interfaces are a list of names, not one str")
     names = transports.split(",") if isinstance(transports, str) else transports
     chosen = tuple(each.strip() for each in names if each.strip())
-    return ServiceOptions(threads, queue, bool(replace_waiting), max_clients, tuple(interfaces), chosen)
+    return ServiceOptions(threads, queue, bool(replace_waiting), max_clients, tuple(interfaces), chosen, bool(recorded))
 
 
 def _check_options(options: ServiceOptions) -> None:

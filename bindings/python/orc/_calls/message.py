@@ -15,8 +15,8 @@ VERSION = 1
 HEADER_BYTES = 32
 MAX_IDS = 4096
 MAX_NAME_BYTES = 255 - len("/.reply/0123456789abcdef")
-_MAX_ERROR_TEXT = 4096
-_MAX_EXCEPTION_TYPE = 255
+MAX_ERROR_TEXT = 4096
+MAX_EXCEPTION_TYPE = 255
 _MAX_TYPE_TEXT = 255
 _CALL = "/.call/"
 _HEX = frozenset("0123456789abcdef")
@@ -126,8 +126,8 @@ def _type_at(payload: bytes, at: int) -> Tuple[TypeDescription, int]:
 
 def encode_error(error: CallError) -> bytes:
     """Cuts longer texts."""
-    type = _cut(error.exception_type, _MAX_EXCEPTION_TYPE)
-    text = _cut(error.text, _MAX_ERROR_TEXT)
+    type = cut(error.exception_type, MAX_EXCEPTION_TYPE)
+    text = cut(error.text, MAX_ERROR_TEXT)
     return _ERROR.pack(error.code, len(type), len(text), error.number) + type + text
 
 
@@ -136,7 +136,7 @@ def decode_error(payload: bytes) -> Optional[CallError]:
         return None
     code, type_size, text_size, number = _ERROR.unpack_from(payload)
     type_end = _ERROR.size + type_size
-    if text_size > _MAX_ERROR_TEXT or len(payload) != type_end + text_size:
+    if text_size > MAX_ERROR_TEXT or len(payload) != type_end + text_size:
         return None
     type = payload[_ERROR.size : type_end].decode(errors="replace")
     return CallError(_code_of_server(code), payload[type_end:].decode(errors="replace"), number, type)
@@ -148,7 +148,7 @@ def _code_of_server(code: int) -> CallErrc:
     return CallErrc(code) if from_server else CallErrc.failed
 
 
-def _cut(text: str, most: int) -> bytes:
+def cut(text: str, most: int) -> bytes:
     """Returns at most so many bytes of whole characters."""
     return text.encode(errors="replace")[:most].decode(errors="ignore").encode()
 

@@ -21,6 +21,8 @@ class ServiceCall:
         "is_open",
         "next_feedback",
         "payload",
+        "received_ns",
+        "started_ns",
     )
 
     def __init__(self, client: ServiceClient, id: int, deadline: float, payload: bytes) -> None:
@@ -30,6 +32,9 @@ class ServiceCall:
         self.payload = payload
         self.cancelled = False
         self.error: Optional[CallError] = None  # the handler's thread
+        # Of a recorded service, in ns since the Unix epoch.
+        self.received_ns = 0
+        self.started_ns = 0  # 0: its handler has not begun
         # Guarded by the lock of the client.
         self.is_open = True
         self.feedback_is_on_its_way = False

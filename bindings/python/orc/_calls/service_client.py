@@ -117,6 +117,9 @@ class ServiceClient:
             if call.error is not None:
                 self._send(Kind.ERROR, call.id, message.encode_error(call.error))
             self._close(call)  # after the reply: see _report_open
+            # With the lock, so that the client's next call is not recorded before this one.
+            if self._service.recorder is not None:
+                self._service.recorder.record(call, call.error, reply)
 
     def _send_reply(self, call: ServiceCall, reply: Any) -> Optional[CallError]:
         header = message.encode(Kind.RESULT, call.id, type=self._service.types.reply.hash)
@@ -136,6 +139,8 @@ class ServiceClient:
         with self._lock:
             self._send(Kind.ERROR, call.id, message.encode_error(why))
             self._close(call)
+            if self._service.recorder is not None:
+                self._service.recorder.record(call, why)
 
     def _close(self, call: ServiceCall) -> None:
         call.is_open = False
@@ -280,6 +285,8 @@ class ServiceClient:
         self._last_id = read.id
         deadline = time.monotonic() + min(read.time_ns, _LONGEST_DEADLINE_NS) / 1e9
         call = ServiceCall(self, read.id, deadline, read.payload)
+        if self._service.recorder is not None:
+            call.received_ns = time.time_ns()
         if read.type not in self._request_types:
             self.refuse(call, CallError(CallErrc.lost, "the server has not accepted this type from this client"))
             return
@@ -325,6 +332,8 @@ class ServiceClient:
             self._service.count_refused()
             with self._lock:
                 self._close(call)
+                if self._service.recorder is not None:
+                    self._service.recorder.record(call)
 
     def _take_feedback_taken(self, read: CallMessage) -> None:
         with self._lock:

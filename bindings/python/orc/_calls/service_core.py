@@ -19,6 +19,7 @@ from .errors import CallErrc, CallError
 from .handler import Handler
 from .message import CallTypes, absolute
 from .platform import CheckTypes, Participant
+from .recorder import Recorder
 from .service_call import ServiceCall
 from .service_client import ServiceClient
 from .turns import Turns
@@ -56,6 +57,7 @@ class ServiceOptions:
     max_clients: int
     interfaces: Tuple[str, ...]
     transports: Tuple[str, ...]
+    recorded: bool
 
 
 class ServiceCore:
@@ -82,6 +84,7 @@ class ServiceCore:
         self.error: Optional[NoBroker] = None  # when it was registered
         self.queue = WaitingCalls(options.queue, options.replace_waiting)
         self.turns = Turns(lambda: self.is_stopping)
+        self.recorder = Recorder(name, types) if options.recorded else None
         self._handler = handler
         self._figures: Any = None  # the publisher
         self._published: Optional[ServiceFigures] = None
@@ -100,10 +103,15 @@ class ServiceCore:
         """Registers the service's own topic, and starts the threads. Raises Error."""
         by = self.participant()
         assert by is not None
+        if self.recorder is not None:
+            self.recorder.start(by, self.options.transports)
         try:
             by.register_topic(absolute(self.name), transports=self.options.transports, type=type)
         except NoBroker as error:  # one that answers later learns of it
             self.error = error
+        except BaseException:
+            self._stop_recording()
+            raise
         self._figures = by.publisher(absolute(self.name))
         try:
             for _ in range(self.options.threads):
@@ -126,6 +134,11 @@ class ServiceCore:
             client.end()
         self.queue.close()
         self.join(ending, until)
+        self._stop_recording()
+
+    def _stop_recording(self) -> None:
+        if self.recorder is not None:
+            self.unregister(self.recorder.topic)
 
     def join(self, ending: List[ServiceClient], until: Optional[float]) -> None:
         for thread in self._threads:
@@ -141,6 +154,8 @@ class ServiceCore:
     def let_go(self) -> None:
         """Drops the handles of topics: they would keep a dropped participant."""
         self._figures = None
+        if self.recorder is not None:
+            self.recorder.let_go()
 
     def release(self, topic: str) -> None:
         by = self.participant()
@@ -246,6 +261,8 @@ class ServiceCore:
             # The client knows already, or cannot be reached.
             client.refuse(call, CallError(CallErrc.lost, "the call was too late to begin"))
             return
+        if self.recorder is not None:
+            call.started_ns = time.time_ns()
         reply = self._handler.run(call)
         if self.process.is_gone:  # the handler forked, and this is the child: the parent replies
             raise Forked()

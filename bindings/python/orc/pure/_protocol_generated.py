@@ -1794,7 +1794,30 @@ class TopicState(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
         return o == 0
 
-def TopicStateStart(builder): builder.StartObject(8)
+    # TopicState
+    def Displaced(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
+            obj = Id()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # TopicState
+    def DisplacedLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # TopicState
+    def DisplacedIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        return o == 0
+
+def TopicStateStart(builder): builder.StartObject(9)
 def TopicStateAddTopic(builder, topic): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(topic), 0)
 def TopicStateAddPublication(builder, publication): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(publication), 0)
 def TopicStateAddSubscriptions(builder, subscriptions): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(subscriptions), 0)
@@ -1805,6 +1828,8 @@ def TopicStateAddLacksSchema(builder, lacksSchema): builder.PrependBoolSlot(5, l
 def TopicStateAddShared(builder, shared): builder.PrependBoolSlot(6, shared, 0)
 def TopicStateAddPublications(builder, publications): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(publications), 0)
 def TopicStateStartPublicationsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def TopicStateAddDisplaced(builder, displaced): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(displaced), 0)
+def TopicStateStartDisplacedVector(builder, numElems): return builder.StartVector(16, numElems, 8)
 def TopicStateEnd(builder): return builder.EndObject()
 
 

@@ -31,6 +31,8 @@ class Announcement:
         self._error: Optional[Error] = None
         self._obstacle: Optional[Error] = None
         self.told = False  # a broker may know of it
+        self.lost_to = ""  # what the broker said when it last refused the name; empty after it was ours
+        self._waiting = 0
 
     def wait(self, seconds: Optional[float]) -> Optional[Error]:
         """Waits for the broker's answer. Returns None for yes, NoBroker when none came in time. Any user's thread.
@@ -38,7 +40,11 @@ class Announcement:
         Ends early when the broker cannot be asked, because it refused the participant.
         """
         with self._changed:
-            wait_for(self._changed, lambda: self.settled or self._obstacle is not None, seconds)
+            self._waiting += 1
+            try:
+                wait_for(self._changed, lambda: self.settled or self._obstacle is not None, seconds)
+            finally:
+                self._waiting -= 1
             return None if self._state is State.CONFIRMED else self._error or self._obstacle or NoBroker()
 
     @property
@@ -83,10 +89,30 @@ class Announcement:
     def confirmed(self, answer: messages.Body) -> None:
         if self._answered is not None:
             self._answered(answer)
+        self.lost_to = ""
         self._settle(State.CONFIRMED)
 
     def refused(self, why: Error) -> None:
         self._settle(State.REFUSED, why)
+
+    def taken(self, why: Error) -> bool:
+        """Another participant has the name. False: a user's thread waits and is told, so that is final.
+
+        Else nobody was told, and reopen() may ask for the name again.
+        """
+        self.lost_to = str(why)
+        with self._changed:
+            if self._waiting == 0:
+                self._state, self._error = State.REFUSED, why
+                return True
+        self.refused(why)
+        return False
+
+    def reopen(self, why: Error) -> None:
+        """Asks again after taken(why), unless something else came between."""
+        with self._changed:
+            if self._state is State.REFUSED and self._error is why:
+                self._state = State.UNSENT
 
     def _settle(self, state: State, why: Optional[Error] = None) -> None:
         with self._changed:

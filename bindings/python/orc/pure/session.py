@@ -35,6 +35,7 @@ _NAME_TAKEN = 4
 _ID_TAKEN = 7
 _HELLO_AGAIN_S = 1.0
 _MAX_HELLO_AGAIN_S = 5.0
+_ASK_AGAIN_S = 2.0  # for a name that another participant has
 
 
 D = TypeVar("D", bound=Declared)
@@ -277,7 +278,14 @@ class Session:
 
     def _refused(self, asked: Announcement, body: messages.Error) -> None:
         error: Error = NameTaken(body.text) if body.code == _NAME_TAKEN else Refused(body.text)
-        asked.refused(error)
+        if body.code == _NAME_TAKEN and asked is not self._hello and asked not in self._withdrawals:
+            known = asked.lost_to == body.text
+            if asked.taken(error):
+                self._reactor.after(_ASK_AGAIN_S, lambda: asked.reopen(error))
+            if known:
+                return
+        else:
+            asked.refused(error)
         if asked is self._hello:
             self._hello_refused(error, body.code)
         elif asked not in self._withdrawals:

@@ -29,6 +29,33 @@ constexpr auto longest_deadline = std::chrono::hours(24);
 
 }  // namespace
 
+std::string_view to_string(call_errc code) noexcept {
+  switch (code) {
+    case call_errc::ok: return "ok";
+    case call_errc::exception: return "exception";
+    case call_errc::failed: return "failed";
+    case call_errc::busy: return "busy";
+    case call_errc::replaced: return "replaced";
+    case call_errc::lost: return "lost";
+    case call_errc::type_mismatch: return "type_mismatch";
+    case call_errc::too_large: return "too_large";
+    case call_errc::bad_request: return "bad_request";
+    case call_errc::refused: return "refused";
+    case call_errc::bad_reply: return "bad_reply";
+    case call_errc::deadline_exceeded: return "deadline_exceeded";
+    case call_errc::cancelled: return "cancelled";
+    case call_errc::server_died: return "server_died";
+    case call_errc::no_service: return "no_service";
+    case call_errc::too_many_calls: return "too_many_calls";
+    case call_errc::bad_argument: return "bad_argument";
+    case call_errc::no_memory: return "no_memory";
+    case call_errc::closed: return "closed";
+    case call_errc::forked: return "forked";
+    case call_errc::not_ready: return "not_ready";
+  }
+  return "unknown";
+}
+
 std::string_view describe(call_errc code) noexcept {
   switch (code) {
     case call_errc::ok: return "the call has a reply";

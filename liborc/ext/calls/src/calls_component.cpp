@@ -62,12 +62,14 @@ void calls_component::end() noexcept {
   decltype(channels_) channels;
   decltype(services_) services;
   decltype(leaving_) left;
+  decltype(closing_) closing;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     channels.swap(channels_);
     services.swap(services_);
     left.swap(leaving_);
+    closing.swap(closing_);
     wake_watch();
   }
   finish(watch_);
@@ -77,21 +79,13 @@ void calls_component::end() noexcept {
   }
   for (leaving& each : left) finish(each.thread);
   for (const auto& [name, channel] : channels) channel->stop();
+  for (const auto& channel : closing) channel->stop();
 }
 
 // ---- calls ----
 
 std::shared_ptr<client_channel> calls_component::channel(const orc::participant& by, std::string_view service,
                                                          call_error& why_not) {
-  std::shared_ptr<client_channel> unused;
-  auto found = find_or_make(by, service, why_not, unused);
-  if (unused) unused->stop();  // waits for its thread, so without the lock
-  return found;
-}
-
-std::shared_ptr<client_channel> calls_component::find_or_make(const orc::participant& by, std::string_view service,
-                                                              call_error& why_not,
-                                                              std::shared_ptr<client_channel>& unused) {
   const std::lock_guard lock(mutex_);
   if (ended_) {
     why_not = {.code = call_errc::closed};
@@ -104,9 +98,9 @@ std::shared_ptr<client_channel> calls_component::find_or_make(const orc::partici
     why_not = {.code = call_errc::bad_argument, .text = ok.error().message()};
     return nullptr;
   }
-  if (channels_.size() >= max_called_services && !(unused = take_unused())) {
+  if (channels_.size() >= max_called_services && !close_unused()) {
     why_not = {.code = call_errc::too_many_calls,
-               .text = "this participant has open calls to " + std::to_string(max_called_services) + " services"};
+               .text = "this participant has calls to " + std::to_string(max_called_services) + " services"};
     return nullptr;
   }
   auto made = std::make_shared<client_channel>(participant_, std::move(name));
@@ -114,17 +108,19 @@ std::shared_ptr<client_channel> calls_component::find_or_make(const orc::partici
   return made;
 }
 
-// The channel without calls that was used longest ago; null: none.
-std::shared_ptr<client_channel> calls_component::take_unused() {
+// Closes the channel without calls that was used longest ago. False: there is none.
+bool calls_component::close_unused() {
+  std::erase_if(closing_, [](const auto& each) { return each->has_stopped(); });
   auto oldest = channels_.end();
   for (auto each = channels_.begin(); each != channels_.end(); ++each) {
     if (each->second.use_count() != 1) continue;  // its calls and those who wait keep it
     if (oldest == channels_.end() || each->second->last_used() < oldest->second->last_used()) oldest = each;
   }
-  if (oldest == channels_.end()) return nullptr;
-  auto taken = std::move(oldest->second);
+  if (oldest == channels_.end() || closing_.size() >= max_called_services) return false;
+  closing_.push_back(oldest->second);
   channels_.erase(oldest);
-  return taken;
+  closing_.back()->begin_stop();
+  return true;
 }
 
 // ---- services ----

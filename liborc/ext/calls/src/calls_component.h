@@ -40,11 +40,7 @@ class calls_component : public participant_component, public std::enable_shared_
   void withdraw(const std::shared_ptr<service_core>& service) noexcept;
 
  private:
-  // `unused` is set to a channel that makes room for it, to be stopped without the lock.
-  [[nodiscard]] std::shared_ptr<client_channel> find_or_make(const orc::participant& by, std::string_view service,
-                                                             call_error& why_not,
-                                                             std::shared_ptr<client_channel>& unused);
-  [[nodiscard]] std::shared_ptr<client_channel> take_unused();  // needs the lock
+  [[nodiscard]] bool close_unused();  // needs the lock
   void watch() noexcept;
   void watch_once();
   void take(const directory_change& change, std::set<std::uint64_t>& listed);
@@ -60,6 +56,7 @@ class calls_component : public participant_component, public std::enable_shared_
   bool ended_ = false;
   // By the names that the program uses, so that a call allocates no full name.
   std::map<std::string, std::shared_ptr<client_channel>, std::less<>> channels_;
+  std::vector<std::shared_ptr<client_channel>> closing_;
   std::map<std::string, std::shared_ptr<service_core>, std::less<>> services_;
   std::uint64_t services_changed_ = 0;
   // Threads whose handler withdrew its service. They use the participant until they end.

@@ -283,19 +283,29 @@ void client_channel::end_late(steady::time_point now) {
   }
 }
 
+void client_channel::begin_stop() noexcept {
+  const lock_type lock(mutex_);
+  stopping_ = true;
+  try {
+    end_all({.code = call_errc::closed});
+  } catch (const std::bad_alloc&) {
+    // Without the texts; the threads that wait see stopping_ by their deadlines.
+  }
+  wakeup_.ring();
+  progress_.ring();
+}
+
+bool client_channel::has_stopped() const noexcept {
+  const lock_type lock(mutex_);
+  return !running_ && !checking_;
+}
+
 void client_channel::stop() noexcept {
+  begin_stop();
   std::uint64_t client = 0;
   {
     const lock_type lock(mutex_);
-    stopping_ = true;
     if (connecting_) client = client_;
-    try {
-      end_all({.code = call_errc::closed});
-    } catch (const std::bad_alloc&) {
-      // Without the texts; the threads that wait see stopping_ by their deadlines.
-    }
-    wakeup_.ring();
-    progress_.ring();
   }
   // Ends the wait for a broker. Repeated, because the set-up may just be about to begin it.
   while (client != 0) {

@@ -54,6 +54,9 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
 
   // Ends it: every call ends as `closed`. Waits for the thread.
   void stop() noexcept;
+  // The same without waiting. has_stopped() then tells when stop() and the destructor wait for nothing.
+  void begin_stop() noexcept;
+  [[nodiscard]] bool has_stopped() const noexcept;
   [[nodiscard]] steady::time_point last_used() const noexcept;
 
  private:
@@ -131,6 +134,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   bool knows_server_ = false;     // the broker named it as this client's
   server_check check_;            // of whom a welcome came from
   bool checking_ = false;
+  bool is_unconfirmed_ = false;  // a welcome came, but the broker has not said whether it was the server's
   steady::time_point check_at_;  // not before
   std::string impostor_;         // who answered in the server's place
   unsigned other_version_ = 0;   // of calls, in which something answered; 0: none

@@ -76,7 +76,7 @@ void client_channel::take_welcome(const call_message& read) {
 
 void client_channel::check_server(std::uint64_t instance) {
   const auto now = steady::now();
-  if (checking_ || stopping_ || now < check_at_) return;
+  if (checking_ || stopping_ || start_over_ || now < check_at_) return;
   check_at_ = now + between_checks;
   try {
     check_.start(participant_.broker_endpoint(), service_, reply_topic(service_, client_),
@@ -107,7 +107,8 @@ void client_channel::take_server(const server_check::answer& found, std::uint64_
   }
   // Without a broker no other program can have taken its place.
   const bool known = found.is == server::no_broker && knows_server_ && server_ == instance;
-  if (found.is != server::same && !known) return;
+  is_unconfirmed_ = found.is != server::same && !known;
+  if (is_unconfirmed_) return;
   impostor_.clear();
   if (!replies_.connected()) return;
   if (linked_) end_sent({.code = call_errc::server_died, .text = "another server of " + service_ + " took its place"});
@@ -244,6 +245,8 @@ call_error client_channel::why_unreached() const {
     why += "another program, " + impostor_ + ", answers in the place of its server";
   else if (linked_)
     why += "its server has not answered yet";
+  else if (is_unconfirmed_)
+    why += "a server answered, but the broker has not confirmed that it is the service's";
   else if (other_version_ != 0 && replies_.connected())
     why += "its server speaks version " + std::to_string(other_version_) + " of calls, and this program version " +
            std::to_string(call_version);

@@ -28,6 +28,9 @@ constexpr std::size_t held_messages = 60;
 
 void client_channel::start_thread() {
   finish(thread_);
+  impostor_.clear();
+  other_version_ = 0;
+  is_unconfirmed_ = false;
   running_ = true;
   try {
     thread_ = start_quiet([this] { run(); });
@@ -43,9 +46,9 @@ void client_channel::run() noexcept {
     connect(lock);
     attend(lock);
     send(call_kind::bye, 0);
+    if (linked_) end_link({.code = call_errc::server_died, .text = "the connection to " + service_ + " began anew"});
     requests_ = {};
     replies_ = {};
-    linked_ = false;
     const std::uint64_t client = client_;
     lock.unlock();
     (void)participant_.unregister_topic(call_topic(service_, client));

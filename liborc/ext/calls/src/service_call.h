@@ -47,6 +47,10 @@ class service_call : public reply_writer {
   bool no_memory = false;
   std::optional<call_error> error;
 
+  // ---- of a recorded service: call_record ----
+  std::int64_t received_ns = 0;
+  std::int64_t started_ns = 0;
+
   // ---- guarded by the client ----
   bool feedback_is_on_its_way = false;
   std::optional<std::vector<std::byte>> next_feedback;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call_recorder.h"
 #include "on_turn.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
@@ -16,7 +17,9 @@ namespace {
 constexpr std::size_t max_accepted_types = 64;
 constexpr int max_messages_at_once = 64;     // that a thread takes before it serves
 constexpr int max_messages_in_handler = 16;  // that a look of a handler takes
-constexpr std::size_t max_late_hellos = 8;   // that wait for the handler's end
+// The comparison of larger types takes long, and must not be a handler's time. So these hellos wait for its end.
+constexpr std::size_t small_hello = 4096;
+constexpr std::size_t max_late_hellos = 8;
 // Each costs the reading of two schemas. A client says one for each of at most 64 pairs of types over a link.
 constexpr std::size_t max_hellos = 256;
 constexpr std::size_t max_refused_hellos = 64;
@@ -40,7 +43,7 @@ void service_client::drain() {
   draining_ = true;
   fresh_ = false;
   const int most = has_turn_ ? max_messages_in_handler : max_messages_at_once;
-  for (int n = 0; n < most && !fresh_ && late_hellos_.size() < max_late_hellos; ++n) {
+  for (int n = 0; n < most && !fresh_; ++n) {
     message received = requests_.recv(0);
     if (received)
       take(std::move(received));
@@ -60,9 +63,9 @@ void service_client::take(message&& received) try {
   if (!read) return service_.count_dropped();
   switch (read->header.kind) {
     case call_kind::hello:
-      // Reading its schemas may take long, which must not be the handler's time.
-      if (has_turn_) return late_hellos_.push_back(std::move(received));
-      return take_hello(*read);
+      if (!has_turn_ || read->payload.size() <= small_hello) return take_hello(*read);
+      if (late_hellos_.size() >= max_late_hellos) return service_.count_dropped();
+      return late_hellos_.push_back(std::move(received));
     case call_kind::request: return take_request(std::move(received), *read);
     case call_kind::cancel: return cancel(read->header.id);
     case call_kind::feedback_taken: return acknowledge_feedback(read->header.id);
@@ -125,6 +128,7 @@ void service_client::take_request(message&& received, const call_message& read) 
   const auto now = steady::now();
   const auto call = std::make_shared<service_call>(shared_from_this(), id, now + std::chrono::nanoseconds(remaining),
                                                    std::move(received));
+  if (service_.recorder() != nullptr) call->received_ns = call_recorder::now_ns();
   if (!known)
     return refuse(*call, {.code = call_errc::lost, .text = "the server has not accepted this type from this client"});
   // Over shm a message that waits would keep a place in the client's memory.
@@ -185,6 +189,7 @@ void service_client::cancel(std::uint64_t id) {
   service_.count_refused();
   const std::lock_guard lock(mutex_);
   open_.erase(id);
+  if (service_.recorder() != nullptr) service_.recorder()->record(*call, {.code = call_errc::lost}, {});
 }
 
 void service_client::acknowledge_feedback(std::uint64_t id) {
@@ -226,6 +231,8 @@ bool service_client::send_feedback(service_call& call, std::span<const std::byte
 }
 
 void service_client::finish(service_call& call) {
+  call_recorder* const recorder = service_.recorder();
+  std::optional<call_payload> reply;  // as far as it is recorded
   const std::lock_guard lock(mutex_);
   if (call.next_feedback) (void)send(call_kind::feedback, call.id, *call.next_feedback);
   if (call.no_memory && !call.error) call.error = call_error{.code = call_errc::no_memory};
@@ -233,14 +240,20 @@ void service_client::finish(service_call& call) {
     call.error = call_error{.code = call_errc::no_memory};
   if (!call.error) {
     write_header({.kind = call_kind::result, .id = call.id, .type = service_.reply_hash()}, call.reply().data());
+    if (recorder != nullptr) reply = recorder->keep_reply(call.reply().subspan(call_header_size));
     if (const result sent = call.send_reply(replies_); !sent) {
       const bool large = sent.code() == errc::bad_argument;
       call.error = call_error{.code = large ? call_errc::too_large : call_errc::no_memory,
                               .text = "the reply was not sent: " + sent.error().message()};
     }
   }
-  if (call.error) (void)send(call_kind::error, call.id, encode(*call.error));
+  if (call.error) {
+    reply.reset();
+    (void)send(call_kind::error, call.id, encode(*call.error));
+  }
   open_.erase(call.id);  // after the reply: see report_open
+  // With the lock, so that the client's next call is not recorded before this one.
+  if (recorder != nullptr) recorder->record(call, call.error.value_or(call_error{}), std::move(reply));
 }
 
 void service_client::refuse(const service_call& call, const call_error& why) {
@@ -248,6 +261,7 @@ void service_client::refuse(const service_call& call, const call_error& why) {
   const std::lock_guard lock(mutex_);
   (void)send(call_kind::error, call.id, encode(why));
   open_.erase(call.id);
+  if (service_.recorder() != nullptr) service_.recorder()->record(call, why, {});
 }
 
 bool service_client::is_cancelled(service_call& call) noexcept {

@@ -47,6 +47,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] steady::time_point made_at() const noexcept { return made_at_; }
   // The broker does not list it: it ends when its link does.
   void set_listed(bool listed) noexcept { listed_ = listed; }
+  [[nodiscard]] bool is_listed() const noexcept { return listed_; }
   // Whether it can be ended: its link is down, and the broker does not list it.
   [[nodiscard]] bool is_gone() const noexcept { return !listed_ && !is_connected(); }
   // Whether it shall come again when it has ended: it never had its topics.

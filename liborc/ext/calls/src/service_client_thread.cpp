@@ -82,12 +82,8 @@ bool service_client::set_up() {
   const std::string from = call_topic(service_.name(), id_);
   const std::string to = reply_topic(service_.name(), id_);
   if (!stays(by.request_topic(from, wanted))) return false;
-  const result registered = by.register_topic(to, {.transports = transports});
-  if (registered.code() == errc::name_taken) {
-    // Another program poses as this service. The client turns away from it, or it leaves.
-    service_.count_refused();
-  }
-  if (!stays(registered)) return false;
+  // name_taken: another program poses as this service. The client turns away from it, or it leaves.
+  if (!stays(by.register_topic(to, {.transports = transports}))) return false;
   const std::lock_guard lock(topics_mutex_);
   requests_ = by.subscriber(from);
   replies_ = by.publisher(to);

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "call_recorder.h"
 #include "orc/calls/quiet_thread.h"
 #include "process_generation.h"
 #include "service_client.h"
@@ -53,14 +54,22 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
       generation_(process_generation()),
+      recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr),
       waiting_(options_.queue, options_.queue_bytes, options_.replace_waiting) {}
 
 service_core::~service_core() = default;
 
 result service_core::start() {
+  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
+  if (recorder_) {
+    if (result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
+  }
   result made = participant_.register_topic(
       name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
-  if (!made && made.code() != errc::no_broker) return made;
+  if (!stays(made)) {
+    if (recorder_) recorder_->stop();
+    return made;
+  }
   figures_ = participant_.publisher(name_);
   try {
     for (std::size_t n = 0; n < options_.threads; ++n)
@@ -90,6 +99,7 @@ std::thread service_core::stop() noexcept {
   for (const auto& [id, client] : ending) {
     if (std::thread thread = client->finish_thread(); thread.joinable()) own = std::move(thread);
   }
+  if (recorder_) recorder_->stop();
   if (!own.joinable()) handler_ = nullptr;  // what it refers to may be gone from now on
   return own;
 }
@@ -108,6 +118,7 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
     if (found->second->publication().id == publication.id) return found->second->set_listed(true);
     // Another publication of this name. look_after() takes it when the old client has ended.
     found->second->set_successor(publication);
+    found->second->set_listed(true);
     found->second->end();
     return;
   }
@@ -167,7 +178,7 @@ void service_core::look_after() {
   }
   for (const auto& client : ended) {
     (void)client->finish_thread();
-    if (const auto successor = client->successor())
+    if (const auto successor = client->successor(); successor && client->is_listed())
       come(client->id(), *successor);
     else if (client->wants_again())
       come(client->id(), client->publication());
@@ -192,7 +203,10 @@ void service_core::end_silent() {
 bool service_core::wants_clients_again() {
   const std::lock_guard lock(clients_mutex_);
   const auto now = steady::now();
-  if (!turned_away_ || now < ask_again_at_ || clients_.size() >= options_.max_clients) return false;
+  if (!turned_away_ || now < ask_again_at_) return false;
+  const auto served = std::ranges::count_if(
+      clients_, [](const auto& each) { return !each.second->is_refused() && !each.second->is_leaving(); });
+  if (static_cast<std::size_t>(served) >= options_.max_clients) return false;
   turned_away_ = false;
   ask_again_at_ = now + between_looks_for_clients;
   return true;
@@ -318,6 +332,7 @@ void service_core::run(service_call& call, steady::time_point now, client_was cl
   if (now >= call.deadline || call.cancelled || is_stopping() ||
       (client != client_was::heard && !call.client->is_connected()))
     return call.client->refuse(call, too_late());
+  if (recorder_) call.started_ns = call_recorder::now_ns();
   call_context context(call);
   try {
     handler_(call.request(), context, call);

@@ -22,6 +22,7 @@
 
 namespace orc::detail {
 
+class call_recorder;
 class service_client;
 
 // Any thread.
@@ -66,7 +67,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] bool wants_clients_again();
 
   // ---- calls ----
-  // Adds a waiting call, or ends it as busy. It may end another call of the client as replaced.
+  // Adds a waiting call, or ends it as busy. It may end an older call of the client as replaced, a newer one of another
+  // client as busy, and late ones as lost.
   void admit(const std::shared_ptr<service_call>& call, steady::time_point now);
   // The client's first waiting call; null: none.
   [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);
@@ -98,6 +100,8 @@ class service_core : public std::enable_shared_from_this<service_core> {
     service_core& of_;
   };
 
+  // Null: calls are not recorded.
+  [[nodiscard]] call_recorder* recorder() const noexcept { return recorder_.get(); }
   [[nodiscard]] service_figures figures() const;
   void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
   void count_dropped() noexcept { ++dropped_; }
@@ -123,6 +127,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> threads_;
+  const std::unique_ptr<call_recorder> recorder_;
   orc::publisher figures_;
   service_figures published_;
   steady::time_point publish_at_;

@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+
+#include "base64.h"
+#include "bounded_json.h"
+#include "orc/calls/call_record.h"
 
 namespace orc::detail {
 
@@ -11,53 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* member = "x-orc-service";
-
-constexpr int max_depth = 64;
-
-// Copies of deeper values would overflow the stack. Throws what nlohmann throws, and std::invalid_argument: too deep.
-[[nodiscard]] json parse(std::string_view text) {
-  bool deep = false;
-  json read = json::parse(text, [&deep](int depth, json::parse_event_t, json&) {
-    deep = deep || depth > max_depth;
-    return !deep;
-  });
-  if (deep) throw std::invalid_argument("JSON deeper than 64 levels");
-  return read;
-}
-
-[[nodiscard]] std::string base64(std::string_view bytes) {
-  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t n) {
-      return at + n < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + n])) : 0U;
-    };
-    const std::uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for (std::size_t n = 0; n < 4; ++n)
-      text.push_back(at + n > bytes.size() ? '=' : digits[group >> (18 - 6 * n) & 63]);
-  }
-  return text;
-}
-
-// Nothing: it is not base64.
-[[nodiscard]] std::optional<std::string> from_base64(std::string_view text) {
-  std::string bytes;
-  std::uint32_t group = 0;
-  std::size_t digits = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
-  for (const char each : text) {
-    const auto value = each >= 'A' && each <= 'Z'   ? each - 'A'
-                       : each >= 'a' && each <= 'z' ? each - 'a' + 26
-                       : each >= '0' && each <= '9' ? each - '0' + 52
-                       : each == '+'                ? 62
-                       : each == '/'                ? 63
-                                                    : -1;
-    if (value < 0) return std::nullopt;
-    group = group << 6 | static_cast<std::uint32_t>(value);
-    if (++digits % 4 != 1) bytes.push_back(static_cast<char>(group >> (6 - 2 * ((digits - 1) % 4)) & 255));
-  }
-  return bytes;
-}
 
 [[nodiscard]] json describe(const type_description& type, bool with_schema) {
   if (type.empty()) return nullptr;
@@ -70,6 +26,22 @@ constexpr int max_depth = 64;
            {"schemaSize", type.schema.size()}};
   if (with_schema) out["schema"] = base64(type.schema);
   return out;
+}
+
+// `about`: what the schema says of the service, with the schemas of its types or without them.
+template <class About>
+[[nodiscard]] type_description described(std::string_view title, const json& properties, const About& about) {
+  const auto text = [&](bool with_schemas) {
+    json whole = about(with_schemas);
+    whole.update({{"title", title}, {"type", "object"}, {"properties", properties}});
+    return whole.dump(-1, ' ', true, json::error_handler_t::replace);
+  };
+  std::string schema = text(true);
+  if (schema.size() > max_schema_bytes) schema = text(false);
+  return {.name = std::string(title),
+          .schema_encoding = "jsonschema",
+          .message_encoding = "json",
+          .schema = std::move(schema)};
 }
 
 [[nodiscard]] topic_type read_type(const json& from) {
@@ -104,26 +76,32 @@ type_description service_type(const call_types& types, const std::vector<std::st
   json properties = json::object();
   for (const char* const name : {"clients", "waiting", "calls", "failed", "refused", "dropped"})
     properties[name] = {{"type", "integer"}};
-  const auto text = [&](bool with_schemas) {
-    return json{{"title", service_type_name},
-                {"type", "object"},
-                {"properties", properties},
-                {member,
+  return described(service_type_name, properties, [&](bool with_schemas) {
+    return json{{member,
                  {{"request", describe(types.request, with_schemas)},
                   {"reply", describe(types.reply, with_schemas)},
-                  {"interfaces", interfaces}}}}
-        .dump(-1, ' ', true, json::error_handler_t::replace);
-  };
-  std::string schema = text(true);
-  if (schema.size() > max_schema_bytes) schema = text(false);
-  return {.name = std::string(service_type_name),
-          .schema_encoding = "jsonschema",
-          .message_encoding = "json",
-          .schema = std::move(schema)};
+                  {"interfaces", interfaces}}}};
+  });
+}
+
+type_description call_record_type(const call_types& types) {
+  const json integer{{"type", "integer"}};
+  const json text{{"type", "string"}};
+  const json payload{{"type", json::array({"object", "null"})},
+                     {"properties", {{"size", integer}, {"text", text}, {"base64", text}}}};
+  const json client{{"type", "object"}, {"properties", {{"name", text}, {"host", text}, {"pid", integer}}}};
+  json properties{{"client", client}, {"request", payload}, {"reply", payload}, {"cancelled", {{"type", "boolean"}}}};
+  for (const char* const name : {"connection", "outcome", "text", "exception"}) properties[name] = text;
+  for (const char* const name : {"id", "received_ns", "started_ns", "finished_ns", "deadline_ns", "code", "number"})
+    properties[name] = integer;
+  return described(call_record_type_name, properties, [&](bool with_schemas) {
+    return json{{"x-orc-call",
+                 {{"request", describe(types.request, with_schemas)}, {"reply", describe(types.reply, with_schemas)}}}};
+  });
 }
 
 bool read_service_type(const type_description& type, service_description& found) try {
-  const json service = parse(type.schema).at(member);
+  const json service = parse_bounded(type.schema).at(member);
   found.request = read_type(service.at("request"));
   found.reply = read_type(service.at("reply"));
   found.interfaces = service.at("interfaces").get<std::vector<std::string>>();
@@ -133,7 +111,7 @@ bool read_service_type(const type_description& type, service_description& found)
 }
 
 bool read_schemas(const type_description& type, type_description& request, type_description& reply) try {
-  const json service = parse(type.schema).at(member);
+  const json service = parse_bounded(type.schema).at(member);
   return read_schema(service.at("request"), request) && read_schema(service.at("reply"), reply);
 } catch (const std::exception&) {
   return false;

@@ -4,19 +4,25 @@
 
 namespace orc::detail {
 
+void waiting_calls::room::take(const service_call& call) noexcept {
+  --calls;
+  bytes -= call.request().size();
+}
+
 waiting_calls::admission waiting_calls::add(const std::shared_ptr<service_call>& call, steady::time_point now) {
   admission outcome;
   lane& to = lane_of(*call->client);
   calls one{call};
-  if (replaces_ && !to.waiting.empty()) {
-    outcome.replaced = to.waiting.front();
+  if (now >= late_at_) remove_late(now, outcome.late);
+  const bool replaces = replaces_ && !to.waiting.empty();
+  const std::size_t bytes = call->request().size();
+  room needed{.calls = size_ + 1, .bytes = bytes_ + bytes};
+  if (replaces) needed.take(*to.waiting.front());
+  if (!fits(needed) && !make_room(to, needed, outcome.displaced)) return outcome;
+  if (replaces) {
     calls taken;
     move(to, to.waiting.begin(), taken);
-  }
-  const std::size_t bytes = call->request().size();
-  if (!has_room(bytes) && now >= late_at_) remove_late(now, outcome.late);
-  while (!has_room(bytes)) {
-    if (!make_room(to, bytes, outcome.displaced)) return outcome;
+    outcome.replaced = std::move(taken.front());
   }
   to.waiting.splice(to.waiting.end(), one);
   to.bytes += bytes;
@@ -27,16 +33,26 @@ waiting_calls::admission waiting_calls::add(const std::shared_ptr<service_call>&
   return outcome;
 }
 
-bool waiting_calls::has_room(std::size_t bytes) const noexcept {
-  return size_ < most_ && (size_ == 0 || bytes_ + bytes <= most_bytes_);
+bool waiting_calls::fits(const room& needed) const noexcept {
+  return needed.calls <= most_ && (needed.calls == 1 || needed.bytes <= most_bytes_);
 }
 
-bool waiting_calls::make_room(const lane& of, std::size_t bytes, calls& to) noexcept {
-  const bool places = size_ >= most_;
+// Of one client, the one that has most, and only as long as it has more than `to` would have.
+bool waiting_calls::make_room(const lane& to, room needed, calls& displaced) {
+  const bool places = needed.calls > most_;
   const auto has = [&](const lane& each) { return places ? each.waiting.size() : each.bytes; };
-  const auto greediest = std::ranges::max_element(lanes_, {}, has);
-  if (has(*greediest) <= has(of) + (places ? 1 : bytes)) return false;
-  move(*greediest, std::prev(greediest->waiting.end()), to);
+  lane& from = *std::ranges::max_element(lanes_, {}, has);
+  if (&from == &to) return false;
+  const std::size_t others = places ? size_ - to.waiting.size() : bytes_ - to.bytes;
+  const std::size_t will_have = (places ? needed.calls : needed.bytes) - others;
+  std::size_t left = has(from);
+  std::size_t count = 0;
+  for (auto each = from.waiting.rbegin(); !fits(needed); ++each, ++count) {
+    if (each == from.waiting.rend() || left <= will_have) return false;
+    left -= places ? 1 : (*each)->request().size();
+    needed.take(**each);
+  }
+  for (; count != 0; --count) move(from, std::prev(from.waiting.end()), displaced);
   return true;
 }
 

@@ -1,5 +1,5 @@
-// The requests of a service that wait. Its clients are served in turn, and when there is no room, the client that has
-// most of them loses its newest to one that has fewer.
+// The requests of a service that wait. Its clients are served in turn. When there is no room for a request, the client
+// that has most loses its newest ones, unless it is the one that sent the request.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +51,16 @@ class waiting_calls {
 
   [[nodiscard]] lane& lane_of(const service_client& client);
   [[nodiscard]] lanes::iterator find(const service_client& client) noexcept;
-  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept;
-  // Moves the newest call of the client that has most to `to`. False: it has no more than `of` would have.
-  [[nodiscard]] bool make_room(const lane& of, std::size_t bytes, calls& to) noexcept;
+  // What would wait.
+  struct room {
+    std::size_t calls = 0;
+    std::size_t bytes = 0;
+    void take(const service_call& call) noexcept;
+  };
+  [[nodiscard]] bool fits(const room& needed) const noexcept;
+  // Moves the newest calls of another client to `displaced`, until what is needed fits. False: it would not, or that
+  // client would have fewer; nothing is moved.
+  [[nodiscard]] bool make_room(const lane& to, room needed, calls& displaced);
   // Moves it from its lane to `to`.
   void move(lane& from, calls::iterator at, calls& to) noexcept;
   void remove_late(steady::time_point now, calls& to) noexcept;

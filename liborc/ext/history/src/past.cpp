@@ -54,7 +54,11 @@ bool past::was_set_back(const message& sample) const noexcept {
 
 bool past::is_too_old(const message& sample, std::int64_t newest) const noexcept {
   if (age_ns_ > 0 && distance(sample.stamp_ns(), newest) > static_cast<std::uint64_t>(age_ns_)) return true;
-  return count_ == most_samples_ && sample.stamp_ns() < at(0).stamp_ns;
+  if (sample.stamp_ns() >= newest) return false;
+  std::size_t bytes = sample.size();  // with those that were sent later
+  std::size_t i = count_;
+  for (; i != 0 && at(i - 1).stamp_ns > sample.stamp_ns(); --i) bytes += at(i - 1).bytes.size();
+  return bytes > max_bytes_ || (i == 0 && count_ == most_samples_);
 }
 
 void past::move_to_its_place() noexcept {

@@ -95,7 +95,8 @@ std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_q
   std::list<conversation> waiting;
   for (auto& [owner, each] : all) waiting.push_back(std::move(each));
   const std::size_t rounds = (waiting.size() + owners_at_once - 1) / owners_at_once;
-  const auto each_has = std::min(timeout, longest) / std::max<std::size_t>(rounds, 1);
+  const auto each_has = std::clamp(timeout, std::chrono::nanoseconds(0), longest) /
+                        static_cast<std::int64_t>(std::max<std::size_t>(rounds, 1));
 
   std::list<conversation> open;
   while (!waiting.empty() || !open.empty()) {
@@ -128,7 +129,11 @@ void parameter_client::go_on(conversation& with, std::span<const parameter_quest
   for (;;) {
     while (with.calls.size() < asked_at_once && with.asked < with.questions.size())
       with.calls.push_back(start(questions[with.questions[with.asked++]], with.end - steady::now()));
-    if (with.calls.empty() || !with.calls.front().ready()) return;
+    if (with.calls.empty()) return;
+    if (!with.calls.front().ready()) {
+      (void)with.calls.front().feedback<parameter_reply>();  // none is due, but it would make the descriptor readable
+      return;
+    }
     parameter_outcome& outcome = outcomes[with.questions[with.asked - with.calls.size()]];
     outcome.outcome = read_reply(with.calls.front().get(), outcome.name, outcome.value);
     with.calls.pop_front();

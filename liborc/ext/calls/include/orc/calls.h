@@ -41,6 +41,7 @@
 #include "orc/calls/call_context.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/call_future.h"
+#include "orc/calls/call_record.h"
 #include "orc/calls/find_services.h"
 #include "orc/calls/service.h"
 #include "orc/participant.h"

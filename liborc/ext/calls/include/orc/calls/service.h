@@ -29,11 +29,18 @@ struct service_options {
   std::size_t queue_bytes = std::size_t{64} << 20;
   // True: a client's newer call replaces its waiting one, which ends as call_errc::replaced. For set-points.
   bool replace_waiting = false;
-  // Clients at a time, 1 to 1024; each takes a thread and two topics. The calls of more clients end as
-  // call_errc::refused.
+  // Clients at a time, 1 to 1024; each takes a thread and two topics. So that no program takes all places, the clients
+  // of one program (host and pid) have at most half of those that others leave, and at least one of the rest. The calls
+  // of more clients end as call_errc::refused.
   std::size_t max_clients = 128;
   // Names of the interfaces that the service implements, for find_services: at most 32, of 1 to 255 bytes each.
   std::vector<std::string> interfaces = {};
+  // True: publishes a record of each call that ends on the topic NAME/.calls, for recordings and `orc service echo`
+  // (orc/calls/call_record.h). Subscribers that read in order get each record. A slow one never delays the service: it
+  // misses records. The topic has the service's transports. It is withdrawn with the service, so a call whose handler
+  // withdraws its own service is not recorded. serve returns name_taken when another program has the topic. Without a
+  // subscriber, a call costs two looks at the clock more. False: nothing.
+  bool recorded = false;
   // Transports of the replies, and those over which requests may come. Empty: the participant's. Multicast is a
   // bad_argument.
   transport_set transports = {};

@@ -66,7 +66,8 @@ class history {
   explicit history(subscriber from, const history_options& keep = {}) noexcept : from_(std::move(from)), kept_(keep) {}
 
   // Receives all samples that have arrived, and keeps them. Waits at most timeout_ms milliseconds for the first one.
-  // Returns ok when there is a new sample; newest() is the last of them. Otherwise as subscriber::recv, and
+  // Returns ok when there is a new sample; newest() is the last of them, unless another publisher of a shared topic
+  // sent a later one before. Otherwise as subscriber::recv, and
   // - bad_argument: the newest sample is larger than history_options::max_bytes;
   // - no_memory: the newest sample is not kept.
   [[nodiscard]] errc recv(int timeout_ms) noexcept { return receive(timeout_ms, kept_.limit()); }

@@ -36,7 +36,8 @@ class past {
 
   // Keeps a copy of a received sample. A sample that was sent before one of the same publisher that is kept, or of a
   // topic that is not shared, shows that the clock was set back or the publisher is another one: all earlier samples
-  // are forgotten. A sample of a shared topic that was sent before one of another publisher gets its place in between.
+  // are forgotten. A sample of a shared topic that was sent before one of another publisher gets its place in between;
+  // if the limits leave none for it, ok, and it is not kept.
   // - bad_argument: there is no sample, or it is larger than max_bytes; the others stay.
   // - no_memory: it is not kept. Those that had to make room for it are gone.
   [[nodiscard]] errc keep(const message& sample) noexcept;

@@ -1,0 +1,128 @@
+// Which of several hosts gets a name that all publish: one of them, whatever the network does.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/broker_mesh.h"
+#include "support/catch.h"
+
+using namespace orc;
+using namespace orc::test;
+using namespace std::chrono_literals;
+using program = broker_mesh::program;
+
+namespace {
+
+std::size_t holders(const std::vector<std::unique_ptr<program>>& all) {
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const auto& each) { return each->holds(); }));
+}
+
+// Exactly one program has the name, and all brokers say the same.
+void check_agreement(broker_mesh& mesh, const std::vector<std::unique_ptr<program>>& all) {
+  CHECK(holders(all) == 1);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const auto seen = mesh.seen(n, "pose");
+    REQUIRE(seen);
+    for (const auto& each : all) CHECK(each->holds() == (seen->publication == each->id()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("federation: two hosts agree on who has a name, however long messages take", "[unit]") {
+  const unsigned cases = 2'000;
+  for (unsigned seed = 1; seed <= cases; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const auto most_delay = std::chrono::milliseconds(random() % 800);
+    const auto gap = std::chrono::milliseconds(random() % 2'000);
+    broker_mesh mesh(2, seed, most_delay);
+    std::vector<std::unique_ptr<program>> all;
+    all.push_back(std::make_unique<program>(mesh, 0, "pose"));
+    mesh.run(gap);
+    all.push_back(std::make_unique<program>(mesh, 1, "pose"));
+    mesh.run(mesh.drawn(1'500ms));
+    mesh.join(0, 1, 1'000ms);
+    mesh.run(12s);
+    check_agreement(mesh, all);
+    // The age as the other broker sees it is too small by the time on the way.
+    if (gap > most_delay + 1ms) CHECK(all[0]->holds());
+    const auto& loser = *all[all[0]->holds() ? 1 : 0];
+    CHECK_THAT(loser.refusal(), contains(all[0]->holds() ? "on host host0" : "on host host1"));
+  }
+}
+
+TEST_CASE("federation: four hosts agree on who has a name while their connections come and go", "[unit]") {
+  const unsigned cases = 300;
+  for (unsigned seed = 1; seed <= cases; ++seed) {
+    INFO("seed " << seed);
+    broker_mesh mesh(4, seed, std::chrono::milliseconds(1 + seed % 300));
+    std::vector<std::unique_ptr<program>> all;
+    for (std::size_t n = 0; n < 4; ++n) {
+      all.push_back(std::make_unique<program>(mesh, n, "pose"));
+      mesh.run(mesh.drawn(400ms));
+    }
+    for (std::size_t one = 0; one < 4; ++one) {
+      for (std::size_t other = 0; other < one; ++other) mesh.join(one, other, 2s);
+    }
+    for (int n = 0; n < 10; ++n) {
+      mesh.run(mesh.drawn(500ms));
+      mesh.cut(mesh.drawn(std::size_t{4}), mesh.drawn(std::size_t{4}));
+    }
+    mesh.run(25s);
+    check_agreement(mesh, all);
+  }
+}
+
+TEST_CASE("federation: a host that lost a name gets it when the winner leaves", "[unit]") {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    INFO("seed " << seed);
+    broker_mesh mesh(3, seed, 50ms);
+    std::vector<std::unique_ptr<program>> all;
+    for (std::size_t n = 0; n < 3; ++n) {
+      all.push_back(std::make_unique<program>(mesh, n, "pose"));
+      mesh.run(200ms);
+    }
+    for (const auto& [one, other] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)})
+      mesh.join(static_cast<std::size_t>(one), static_cast<std::size_t>(other));
+    mesh.run(10s);
+    check_agreement(mesh, all);
+    REQUIRE(all[0]->holds());
+    all[0]->leave();
+    mesh.run(10s);
+    check_agreement(mesh, all);
+    CHECK_FALSE(all[0]->holds());
+  }
+}
+
+TEST_CASE("federation: after a partition both sides agree again, and the older publication keeps the name", "[unit]") {
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    INFO("seed " << seed);
+    broker_mesh mesh(2, seed, 20ms);
+    mesh.join(0, 1);
+    mesh.run(3s);
+    mesh.part(0, 1);
+    std::vector<std::unique_ptr<program>> all;
+    const bool first_is_older = seed % 2 == 0;
+    if (first_is_older) all.push_back(std::make_unique<program>(mesh, 0, "pose"));
+    program other(mesh, 1, "other");
+    mesh.run(1s);
+    if (!first_is_older) {
+      all.push_back(nullptr);
+      auto older = std::make_unique<program>(mesh, 1, "pose");
+      mesh.run(1s);
+      all[0] = std::make_unique<program>(mesh, 0, "pose");
+      all.push_back(std::move(older));
+    } else {
+      all.push_back(std::make_unique<program>(mesh, 1, "pose"));
+    }
+    mesh.run(1s);
+    REQUIRE(holders(all) == 2);
+    mesh.join(0, 1, 500ms);
+    mesh.run(10s);
+    check_agreement(mesh, all);
+    CHECK(all[0]->holds() == first_is_older);
+    CHECK(mesh.seen(0, "other")->host_name == "host1");
+  }
+}
