@@ -168,7 +168,7 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
   const auto played = side.orc.run("$orc play --wait-for-subscribers " + file);
   INFO(played.err);
   CHECK(played.exit_code == 0);
-  CHECK(has(played.err, "playing them would call services again"));
+  CHECK(has(played.err, "playing those of calls would call services again"));
   const orc::message again = listener.recv_msg("replayed/.calls", patience_ms);
   REQUIRE(again);
   CHECK(std::string(static_cast<const char*>(again.data()), again.size()) == record);
