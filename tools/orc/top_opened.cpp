@@ -49,7 +49,7 @@ std::string endpoints_text(const std::vector<endpoint>& endpoints) {
   return text.empty() ? "  none\n" : text;
 }
 
-std::string publisher_text(const view::publication_figures& of) {
+std::string line_of(const view::publication_figures& of) {
   std::string text = "  " + publisher_text(of.publisher, of.host_name, of.stale) + ": " + rate_text(of.rate_hz) +
                      " Hz, " + bandwidth_text(of.bytes_per_s) + ", jitter " + span_text(of.jitter) + ", sent " +
                      count_text(of.sent) + ", dropped " + count_text(of.dropped) + ", age " + span_text(of.age) + "\n";
@@ -209,7 +209,7 @@ std::string top_opened::links_text() const {
     text = "publisher listens at\n" + endpoints_text(row_->endpoints);
   } else {
     text = "publishers\n";
-    for (const auto& each : row_->shared_by) text += publisher_text(each);
+    for (const auto& each : row_->shared_by) text += line_of(each);
   }
   text += "subscribers\n";
   for (const auto& each : row_->subscriptions) text += link_text(each);
