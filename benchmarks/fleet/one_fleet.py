@@ -109,7 +109,7 @@ def bridge(robot: str, endpoint: str, fleet: roles.Fleet, log: Path, *arguments:
         process.stdout.close()
 
 
-class _Running:
+class Running:
     """The processes of a fleet, by what they are."""
 
     def __init__(self, robots: int, options: Options, directory: Path, stack: ExitStack) -> None:
@@ -125,6 +125,7 @@ class _Running:
         self.senders: list[OtherProcess] = []
         self.simulators: list[int] = []
         self.bridges: list[int] = []
+        self.desk_bridge: list[int] = []
         self.brokers: list[int] = []
         self.router = self._start(roles.router, self.fleet)
         self.router.receive(START_S)
@@ -169,7 +170,7 @@ class _Running:
         endpoint = self._broker("desk")
         rule = self._directory / "desk.toml"
         rule.write_text(f'[[topic]]\nname = "state/**"\ndirection = "in"\nfrom = "{watched}"\n')
-        self._bridge("desk", endpoint, self.desks, "--file", str(rule))
+        self.desk_bridge = [self._bridge("desk", endpoint, self.desks, "--file", str(rule))]
         patience = self._options.patience
         one = self._start(roles.robot_desk, self.desks, endpoint, watched, patience)
         return self._start(roles.fleet_desk, self.desks, self._robots, patience, self._options.plain_desk), one
@@ -180,7 +181,7 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
     scratch = directory / str(robots)
     (scratch / "orc").mkdir(parents=True)
     with ExitStack() as stack:
-        running = _Running(robots, options, scratch, stack)
+        running = Running(robots, options, scratch, stack)
         running.start_robots()
         desk, one = running.start_desks()
         known, known_s = desk.receive(START_S + options.patience)
@@ -188,11 +189,14 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
         steady_s = known_s + _wait_until_steady(desk, robots * options.topics, options)
         groups = {"router": [running.router.pid], "desk": [desk.pid], "bridges": running.bridges}
         groups |= {"brokers": running.brokers, "robots": [each.pid for each in running.senders]}
-        groups["far router"] = running.far_router
+        groups |= {"far router": running.far_router, "robot desk": [one.pid, *running.desk_bridge]}
         groups |= {f"simulator {each}": [each] for each in running.simulators}
-        meter, before, begin = Meter(groups), _ask(running.router, "bytes"), time.monotonic_ns()
-        time.sleep(options.window)
-        end, after, (used, machine) = time.monotonic_ns(), _ask(running.router, "bytes"), meter.read()
+        try:
+            meter, before, begin = Meter(groups), _ask(running.router, "bytes"), time.monotonic_ns()
+            time.sleep(options.window)
+            end, after, (used, machine) = time.monotonic_ns(), _ask(running.router, "bytes"), meter.read()
+        except OSError as error:
+            raise EndFailed(f"a process of the fleet ended: {error}") from None
         available = available_bytes()
         time.sleep(AFTERWARDS_S)
         sent = sum(_ask(each, (begin, end)) for each in running.senders)

@@ -77,7 +77,7 @@ def test_simulated_robots_send_what_bridges_send(scratch):
             both.set()
 
     with ExitStack() as stack:
-        running = one_fleet._Running(2, options(), scratch, stack)
+        running = one_fleet.Running(2, options(), scratch, stack)
         config = zenoh.Config.from_file(running.fleet.zenoh_config)
         config.insert_json5("mode", '"client"')
         config.insert_json5("connect/endpoints", json.dumps([running.fleet.router]))
@@ -96,18 +96,22 @@ def test_simulated_robots_send_what_bridges_send(scratch):
 
 
 def test_a_router_that_dies_ends_the_measurement(scratch, monkeypatch):
-    started = one_fleet._Running.start_desks
+    routers = []
+    start_robots = one_fleet.Running.start_robots
 
-    def kill_router(self):
-        desks = started(self)
-        self.router.process.kill()
-        self.router.process.join(WAIT_S)
-        return desks
+    def note_router(self):
+        routers.append(self.router.process)
+        start_robots(self)
 
-    monkeypatch.setattr(one_fleet._Running, "start_desks", kill_router)
-    monkeypatch.setattr(one_fleet, "_wait_until_steady", lambda *_: 0.0)
-    with pytest.raises((EndFailed, OSError)):
-        one_fleet.measure(1, options(patience=1.0), scratch)
+    def kill_router(*_):
+        routers[0].kill()
+        routers[0].join(WAIT_S)
+        return 0.0
+
+    monkeypatch.setattr(one_fleet.Running, "start_robots", note_router)
+    monkeypatch.setattr(one_fleet, "_wait_until_steady", kill_router)
+    with pytest.raises(EndFailed, match="a process of the fleet ended"):
+        one_fleet.measure(1, options(), scratch)
 
 
 def test_a_bridge_that_cannot_start_says_why(scratch):
