@@ -9,7 +9,7 @@ loopback, so the figures are those of the slowest part here.
 The fleet desk joins when all robots send. The measurement begins when it has caught up, or after --patience.
 
 A size fails when the fleet desk gets less than 99 % of what was sent, when the p99 of the age is above 1 s, when
-topics are not known within --patience, or when the robots send less than 95 % of their rate.
+topics are not known to a desk within --patience, or when the robots send less than 95 % of their rate.
 """
 
 from __future__ import annotations

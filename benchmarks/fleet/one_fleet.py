@@ -60,6 +60,7 @@ class Figures:
     p50_ms: float
     p99_ms: float
     max_ms: float
+    robot_desk_known_s: float
     robot_desk_delivered: float
     robot_desk_p50_ms: float
     robot_desk_p99_ms: float
@@ -185,7 +186,7 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
         running.start_robots()
         desk, one = running.start_desks()
         known, known_s = desk.receive(START_S + options.patience)
-        one.receive(START_S + options.patience)
+        one_known, one_known_s = one.receive(START_S + options.patience)
         steady_s = known_s + _wait_until_steady(desk, robots * options.topics, options)
         groups = {"router": [running.router.pid], "desk": [desk.pid], "bridges": running.bridges}
         groups |= {"brokers": running.brokers, "robots": [each.pid for each in running.senders]}
@@ -219,6 +220,7 @@ def measure(robots: int, options: Options, directory: Path) -> Figures:
         desk_hz=all_heard["count"] / seconds,
         delivered=all_heard["count"] / max(1, sent),
         **{name: all_heard.get(name, missing) for name in AGES},
+        robot_desk_known_s=one_known_s if one_known == options.topics else missing,
         robot_desk_delivered=one_heard["count"] / (options.topics * options.rate * seconds),
         robot_desk_p50_ms=one_heard.get("p50_ms", missing),
         robot_desk_p99_ms=one_heard.get("p99_ms", missing),

@@ -17,6 +17,8 @@ def failure(found: Figures) -> str:
     """Returns what does not work, or an empty text."""
     if found.known_s == float("inf"):
         return f"{found.topics_known} topics known in time"
+    if found.robot_desk_known_s == float("inf"):
+        return "the desk of one robot did not know all of its topics in time"
     if found.delivered < LEAST_DELIVERED:
         return f"{100 * found.delivered:.1f} % delivered"
     if found.p99_ms > LONGEST_P99_MS:

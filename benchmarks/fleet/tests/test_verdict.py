@@ -26,6 +26,7 @@ def test_what_works_has_no_failure():
     "changed, text",
     [
         ({"known_s": INF, "topics_known": 7}, "7 topics known in time"),
+        ({"robot_desk_known_s": INF}, "the desk of one robot did not know all of its topics in time"),
         ({"delivered": 0.98}, "98.0 % delivered"),
         ({"p99_ms": 1001.0}, "p99 of the age 1001 ms"),
         ({"delivered": 0.0, "p99_ms": INF}, "0.0 % delivered"),
