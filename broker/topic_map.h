@@ -347,6 +347,9 @@ class topic_map {
                                                                 const wire::type_reference* type);
   // Gives the place a new publication. Releases the earlier one.
   void replace(publication& slot, publication&& fresh) noexcept;
+  // Takes a peer's report into a topic. When it returns an error or throws, part of it may be done.
+  [[nodiscard]] done merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
+                           bool& moved, time now);
   [[nodiscard]] detail::expected<bool, wire::error> import(topic_table::iterator& at, participant& self,
                                                            const std::string& name, wire::publication_info& info,
                                                            bool shared, imported& into, time now);

@@ -112,12 +112,34 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
   if (what.publication) what.publications.push_back(*std::move(what.publication));
   auto at = topics_.find(what.topic);
   bool moved = false;
+  // Whatever stops it halfway: what changed is reported, and no participant that left the topic stays its owner.
+  const auto settle = [&]() noexcept {
+    if (at == topics_.end()) return;
+    if (moved || !news.lost.empty()) {
+      changes_.changed(at->second.change);
+      notify(at, now);
+    }
+    unlinked(at);
+  };
+  try {
+    auto done = merge(at, self, what, news, moved, now);
+    settle();
+    if (!done) return std::move(done).error();
+  } catch (...) {
+    settle();
+    throw;
+  }
+  return news;
+}
+
+topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
+                                 bool& moved, time now) {
   for (auto& each : what.publications) {
-    auto changed = import(at, self, what.topic, each, what.shared, news, now);
+    auto changed = import(at, self, what.topic, each, what.shared, into, now);
     if (!changed) return std::move(changed).error();
     moved = moved || *changed;
   }
-  if (at == topics_.end()) return news;
+  if (at == topics_.end()) return wire::ack{};
   auto& all = at->second.publishers;
   const auto has = [&](const wire::id& id) {
     return std::any_of(what.publications.begin(), what.publications.end(),
@@ -131,18 +153,13 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
     drop_publication(at, id);
     moved = true;
   }
-  if (at->second.publishers.size() > 1) {
-    obey(at, self, what.displaced, news);
-    resolve(at, news, moved);
+  if (all.size() > 1) {
+    obey(at, self, what.displaced, into);
+    resolve(at, into, moved);
     // Its displaced publications may be others now.
     if (moved && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
   }
-  if (moved || !news.lost.empty()) {
-    changes_.changed(at->second.change);
-    notify(at, now);
-  }
-  unlinked(at);
-  return news;
+  return wire::ack{};
 }
 
 // Returns whether the publication is new or differs.
@@ -177,13 +194,10 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   if (before != nullptr) fresh.since = std::min(fresh.since, before->since);
   fresh.from = std::make_unique<origin>(
       origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
-  const bool made = at == topics_.end();
-  if (made) at = entry(name, self);
-  auto place = reserve(at, self, info.publication, type);
-  if (!place) {
-    if (made) at = topics_.end();
-    return in_topic(name, std::move(place).error());
-  }
+  const auto there = at == topics_.end() ? entry(name, self) : at;
+  auto place = reserve(there, self, info.publication, type);  // removes a new topic when it fails
+  if (!place) return in_topic(name, std::move(place).error());
+  at = there;
   fresh.type = place->type;
   publication& slot = *place->slot;
   const bool differs = before == nullptr || before->endpoints != fresh.endpoints || before->type != fresh.type ||

@@ -292,3 +292,23 @@ TEST_CASE("peers in the map: a peer sees what participants here publish at addre
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].topic == "loop");
 }
+
+TEST_CASE("peers in the map: a report that breaks a rule halfway leaves no topic to a peer without one") {
+  fixture f;
+  f.join("reader", 1);
+  f.requested("reader", "pose", 10);
+  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
+  imported(f, exclusive("map", publication(31, 1s)), 1);
+  imported(f, shared("stop", {publication(30, 1s)}), 0);
+  f.map.peer_stale(0);
+  // Takes publication 30 from the silent peer, then fails.
+  CHECK_FALSE(f.map.import(1, shared("stop", {publication(30, 1s), publication(31, 1s)}), f.now));
+  CHECK(f.described("stop").publications.at(0).host_name == "base");
+  f.map.peer_gone(0, f.now);
+  f.clean_up();
+  CHECK(f.described("stop").publications.size() == 1);
+  f.map.peer_gone(1, f.now);
+  f.clean_up();
+  CHECK(f.map.topic_count() == 1);
+}
