@@ -234,12 +234,13 @@ void federation::discovered(const std::string& endpoint, std::uint64_t epoch, ti
   if (now < next_discovery_) return;
   const auto which = free_key(now);
   if (!which) return;
+  peer_broker made;
+  made.endpoint = endpoint;
+  made.discovered = true;
+  made.discovered_at = made.beacon_at = now;
+  world_.add(*which, endpoint);  // may throw, and then the key stays free
+  peers_[*which] = std::move(made);
   next_discovery_ = now + discovery_pace;
-  auto& peer = peers_[*which];
-  peer.endpoint = endpoint;
-  peer.discovered = true;
-  peer.discovered_at = peer.beacon_at = now;
-  world_.add(*which, endpoint);
 }
 
 std::optional<federation::peer_key> federation::free_key(time now) {

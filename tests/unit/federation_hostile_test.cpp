@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <new>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/broker_service.h"
@@ -31,7 +33,10 @@ struct world final : federation::owner {
     return true;
   }
   void close(topic_map::peer_key which, topic_map::duration) override { closed.insert(which); }
-  void add(topic_map::peer_key which, const std::string& endpoint) override { added[which] = endpoint; }
+  void add(topic_map::peer_key which, const std::string& endpoint) override {
+    if (std::exchange(no_memory, false)) throw std::bad_alloc();
+    added[which] = endpoint;
+  }
   void remove(topic_map::peer_key which) override { added.erase(which); }
   void displaced(const topic_map::displaced&) override {}
   void log(broker_log_level, const std::string& text) override { lines.push_back(text); }
@@ -41,6 +46,7 @@ struct world final : federation::owner {
   std::map<topic_map::peer_key, std::vector<std::uint64_t>> schemas;
   std::set<topic_map::peer_key> closed;
   std::map<topic_map::peer_key, std::string> added;
+  bool no_memory = false;  // for the next add()
   std::vector<std::string> lines;
 };
 
@@ -322,6 +328,16 @@ TEST_CASE("discovery: a broker is found once, not by itself, and stays while it 
   // The key serves another one.
   f.federated.discovered("tcp://192.0.2.3:5570", 8, f.now);
   CHECK(f.there.added.at(0) == "tcp://192.0.2.3:5570");
+}
+
+TEST_CASE("discovery: without memory for one more peer, its key stays free", "[unit]") {
+  fixture f(0);
+  f.there.no_memory = true;
+  CHECK_THROWS_AS(f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now), std::bad_alloc);
+  CHECK(f.federated.list(f.now).peers.empty());
+  f.pass(federation::beacon_lease);  // nothing is removed that was never added
+  f.federated.discovered("tcp://192.0.2.3:5570", 8, f.now);
+  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.3:5570"}});
 }
 
 TEST_CASE("discovery: only whole beacons are read", "[unit]") {
