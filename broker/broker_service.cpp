@@ -214,10 +214,10 @@ void broker_service::take_over_from(const wire::id& holder, std::string_view how
   push_events(now);  // before another participant has the topic
 }
 
-void broker_service::held_up(time now) {
+void broker_service::held_up(time now, topic_map::duration how_long) {
   map_.renew_all(now);
   waiting_.extend_all(now + options_.probe_timeout);
-  federation_.held_up(now);
+  federation_.held_up(now, how_long);
 }
 
 void broker_service::turn(time now) {

@@ -80,8 +80,8 @@ class broker_service final : federation::owner {
   // work.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
-  // This process did not run for a while: no participant may lose its lease for that.
-  void held_up(time now);
+  // This process did not run for `how_long`, until now: no participant or peer broker loses its lease for that.
+  void held_up(time now, topic_map::duration how_long);
 
   struct counters {
     std::uint64_t messages = 0;

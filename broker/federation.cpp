@@ -290,10 +290,10 @@ std::optional<federation::time> federation::next_deadline() const {
   return next;
 }
 
-void federation::held_up(time now) {
+void federation::held_up(time now, duration how_long) {
   for (auto& peer : peers_) {
     if (peer.connected) peer.silent_at = now + ask_again + patience;
-    if (peer.last_word && peer.known) peer.last_word = now;
+    if (peer.last_word) peer.last_word = std::min(now, *peer.last_word + how_long);
   }
 }
 

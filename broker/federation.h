@@ -77,8 +77,8 @@ class federation {
   // Call it at next_deadline(), which may be in the past.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
-  // This process did not run for a while: no peer is silent for that.
-  void held_up(time now);
+  // This process did not run for `how_long`, until now: that time does not count as a peer's silence.
+  void held_up(time now, duration how_long);
 
   [[nodiscard]] wire::peer_list list(time now) const;
   [[nodiscard]] std::size_t peers_up() const noexcept;

@@ -268,6 +268,22 @@ TEST_CASE("hostile peers: a name that a peer takes and leaves in each answer fil
   CHECK(service.map().describe({"pose", {}}, now)->publication->publication == identity(20));
 }
 
+TEST_CASE("federation: a broker that stalls now and then still forgets a dead host", "[unit]") {
+  fixture f(1);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  f.federated.lost(0, "ended", f.now);
+  f.pass(50s);
+  f.now += 20s;
+  f.federated.held_up(f.now, 20s);
+  f.pass(0s);
+  CHECK(f.map.topic_count() == 1);  // the stall does not count as silence
+  CHECK(f.peer(0).silent_ms == 50'000);
+  f.pass(9s);
+  CHECK(f.map.topic_count() == 1);
+  f.pass(2s);
+  CHECK(f.map.topic_count() == 0);
+}
+
 TEST_CASE("hostile peers: one that never answers is silent, and asked anew", "[unit]") {
   fixture f(1);
   REQUIRE(f.federated.next_deadline());
