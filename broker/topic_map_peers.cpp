@@ -134,6 +134,11 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
 
 topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
                                  bool& moved, time now) {
+  // A new run of the peer knows nothing of what was decided before.
+  const bool anew = at != topics_.end() &&
+                    std::any_of(at->second.publishers.begin(), at->second.publishers.end(), [&](const auto& each) {
+                      return each.second.holder == &self && each.second.report != self.report;
+                    });
   for (auto& each : what.publications) {
     auto changed = import(at, self, what.topic, each, what.shared, into, now);
     if (!changed) return std::move(changed).error();
@@ -157,7 +162,7 @@ topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, w
     obey(at, self, what.displaced, into);
     resolve(at, into, moved);
     // Its displaced publications may be others now.
-    if (moved && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
+    if ((moved || anew) && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
   }
   return wire::ack{};
 }

@@ -312,3 +312,24 @@ TEST_CASE("peers in the map: a report that breaks a rule halfway leaves no topic
   f.clean_up();
   CHECK(f.map.topic_count() == 1);
 }
+
+TEST_CASE("peers in the map: a peer that restarts is told again which of its publications lost") {
+  fixture f;
+  f.join("publisher", 1);
+  f.registered("publisher", reachable("pose", 20));
+  f.now += 10s;
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", false));
+  f.map.begin_report(other);
+  imported(f, exclusive("pose", publication(30, 5s)));
+  f.map.end_report(other);
+  wire::watch_position position;
+  auto told = exports(f, position);  // read by the peer's new run, before this broker read its report
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].displaced.empty());
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", true));  // its new epoch leaves the decision to this broker
+  f.map.begin_report(other);
+  imported(f, exclusive("pose", publication(30, 5s)));
+  told = exports(f, position);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].displaced == std::vector{identity(30)});
+}
