@@ -134,6 +134,9 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
 
 topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
                                  bool& moved, time now) {
+  if (!what.shared && what.publications.size() > 1)
+    return wire::error{wire::error_code::bad_request,
+                       "topic \"" + what.topic + "\" has several publications and is not shared"};
   // A new run of the peer knows nothing of what was decided before.
   const bool anew = at != topics_.end() &&
                     std::any_of(at->second.publishers.begin(), at->second.publishers.end(), [&](const auto& each) {
@@ -321,9 +324,14 @@ wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool
     state.publications.push_back(std::move(info));
   }
   if (!state.publication && state.publications.empty()) return state;
+  // The first one of each peer, so that no peer takes the places of the others.
+  std::vector<const participant*> peers;
   for (const auto& [id, each] : of.publishers) {
     const bool loses = each.from && is_live(each) && each.holder->decided_here && !is_shown(each, first);
-    if (loses && state.displaced.size() < wire::max_displaced) state.displaced.push_back(id);
+    if (!loses || std::find(peers.begin(), peers.end(), each.holder) != peers.end()) continue;
+    if (peers.size() == wire::max_displaced) break;
+    peers.push_back(each.holder);
+    state.displaced.push_back(id);
   }
   return state;
 }

@@ -333,3 +333,29 @@ TEST_CASE("peers in the map: a peer that restarts is told again which of its pub
   REQUIRE(told.size() == 1);
   CHECK(told[0].displaced == std::vector{identity(30)});
 }
+
+TEST_CASE("peers in the map: a peer that reports many losers does not hide those of another one") {
+  fixture f;
+  f.join("publisher", 1);
+  f.registered("publisher", reachable("pose", 20));
+  f.now += 10s;
+  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "greedy"));
+  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "arm"));
+  std::vector<wire::publication_info> many;
+  for (std::uint64_t n = 0; n < wire::max_publishers; ++n) many.push_back(publication(100 + n, 1s));
+  auto cheat = exclusive("pose", publication(99, 1s));
+  cheat.publications = many;
+  CHECK_FALSE(f.map.import(0, std::move(cheat), f.now));
+  imported(f, shared("pose", many), 0);
+  imported(f, exclusive("pose", publication(1'000, 1s)), 1);
+  wire::watch_position position;
+  auto told = exports(f, position);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].displaced == std::vector{identity(100), identity(1'000)});
+  // When the first one is gone, the next one is named.
+  many.erase(many.begin());
+  imported(f, shared("pose", many), 0);
+  told = exports(f, position);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].displaced == std::vector{identity(101), identity(1'000)});
+}
