@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoint_rules.h"
 #include "table_room.h"
 
 namespace orc {
@@ -324,9 +325,16 @@ const topic_map::publication* topic_map::obstacle(const topic& of, const partici
   for (const auto& [id, each] : of.publishers) {
     if (each.holder == &self || !is_live(each) || (what.shared && each.shared)) continue;
     if (each.from && id == what.publication) continue;  // the participant was with that broker before
+    // What stays on this host does not compete with a peer's.
+    if (each.from && !reaches(what.endpoints, *each.holder)) continue;
     if (is_shown(each, first)) return &each;
   }
   return nullptr;
+}
+
+bool topic_map::reaches(const std::vector<wire::endpoint>& endpoints, const participant& peer) {
+  return std::any_of(endpoints.begin(), endpoints.end(),
+                     [&](const auto& each) { return is_reachable(each, peer.same_host); });
 }
 
 const topic_map::publication* topic_map::own(const topic& of, const participant& self) {

@@ -364,6 +364,8 @@ class topic_map {
   void sweep(participant& peer, time now, std::size_t& most) noexcept;
   // A live publication of another participant because of which `self` cannot publish the topic this way. Null: none.
   static const publication* obstacle(const topic& of, const participant& self, const wire::register_topic& what);
+  // Whether the host of a peer broker reaches one of these.
+  [[nodiscard]] static bool reaches(const std::vector<wire::endpoint>& endpoints, const participant& peer);
   // The publication of `self`, which another id replaces. Null: none.
   static const publication* own(const topic& of, const participant& self);
   // Whether a shared topic has room for one more publication, or for this one in place of `own`.

@@ -359,3 +359,14 @@ TEST_CASE("peers in the map: a peer that reports many losers does not hide those
   REQUIRE(told.size() == 1);
   CHECK(told[0].displaced == std::vector{identity(101), identity(1'000)});
 }
+
+TEST_CASE("peers in the map: a topic that stays on this host is registered whatever a peer publishes") {
+  fixture f;
+  f.join("publisher", 1);
+  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  imported(f, exclusive("pose", publication(30, 1h)));
+  f.registered("publisher", registration("pose", 20));
+  CHECK(f.described("pose").publication->publication == identity(20));
+  CHECK(f.register_error("publisher", reachable("pose", 20)).code == wire::error_code::name_taken);
+  f.registered("publisher", registration("pose", 20));  // it has the name still
+}
