@@ -310,6 +310,8 @@ wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool
   wire::topic_state state{at->first, {}, {}, 0};
   const topic& of = at->second;
   const auto* const first = leader(of);
+  // As in state_of(): a participant may have a longer name than when it registered.
+  std::size_t room = wire::room_for_publications;
   for (const auto& [id, each] : of.publishers) {
     if (each.from || !is_live(each) || !is_shown(each, first)) continue;
     auto info = info_of(each);
@@ -320,6 +322,9 @@ wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool
       state.publication = std::move(info);
       break;
     }
+    const std::size_t size = wire::largest_size(info);
+    if (size > room || state.publications.size() == wire::max_publishers) continue;
+    room -= size;
     state.shared = true;
     state.publications.push_back(std::move(info));
   }
@@ -362,9 +367,11 @@ wire::changes topic_map::exports_since(const wire::watch& what, bool same_host, 
     const bool published = state.publication || !state.publications.empty();
     if (wanted && (published || revision > snapshot)) {  // of the others, this peer never knew
       const auto size = wire::largest_size(state);
-      if (size > room || page.topics.size() == page_limit) break;
-      room -= size;
-      page.topics.push_back(std::move(state));
+      if (size <= wire::room_for_changes) {  // else no page has room for it
+        if (size > room || page.topics.size() == page_limit) break;
+        room -= size;
+        page.topics.push_back(std::move(state));
+      }
     }
     until = revision;
   }

@@ -370,3 +370,48 @@ TEST_CASE("peers in the map: a topic that stays on this host is registered whate
   CHECK(f.register_error("publisher", reachable("pose", 20)).code == wire::error_code::name_taken);
   f.registered("publisher", registration("pose", 20));  // it has the name still
 }
+
+TEST_CASE("peers in the map: publishers that take longer names later do not stop the report") {
+  // As much as 64 publishers of a topic can register while they have no names.
+  const auto fill = [](fixture& f, std::size_t length) {
+    for (std::uint64_t n = 1; n <= wire::max_publishers; ++n) {
+      auto who = process(n);
+      who.name.clear();
+      const auto from = "publisher" + std::to_string(n);
+      REQUIRE(f.hello(from, who, user(static_cast<std::uint32_t>(n))));
+      auto what = reachable("stop", 100 + n);
+      what.shared = true;
+      what.type = wire::type_reference{std::string(length, 'T'), std::string(length, 's'), "json", 7, 10};
+      if (!std::holds_alternative<wire::topic_state>(f.map.register_topic(at(from), what, f.now))) return false;
+    }
+    return true;
+  };
+  std::size_t length = 255;
+  const auto fits = [&] {
+    fixture trial;
+    return fill(trial, length);
+  };
+  while (!fits()) --length;
+  fixture f;
+  REQUIRE(fill(f, length));
+  for (std::uint64_t n = 1; n <= wire::max_publishers; ++n) {
+    auto who = process(n);
+    who.name.assign(255, 'n');
+    REQUIRE(f.hello("publisher" + std::to_string(n), who, user(static_cast<std::uint32_t>(n))));
+  }
+  wire::watch_position position;
+  std::size_t pages = 0;
+  bool more = true;
+  std::vector<wire::topic_state> told;
+  for (; more && pages < 10; ++pages) {
+    std::size_t steps = 100'000;
+    auto page = f.map.exports_since({{"**"}, false, position, 0, true}, false, steps, f.now);
+    position = page.position;
+    more = page.more;
+    std::move(page.topics.begin(), page.topics.end(), std::back_inserter(told));
+  }
+  CHECK_FALSE(more);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].publications.size() > 32);
+  CHECK(told[0].publications.size() < wire::max_publishers);
+}
