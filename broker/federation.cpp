@@ -223,14 +223,14 @@ void federation::turn(time now) {
 
 void federation::discovered(const std::string& endpoint, std::uint64_t epoch, time now) {
   if (epoch == options_.epoch) return;
-  for (auto& peer : peers_) {
-    if (peer.endpoint == endpoint) {
-      peer.beacon_at = now;
-      return;
-    }
-    // The same broker at another address. One that does not answer could claim any epoch.
-    if (peer.is_up() && peer.position.epoch == epoch) return;
-  }
+  const auto known =
+      std::find_if(peers_.begin(), peers_.end(), [&](const auto& each) { return each.endpoint == endpoint; });
+  // The same broker at another address, where it may not even listen. A peer that is not up could claim any epoch.
+  const bool elsewhere = std::any_of(peers_.begin(), peers_.end(), [&](const auto& each) {
+    return each.is_up() && each.position.epoch == epoch && each.endpoint != endpoint;
+  });
+  if (known != peers_.end() && (known->known || !elsewhere)) known->beacon_at = now;
+  if (known != peers_.end() || elsewhere) return;
   if (now < next_discovery_) return;
   const auto which = free_key(now);
   if (!which) return;

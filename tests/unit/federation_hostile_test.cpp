@@ -346,6 +346,24 @@ TEST_CASE("discovery: a broker is found once, not by itself, and stays while it 
   CHECK(f.there.added.at(0) == "tcp://192.0.2.3:5570");
 }
 
+TEST_CASE("discovery: another address of a broker that is up is given up", "[unit]") {
+  fixture f(0);
+  f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  f.pass(100ms);
+  f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);  // where it does not listen
+  REQUIRE(f.there.added.size() == 2);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  for (std::uint64_t n = 0; n < 6; ++n) {
+    f.pass(1s);
+    f.answer(0, page(7, 3 + n, {}));
+    f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
+    f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  }
+  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.2:5570"}});
+  CHECK(f.map.topic_count() == 1);
+}
+
 TEST_CASE("discovery: without memory for one more peer, its key stays free", "[unit]") {
   fixture f(0);
   f.there.no_memory = true;
