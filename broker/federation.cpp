@@ -82,7 +82,13 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   if (!what.reset && (what.position.epoch != peer.position.epoch || what.position.until < peer.position.until))
     return broken(which, "changes that do not follow its last ones", now);
   if (what.position.epoch == options_.epoch) return broken(which, "it is this broker itself", now);
-  if (is_twice(which, what.position.epoch)) return broken(which, "another endpoint leads to the same broker", now);
+  // A stranger can send a copied epoch. So a peer that only its beacon named never shuts out a configured one.
+  while (const auto other = twin_of(which, what.position.epoch)) {
+    const bool gives_way = peers_[*other].discovered && !peer.discovered;
+    broken(gives_way ? *other : which, "another endpoint leads to the same broker", now);
+    if (!gives_way) return;
+    peers_[*other].host_name.clear();  // the name is free
+  }
   peer.last_word = now;
   peer.silent_at = now + ask_again + patience;
   peer.position = what.position;
@@ -313,11 +319,11 @@ wire::peer_list federation::list(time now) const {
   return all;
 }
 
-bool federation::is_twice(peer_key which, std::uint64_t epoch) const {
+std::optional<federation::peer_key> federation::twin_of(peer_key which, std::uint64_t epoch) const {
   for (peer_key other = 0; other < peers_.size(); ++other) {
-    if (other != which && peers_[other].is_up() && peers_[other].position.epoch == epoch) return true;
+    if (other != which && peers_[other].is_up() && peers_[other].position.epoch == epoch) return other;
   }
-  return false;
+  return std::nullopt;
 }
 
 // The name of its host, and its endpoint where another host has the same name.

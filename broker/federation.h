@@ -122,7 +122,8 @@ class federation {
   void remove(peer_key which);
   // A key for one more discovered peer. Nothing: there is none.
   [[nodiscard]] std::optional<peer_key> free_key(time now);
-  [[nodiscard]] bool is_twice(peer_key which, std::uint64_t epoch) const;
+  // Another peer that is up and claims the same run of a broker.
+  [[nodiscard]] std::optional<peer_key> twin_of(peer_key which, std::uint64_t epoch) const;
   [[nodiscard]] std::string label_of(peer_key which) const;
   [[nodiscard]] static std::string named(const peer_broker& which);
 

@@ -346,6 +346,29 @@ TEST_CASE("discovery: a broker is found once, not by itself, and stays while it 
   CHECK(f.there.added.at(0) == "tcp://192.0.2.3:5570");
 }
 
+TEST_CASE("discovery: a configured peer takes the place of a discovered one with its epoch", "[unit]") {
+  fixture f(1);
+  f.federated.discovered("tcp://198.51.100.1:5570", 7, f.now);
+  REQUIRE(f.there.added.size() == 1);
+  f.federated.connected(1, false, f.now);
+  f.answer(1, page(7, 2, {published("pose", 20)}, true));
+  REQUIRE(f.peer(1).state == wire::peer_state::up);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  CHECK(f.peer(0).state == wire::peer_state::up);
+  CHECK(f.refused(1));
+  CHECK(f.there.closed.contains(1));
+  // Its topics are the configured peer's, and it comes back in vain.
+  CHECK(f.peer(0).topics == 1);
+  CHECK(f.peer(1).topics == 0);
+  CHECK(f.map.describe({"pose", {}}, f.now)->publication->host_name == "arm");
+  CHECK_FALSE(f.map.describe({"pose", {}}, f.now)->publication->stale);
+  f.federated.connected(1, false, f.now);
+  const auto frame = wire::encode({f.there.watches[1], page(7, 3, {}, true)});
+  f.federated.receive(1, std::as_bytes(std::span(frame)), f.now);
+  CHECK(f.peer(0).state == wire::peer_state::up);
+  CHECK(f.refused(1));
+}
+
 TEST_CASE("discovery: another address of a broker that is up is given up", "[unit]") {
   fixture f(0);
   f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
