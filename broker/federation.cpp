@@ -167,6 +167,10 @@ void federation::on(peer_key which, const wire::schema_part& what, time now) {
 void federation::ask(peer_key which, time now) {
   auto& peer = peers_[which];
   peer.next_ask = now;
+  if (map_.misses_any(which) && !peer.reporting && peer.full_report_at <= now) {
+    peer.position = {};
+    peer.full_report_at = now + ask_again;
+  }
   request(which, peer.watch,
           wire::watch{{"**"}, false, peer.position, static_cast<std::uint32_t>(ask_again.count()), true});
 }

@@ -101,6 +101,7 @@ class federation {
     std::uint64_t schema = 0;           // same
     time next_ask{};                    // for changes, when none is waited for
     bool reporting = false;             // a full report is under way
+    time full_report_at{};              // the next one because of what the map misses, at the earliest
     std::size_t reported = 0;           // topics and pages since the last answer without more
     std::set<std::uint64_t> lacking;    // hashes of types
     wire::get_schema asked;             // the part that `schema` asks for

@@ -100,6 +100,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   for (auto each = all.begin(); each != all.end();) {
     const bool replaced = &each->second != &slot && (each->second.holder == self || !is_live(each->second));
     if (replaced) {
+      missed(each->first);
       release(each->second);
       each->second.holder->publications.erase(each->first);
     }
@@ -391,6 +392,7 @@ void topic_map::drop_publication(topic_table::iterator at, const wire::id& which
   release(gone->second);
   gone->second.holder->publications.erase(gone->first);
   const bool own = gone->second.from == nullptr;
+  missed(which);
   all.erase(gone);
   if (own && at->second.exported) exports_.changed(*at->second.exported);
   if (own && std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.from != nullptr; }))

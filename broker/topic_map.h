@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,7 @@ class topic_map {
   using done = detail::expected<wire::ack, wire::error>;
 
   static constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
+  static constexpr std::size_t most_left_out = 4'096;    // publications of a peer that another one has
   static constexpr std::size_t entries_at_once = 512;    // that a call removes when a participant leaves
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
@@ -170,6 +172,9 @@ class topic_map {
   void begin_report(peer_key which) noexcept;
   void end_report(peer_key which) noexcept;
   [[nodiscard]] std::size_t topics_of(peer_key which) const noexcept;
+  // Whether import() left out a publication because another participant had it, which does not have it any more. Then
+  // only a full report brings it. begin_report() ends that.
+  [[nodiscard]] bool misses_any(peer_key which) const noexcept;
 
   // A publication of a participant here that an older one on another host displaced.
   struct displaced {
@@ -303,6 +308,8 @@ class topic_map {
     bool decided_here = false;
     std::uint64_t report = 0;
     std::optional<wire::id> swept;  // a report ended, and publications up to here were looked at
+    std::set<wire::id> left_out;    // of its report: live publications of others
+    bool misses_any = false;        // one of them is not live any more
   };
 
   participant* find(routing from) const;
@@ -372,6 +379,9 @@ class topic_map {
   [[nodiscard]] static done room_for_publication(topic_table::const_iterator at, const participant& self,
                                                  const wire::register_topic& what);
   static bool linked(const topic& to, const participant& who);
+  static void leave_out(participant& peer, const wire::id& publication);
+  // A publication ended, so peers that reported it too have to report it again.
+  void missed(const wire::id& publication) noexcept;
 
   void notify(topic_table::iterator at, time now) noexcept;
   void enqueue(topic_table::iterator at, time now) noexcept;

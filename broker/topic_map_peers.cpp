@@ -49,7 +49,24 @@ void topic_map::peer_up(peer_key which, const peer_facts& what) {
 }
 
 void topic_map::peer_stale(peer_key which) noexcept {
-  if (const auto known = peers_.find(which); known != peers_.end()) known->second->stale = true;
+  const auto known = peers_.find(which);
+  if (known == peers_.end() || known->second->stale) return;
+  known->second->stale = true;
+  // Perhaps its publications: a search of all takes long.
+  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || !each->left_out.empty();
+}
+
+bool topic_map::misses_any(peer_key which) const noexcept {
+  const auto known = peers_.find(which);
+  return known != peers_.end() && known->second->misses_any;
+}
+
+void topic_map::leave_out(participant& peer, const wire::id& publication) {
+  if (peer.left_out.size() < most_left_out) peer.left_out.insert(publication);
+}
+
+void topic_map::missed(const wire::id& publication) noexcept {
+  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || each->left_out.contains(publication);
 }
 
 void topic_map::peer_gone(peer_key which, time now) noexcept {
@@ -70,6 +87,8 @@ void topic_map::begin_report(peer_key which) noexcept {
   participant& self = *peers_.at(which);
   if (self.swept) --sweeping_;
   self.swept.reset();
+  self.left_out.clear();
+  self.misses_any = false;
   ++self.report;
 }
 
@@ -187,7 +206,8 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
     if (slot->second.holder == &self) {
       before = &slot->second;
     } else if (is_live(slot->second) && !slot->second.holder->stale) {
-      return false;  // the participant has moved here, or to a third broker
+      leave_out(self, info.publication);  // its participant has moved here, or to a third broker
+      return false;
     }
   }
   const auto* const type = declared(info.type);

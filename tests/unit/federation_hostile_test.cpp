@@ -268,6 +268,22 @@ TEST_CASE("hostile peers: a name that a peer takes and leaves in each answer fil
   CHECK(service.map().describe({"pose", {}}, now)->publication->publication == identity(20));
 }
 
+TEST_CASE("federation: a peer that had what another one lets go reports in full", "[unit]") {
+  fixture f(2);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  f.answer(1, page(8, 2, {published("pose", 20)}, true));
+  CHECK(f.peer(1).topics == 0);
+  f.pass(20ms);
+  f.answer(0, page(7, 3, {{"pose", {}, {}, 0}}));
+  f.answer(1, page(8, 3, {}));  // the answer that was under way
+  f.pass(20ms);
+  CHECK(f.there.positions[1] == wire::watch_position{});
+  f.answer(1, page(8, 3, {published("pose", 20)}, true));
+  CHECK(f.peer(1).topics == 1);
+  f.pass(20ms);
+  CHECK(f.there.positions[1].until == 3);
+}
+
 TEST_CASE("federation: a broker that stalls now and then still forgets a dead host", "[unit]") {
   fixture f(1);
   f.answer(0, page(7, 2, {published("pose", 20)}, true));

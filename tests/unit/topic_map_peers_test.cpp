@@ -1,5 +1,6 @@
 // What peer brokers report: how maps merge, which of two publications wins, and what a peer may see.
 #include <algorithm>
+#include <functional>
 
 #include "support/topic_map_fixture.h"
 
@@ -414,4 +415,34 @@ TEST_CASE("peers in the map: publishers that take longer names later do not stop
   REQUIRE(told.size() == 1);
   CHECK(told[0].publications.size() > 32);
   CHECK(told[0].publications.size() < wire::max_publishers);
+}
+
+TEST_CASE("peers in the map: a publication that moved between hosts is asked for again when the first one lets it go") {
+  const auto moved = [](const std::function<void(fixture&)>& let_go) {
+    fixture f;
+    f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
+    f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
+    imported(f, exclusive("pose", publication(30, 1h)), 0);
+    imported(f, exclusive("map", publication(31, 1h)), 0);
+    imported(f, exclusive("pose", publication(30, 1s)), 1);
+    CHECK(f.described("pose").publication->host_name == "arm");
+    imported(f, wire::topic_state{"map", {}, {}, 0}, 0);
+    CHECK_FALSE(f.map.misses_any(1));  // it was not left out
+    let_go(f);
+    CHECK_FALSE(f.map.misses_any(0));
+    REQUIRE(f.map.misses_any(1));
+    f.map.begin_report(1);
+    imported(f, exclusive("pose", publication(30, 1s)), 1);
+    f.map.end_report(1);
+    f.clean_up();
+    CHECK_FALSE(f.map.misses_any(1));
+    CHECK(f.described("pose").publication->host_name == "base");
+  };
+  moved([](fixture& f) { imported(f, wire::topic_state{"pose", {}, {}, 0}, 0); });
+  moved([](fixture& f) { f.map.peer_stale(0); });
+  moved([](fixture& f) {
+    f.map.begin_report(0);
+    f.map.end_report(0);
+    f.clean_up();
+  });
 }
