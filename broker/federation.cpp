@@ -91,6 +91,8 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   }
   peer.last_word = now;
   peer.silent_at = now + ask_again + patience;
+  if (peer.known && peer.epoch != what.position.epoch) peer.settled_at = now + restart;
+  peer.epoch = what.position.epoch;
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
@@ -101,6 +103,7 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   if (what.reset) {
     map_.begin_report(which);
     peer.reporting = true;
+    peer.unswept = true;
     peer.reported = 0;
   }
   peer.reported += what.topics.size() + 1;
@@ -109,8 +112,9 @@ void federation::on(peer_key which, wire::changes& what, time now) {
     if (!take(which, each, now)) return;
   }
   if (!what.more) {
-    if (std::exchange(peer.reporting, false)) map_.end_report(which);
+    peer.reporting = false;
     peer.reported = 0;
+    end_report(which, now);
   }
   if (returned)
     world_.log(broker_log_level::info,
@@ -118,6 +122,14 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   peer.next_ask = what.more ? now : std::max(now, peer.next_ask + pace);
   if (peer.next_ask <= now) ask(which, now);
   ask_for_schema(which, now);
+}
+
+// What a full report left out is gone. When the peer's broker has just started, programs there may still register.
+void federation::end_report(peer_key which, time now) {
+  auto& peer = peers_[which];
+  if (!peer.is_up() || peer.reporting || !peer.unswept || now < peer.settled_at) return;
+  peer.unswept = false;
+  map_.end_report(which);
 }
 
 bool federation::take(peer_key which, wire::topic_state& state, time now) {
@@ -222,6 +234,7 @@ void federation::turn(time now) {
       world_.close(which, {});
       lost(which, "silent", now);
     }
+    end_report(which, now);
     if (peer.connected && peer.watch == 0 && peer.next_ask <= now) ask(which, now);
     if (peer.connected && peer.schemas_after) ask_for_schema(which, now);
     if (peer.known && peer.state != wire::peer_state::up && *peer.last_word + options_.lease <= now) forget(which, now);
@@ -280,6 +293,7 @@ void federation::forget(peer_key which, time now) {
              named(peer) + " was silent too long: its " + std::to_string(map_.topics_of(which)) + " topic(s) are gone");
   map_.peer_gone(which, now);
   peer.known = false;
+  peer.unswept = false;
   peer.position = {};
   peer.lacking.clear();
   peer.asked = {};
@@ -294,6 +308,7 @@ std::optional<federation::time> federation::next_deadline() const {
   for (const auto& peer : peers_) {
     if (peer.connected) consider(peer.watch == 0 ? peer.next_ask : peer.silent_at);
     if (peer.connected && peer.schemas_after) consider(*peer.schemas_after);
+    if (peer.is_up() && peer.unswept && !peer.reporting) consider(peer.settled_at);
     if (peer.known && peer.state != wire::peer_state::up) consider(*peer.last_word + options_.lease);
     if (peer.discovered && !peer.known) consider(peer.beacon_at + beacon_lease);
   }

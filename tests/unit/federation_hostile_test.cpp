@@ -284,6 +284,30 @@ TEST_CASE("federation: a peer that had what another one lets go reports in full"
   CHECK(f.there.positions[1].until == 3);
 }
 
+TEST_CASE("federation: a broker that restarts keeps its topics while its programs register again", "[unit]") {
+  fixture f(1);
+  f.answer(0, page(7, 9, {published("pose", 20), published("map", 21)}, true));
+  f.federated.lost(0, "ended", f.now);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(8, 2, {}, true));  // nothing is registered yet
+  f.pass(1s);
+  CHECK(f.map.topic_count() == 2);
+  f.answer(0, page(8, 3, {published("pose", 20)}));
+  f.pass(federation::restart - 1'100ms);
+  CHECK(f.map.topic_count() == 2);
+  f.answer(0, page(8, 4, {}));
+  REQUIRE(f.federated.next_deadline());
+  f.pass(200ms);
+  CHECK(f.map.topic_count() == 1);
+  CHECK(f.map.describe({"pose", {}}, f.now)->publication);
+  // A full report of the same run ends at once.
+  f.federated.lost(0, "ended", f.now);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(8, 5, {}, true));
+  f.pass(0s);
+  CHECK(f.map.topic_count() == 0);
+}
+
 TEST_CASE("federation: a broker that stalls now and then still forgets a dead host", "[unit]") {
   fixture f(1);
   f.answer(0, page(7, 2, {published("pose", 20)}, true));
