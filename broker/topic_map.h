@@ -159,6 +159,7 @@ class topic_map {
     std::string endpoint;  // names it as a client that pays for its topics
     std::string host_name;
     bool same_host = false;
+    bool discovered = false;  // by its beacon, which anyone can send
     // Of every two brokers, one decides which of their publications gets a name, and tells the other.
     bool decided_here = false;
   };
@@ -379,6 +380,13 @@ class topic_map {
   [[nodiscard]] static done room_for_publication(topic_table::const_iterator at, const participant& self,
                                                  const wire::register_topic& what);
   static bool linked(const topic& to, const participant& who);
+  // A table as one client finds it: of all that is used, and the limit. Discovered brokers find their common half.
+  struct table_use {
+    std::size_t all;
+    std::size_t limit;
+  };
+  [[nodiscard]] table_use open_to(const participant& self, std::size_t all, std::size_t limit,
+                                  std::size_t client::* of) const;
   static void leave_out(participant& peer, const wire::id& publication);
   // A publication ended, so peers that reported it too have to report it again.
   void missed(const wire::id& publication) noexcept;

@@ -32,7 +32,7 @@ void topic_map::peer_up(peer_key which, const peer_facts& what) {
     peer.stale = false;
   };
   if (const auto known = peers_.find(which); known != peers_.end()) return take(*known->second);
-  const peer as{.way = peer::via::broker, .directory = {}, .address = what.endpoint};
+  const peer as{.way = what.discovered ? peer::via::discovered : peer::via::broker, .directory = {}, .address = what.endpoint};
   client& own = clients_.of(as);
   try {
     auto made = std::make_unique<participant>(own);
@@ -59,6 +59,13 @@ void topic_map::peer_stale(peer_key which) noexcept {
 bool topic_map::misses_any(peer_key which) const noexcept {
   const auto known = peers_.find(which);
   return known != peers_.end() && known->second->misses_any;
+}
+
+topic_map::table_use topic_map::open_to(const participant& self, std::size_t all, std::size_t limit,
+                                        std::size_t client::* of) const {
+  if (!self.by->discovered) return {all, limit};
+  const auto used = clients_.used_by_discovered(of);
+  return {used, client_table::share(limit, all > used ? all - used : 0)};
 }
 
 void topic_map::leave_out(participant& peer, const wire::id& publication) {
@@ -200,8 +207,8 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   }
   const publication* before = nullptr;
   if (at == topics_.end()) {
-    if (auto space = room("topics", topics_.size(), limits_.topics, *self.by, self.by->topics); !space)
-      return std::move(space).error();
+    const auto [all, limit] = open_to(self, topics_.size(), limits_.topics, &client::topics);
+    if (auto space = room("topics", all, limit, *self.by, self.by->topics); !space) return std::move(space).error();
   } else if (const auto slot = at->second.publishers.find(info.publication); slot != at->second.publishers.end()) {
     if (slot->second.holder == &self) {
       before = &slot->second;

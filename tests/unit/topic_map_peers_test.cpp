@@ -14,7 +14,7 @@ namespace {
 constexpr topic_map::peer_key other = 0;
 
 topic_map::peer_facts facts(const std::string& endpoint, const std::string& host, bool decided_here = true) {
-  return {endpoint, host, false, decided_here};
+  return {endpoint, host, false, false, decided_here};
 }
 
 wire::publication_info publication(std::uint64_t id, std::chrono::milliseconds age,
@@ -445,4 +445,31 @@ TEST_CASE("peers in the map: a publication that moved between hosts is asked for
     f.map.end_report(0);
     f.clean_up();
   });
+}
+
+TEST_CASE("peers in the map: discovered peers share one half of the tables, and those at one address a part of it") {
+  topic_map_limits limits;
+  limits.topics = 1'000;
+  fixture f(limits);
+  std::uint64_t id = 1'000;
+  const auto fill = [&](topic_map::peer_key which, const std::string& endpoint) {
+    auto what = facts(endpoint, "host" + std::to_string(which));
+    what.discovered = true;
+    f.map.peer_up(which, what);
+    std::size_t taken = 0;
+    while (f.map.import(which, exclusive("t" + std::to_string(id), publication(id, 1s)), f.now)) {
+      ++taken;
+      ++id;
+    }
+    return taken;
+  };
+  CHECK(fill(0, "tcp://192.0.2.1:5570") == 250);
+  for (topic_map::peer_key which = 1; which < 20; ++which)
+    CHECK(fill(which, "tcp://192.0.2.1:" + std::to_string(5'570 + which)) == 0);
+  CHECK(fill(20, "tcp://192.0.2.2:5570") == 125);
+  for (topic_map::peer_key which = 21; which < 40; ++which)
+    (void)fill(which, "tcp://192.0.2." + std::to_string(which) + ":5570");
+  CHECK(f.map.topic_count() <= 500);
+  f.join("publisher", 1);
+  for (std::uint64_t n = 0; n < 200; ++n) f.registered("publisher", reachable("own" + std::to_string(n), n + 1));
 }
