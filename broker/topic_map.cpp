@@ -359,7 +359,7 @@ topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, 
   std::size_t others = 0;
   std::size_t bytes_of_others = 0;
   for (const auto& [id, each] : of.publishers) {
-    if (each.holder == &self || !is_live(each) || id == what.publication) continue;
+    if (each.holder == &self || each.from || !is_live(each) || id == what.publication) continue;
     const bool is_other = each.holder->by != self.by;
     const std::size_t size = wire::largest_size(info_of(each));
     ++(is_other ? others : count);

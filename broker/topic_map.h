@@ -376,7 +376,8 @@ class topic_map {
   [[nodiscard]] static bool reaches(const std::vector<wire::endpoint>& endpoints, const participant& peer);
   // The publication of `self`, which another id replaces. Null: none.
   static const publication* own(const topic& of, const participant& self);
-  // Whether a shared topic has room for one more publication, or for this one in place of `own`.
+  // Whether a shared topic has room for one more publication, or for this one in place of `own`. Those of peers take
+  // the room that is left.
   [[nodiscard]] static done room_for_publication(topic_table::const_iterator at, const participant& self,
                                                  const wire::register_topic& what);
   static bool linked(const topic& to, const participant& who);
@@ -396,6 +397,9 @@ class topic_map {
   void dequeue(topic_table::iterator at) noexcept;
 
   static wire::topic_state state_of(topic_table::const_iterator at);
+  // The live publications of a shared topic: those of participants here, then one of each peer broker, then the next
+  // one of each. A state has room for the first ones.
+  static std::vector<const publication*> shared_in_turns(const topic& of);
   static wire::topic_state full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
                                       time now);
   static wire::publication_info info_of(const publication& from);

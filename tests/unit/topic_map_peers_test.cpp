@@ -473,3 +473,21 @@ TEST_CASE("peers in the map: discovered peers share one half of the tables, and 
   f.join("publisher", 1);
   for (std::uint64_t n = 0; n < 200; ++n) f.registered("publisher", reachable("own" + std::to_string(n), n + 1));
 }
+
+TEST_CASE("peers in the map: a peer with many publications of a shared topic hides no other publisher") {
+  fixture f;
+  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "greedy"));
+  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "arm"));
+  std::vector<wire::publication_info> many;
+  for (std::uint64_t n = 1; n <= wire::max_publishers; ++n) many.push_back(publication(n, 1h));
+  imported(f, shared("stop", many), 0);
+  imported(f, shared("stop", {publication(1'000, 1s)}), 1);
+  f.join("publisher", 1);
+  auto ours = reachable("stop", 2'000);
+  ours.shared = true;
+  f.registered("publisher", ours);
+  const auto state = f.described("stop");
+  CHECK(state.publications.size() == wire::max_publishers);
+  CHECK(state.publications.back().publication == identity(2'000));
+  CHECK(state.publications[state.publications.size() - 2].publication == identity(1'000));
+}
