@@ -24,9 +24,7 @@ std::string place_of(const std::string& text) {
 
 // One host has many ports.
 std::string without_port(std::string_view endpoint) {
-  constexpr std::string_view scheme = "tcp://";
-  if (endpoint.starts_with(scheme)) endpoint.remove_prefix(scheme.size());
-  const auto where = detail::ip_port::parse(endpoint);
+  const auto where = detail::ip_port::parse(endpoint.substr(endpoint.rfind('/') + 1));
   return where ? where->address.text() : std::string(endpoint);
 }
 
