@@ -364,7 +364,8 @@ class topic_map {
   [[nodiscard]] static bool is_older(const publication& one, const publication& other) noexcept {
     return one.since != other.since ? one.since < other.since : one.id < other.id;
   }
-  void resolve(topic_table::iterator at, imported& into, bool news);
+  // `news`: the report of `reporter` has some.
+  void resolve(topic_table::iterator at, const participant& reporter, imported& into, bool news);
   void obey(topic_table::iterator at, const participant& peer, const std::vector<wire::id>& losers, imported& into);
   void displace(topic_table::iterator at, const wire::id& loser, const publication& winner, imported& into);
   [[nodiscard]] static wire::topic_state exported_state(topic_table::const_iterator at, bool same_host, time now);

@@ -1,7 +1,9 @@
 // What peer brokers report, what they may see, and which of two publications wins.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "endpoint_rules.h"
 #include "table_room.h"
@@ -189,7 +191,7 @@ topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, w
   }
   if (all.size() > 1) {
     obey(at, self, what.displaced, into);
-    resolve(at, into, moved);
+    resolve(at, self, into, moved);
     // Its displaced publications may be others now.
     if ((moved || anew) && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
   }
@@ -251,35 +253,38 @@ void topic_map::displace(topic_table::iterator at, const wire::id& loser, const 
 }
 
 // Drops publications of this broker's participants that an older one of a peer excludes, where this broker decides. A
-// publication that stays on this host excludes nothing.
-void topic_map::resolve(topic_table::iterator at, imported& into, bool news) {
-  auto& all = at->second.publishers;
-  const auto competes = [&](const publication& each, bool same_host) {
-    return std::any_of(each.endpoints.begin(), each.endpoints.end(),
-                       [&](const auto& one) { return is_reachable(one, same_host); });
-  };
-  const publication* oldest = nullptr;  // of those that peers report and this broker decides about
-  for (const auto& [id, each] : all) {
-    if (each.from && is_live(each) && each.holder->decided_here && (oldest == nullptr || is_older(each, *oldest)))
-      oldest = &each;
+// publication that the peer's host does not reach stays, and excludes nothing there.
+void topic_map::resolve(topic_table::iterator at, const participant& reporter, imported& into, bool news) {
+  std::vector<const publication*> own;
+  std::map<const participant*, const publication*> oldest_of;  // of peers that this broker decides about
+  for (const auto& [id, each] : at->second.publishers) {
+    if (!is_live(each)) continue;
+    if (!each.from) {
+      own.push_back(&each);
+    } else if (each.holder->decided_here) {
+      auto& oldest = oldest_of[each.holder];
+      if (oldest == nullptr || is_older(each, *oldest)) oldest = &each;
+    }
   }
-  if (oldest == nullptr) return;
-  const bool same_host = oldest->holder->same_host;
-  const publication* first = oldest;
-  std::vector<wire::id> own;
-  for (const auto& [id, each] : all) {
-    if (each.from || !is_live(each) || !competes(each, same_host)) continue;
-    own.push_back(id);
-    if (is_older(each, *first)) first = &each;
-  }
-  if (first != oldest) {
-    if (news && !(first->shared && oldest->shared))
-      into.contested.push_back(refusal(at, *first, {}) + "; also " + refusal(at, *oldest, {}) +
+  std::vector<const publication*> theirs;
+  for (const auto& [peer, oldest] : oldest_of) theirs.push_back(oldest);
+  const auto by_age = [](const auto* one, const auto* other) { return is_older(*one, *other); };
+  std::sort(theirs.begin(), theirs.end(), by_age);
+  std::sort(own.begin(), own.end(), by_age);
+  for (const auto* const oldest : theirs) {
+    const auto competes = [&](const publication* each) { return reaches(each->endpoints, *oldest->holder); };
+    const auto first = std::find_if(own.begin(), own.end(), competes);
+    if (first == own.end()) continue;
+    const bool is_first = is_older(**first, *oldest);
+    if (is_first && news && oldest->holder == &reporter && !((*first)->shared && oldest->shared))
+      into.contested.push_back(refusal(at, **first, {}) + "; also " + refusal(at, *oldest, {}) +
                                ", which loses the name");
-    return;
-  }
-  for (const auto& id : own) {
-    if (!(oldest->shared && all.at(id).shared)) displace(at, id, *oldest, into);
+    if (is_first) continue;
+    std::erase_if(own, [&](const publication* each) {
+      if (!competes(each) || (oldest->shared && each->shared)) return false;
+      displace(at, wire::id(each->id), *oldest, into);
+      return true;
+    });
   }
 }
 

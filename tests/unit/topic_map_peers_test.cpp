@@ -491,3 +491,17 @@ TEST_CASE("peers in the map: a peer with many publications of a shared topic hid
   CHECK(state.publications.back().publication == identity(2'000));
   CHECK(state.publications[state.publications.size() - 2].publication == identity(1'000));
 }
+
+TEST_CASE("peers in the map: a topic that only this host reaches competes with the peers of this host alone") {
+  fixture f;
+  f.join("publisher", 1);
+  f.registered("publisher", reachable("pose", 20, "tcp://127.0.0.1:4000"));
+  auto here = facts("tcp://127.0.0.1:5571", "simulated");
+  here.same_host = true;
+  f.map.peer_up(0, here);
+  f.map.peer_up(1, facts("tcp://192.0.2.1:5570", "arm"));
+  CHECK(imported(f, exclusive("pose", publication(40, 2h)), 1).lost.empty());
+  const auto news = imported(f, exclusive("pose", publication(30, 1h)), 0);
+  REQUIRE(news.lost.size() == 1);
+  CHECK_THAT(news.lost[0].text, contains("on host simulated"));
+}
