@@ -78,9 +78,11 @@ void broker_service::dispatch(routing from, connection& by, wire::envelope& mess
   const bool introduces_itself = std::holds_alternative<wire::hello>(message.content);
   if (introduces_itself) {
     by.out_of_date = false;
+    by.displaced.clear();
   } else if (by.out_of_date) {
+    const std::string why = by.displaced.empty() ? "an event was lost" : by.displaced;
     reply(from, message.request,
-          wire::error{wire::error_code::unknown_participant, "an event was lost: say Hello and register again"});
+          wire::error{wire::error_code::unknown_participant, why + ": say Hello and register again"});
     return;
   }
   std::visit([&](auto& content) { handle(from, message.request, content, now); }, message.content);

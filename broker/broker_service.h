@@ -100,9 +100,11 @@ class broker_service final : federation::owner {
   struct connection {
     peer who;
     std::string client;
-    // The connection lost an event. Its next message is answered with unknown_participant. So the participant registers
-    // and requests everything again, and learns the state of its topics.
+    // The connection lost an event, or a publication of its participant lost the name. Its next message is answered
+    // with unknown_participant. So the participant registers and requests everything again, and learns the state of its
+    // topics.
     bool out_of_date = false;
+    std::string displaced;  // the reason; empty: a lost event
   };
 
   void dispatch(routing from, connection& by, wire::envelope& message, time now);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -322,6 +323,42 @@ TEST_CASE("federation: a broker that stalls now and then still forgets a dead ho
   CHECK(f.map.topic_count() == 1);
   f.pass(2s);
   CHECK(f.map.topic_count() == 0);
+}
+
+TEST_CASE("federation: a participant learns which host took its name", "[unit]") {
+  broker_service_options options;
+  options.host = "here";
+  options.peers = {"tcp://192.0.2.1:5570"};
+  std::uint64_t question = 0;
+  options.send_to_peer = [&](topic_map::peer_key, const std::string& frame) {
+    const auto message = wire::decode(std::as_bytes(std::span(frame)));
+    if (std::holds_alternative<wire::watch>(message->content)) question = message->request;
+    return true;
+  };
+  federation::time now{std::chrono::hours(1)};
+  std::optional<wire::envelope> last;
+  const auto keep = [&](topic_map::routing, const std::string& frame) {
+    last = *wire::decode(std::as_bytes(std::span(frame)));
+    return true;
+  };
+  broker_service service(std::move(options), keep, now);
+  const auto tell = [&](const wire::body& what) {
+    const auto frame = wire::encode({1, what});
+    service.receive(1, std::as_bytes(std::span(frame)), now);
+  };
+  service.opened(1, host("192.0.2.9"));
+  tell(process(1));
+  tell(wire::register_topic{"pose", identity(20), {{wire::transport::tcp, "tcp://192.0.2.9:4000"}}, {}});
+  service.peer_connected(0, false, now);
+  auto older = published("pose", 30);
+  older.publication->age_ms = 3'600'000;
+  const auto frame = wire::encode({question, page(std::numeric_limits<std::uint64_t>::max(), 2, {older}, true)});
+  service.receive_from_peer(0, std::as_bytes(std::span(frame)), now);
+  tell(wire::heartbeat{});
+  REQUIRE(last);
+  REQUIRE(std::holds_alternative<wire::error>(last->content));
+  CHECK(std::get<wire::error>(last->content).code == wire::error_code::unknown_participant);
+  CHECK_THAT(std::get<wire::error>(last->content).text, contains("on host arm"));
 }
 
 TEST_CASE("hostile peers: one that never answers is silent, and asked anew", "[unit]") {
