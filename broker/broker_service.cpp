@@ -17,8 +17,6 @@ constexpr std::size_t checks_per_turn = 512;         // of processes
 constexpr std::size_t leases_per_turn = 128;
 constexpr int lines_per_period = 32;
 
-std::uint64_t random_epoch() { return wire::id::random().lo; }
-
 // Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text, std::size_t limit = wire::max_text) {
   text = detail::escaped(text, detail::backslashes::kept);
@@ -34,7 +32,7 @@ broker_service::broker_service(broker_service_options options, send_function sen
     : options_(std::move(options)),
       send_(std::move(send)),
       started_(started),
-      epoch_(random_epoch()),
+      epoch_(options_.epoch),
       map_(options_.lease, options_.limits),
       rules_(options_.allowed_endpoints),
       federation_({options_.peers, options_.host_name, epoch_, options_.peer_lease}, map_, *this),

@@ -33,6 +33,7 @@ struct broker_service_options {
   std::vector<address_range> allowed_endpoints;
   bool remote = false;
   std::string version;
+  std::uint64_t epoch = wire::id::random().lo;  // of this run
   std::string host = detail::host_identity();
   std::function<detail::process_state(std::uint32_t pid, std::uint64_t start_time)> check_process =
       detail::check_process;
