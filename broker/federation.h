@@ -101,7 +101,7 @@ class federation {
     std::uint64_t last_request = 0;
     std::uint64_t watch = 0;            // the request that waits for its answer; 0: none
     std::uint64_t schema = 0;           // same
-    time next_ask{};                    // for changes, when none is waited for
+    time next_ask{};                    // for changes, while `watch` is 0
     std::uint64_t epoch = 0;            // of its last run that answered
     time settled_at{};                  // programs there have registered again after a restart
     bool reporting = false;             // a full report is under way
