@@ -328,7 +328,10 @@ const topic_map::publication* topic_map::obstacle(const topic& of, const partici
     if (each.from && id == what.publication) continue;  // the participant was with that broker before
     // What stays on this host does not compete with a peer's.
     if (each.from && !reaches(what.endpoints, *each.holder)) continue;
-    if (is_shown(each, first)) return &each;
+    // What stayed on this host until now did not compete either.
+    const bool is_new_rival = each.from && first->holder == &self && !(each.shared && first->shared) &&
+                              !reaches(first->endpoints, *each.holder);
+    if (is_shown(each, first) || is_new_rival) return &each;
   }
   return nullptr;
 }
