@@ -151,7 +151,7 @@ class topic_map {
   [[nodiscard]] wire::changes changes_since(const wire::watch& what, std::size_t& steps) const;
   [[nodiscard]] change_log::revision newest_change() const noexcept { return changes_.newest(); }
 
-  // ---- what peer brokers report (topic_map_peers.cpp) ----
+  // ---- what peer brokers report (topic_map_peers.cpp) and see (topic_map_exports.cpp) ----
   // One of them, as the caller numbers them.
   using peer_key = std::size_t;
 
@@ -388,10 +388,10 @@ class topic_map {
     std::size_t limit;
   };
   [[nodiscard]] table_use open_to(const participant& self, std::size_t all, std::size_t limit,
-                                  std::size_t client::* of) const;
-  static void leave_out(participant& peer, const wire::id& publication);
+                                  std::size_t client::*of) const;
+  static void leave_out(participant& peer, const wire::id& which);
   // A publication ended, so peers that reported it too have to report it again.
-  void missed(const wire::id& publication) noexcept;
+  void missed(const wire::id& which) noexcept;
 
   void notify(topic_table::iterator at, time now) noexcept;
   void enqueue(topic_table::iterator at, time now) noexcept;

@@ -1,4 +1,4 @@
-// What peer brokers report, what they may see, and which of two publications wins.
+// What peer brokers report, and which of two publications wins.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -8,13 +8,11 @@
 #include "endpoint_rules.h"
 #include "table_room.h"
 #include "topic_map.h"
-#include "wire/name_pattern.h"
 
 namespace orc {
 namespace {
 
 constexpr std::chrono::hours oldest{24 * 365 * 10};  // a peer's number must not overflow a time
-constexpr std::size_t steps_of_an_export = 500;      // as of a state
 
 std::size_t text_bytes_of(const wire::publication_info& what) {
   std::size_t bytes = 0;
@@ -34,7 +32,8 @@ void topic_map::peer_up(peer_key which, const peer_facts& what) {
     peer.stale = false;
   };
   if (const auto known = peers_.find(which); known != peers_.end()) return take(*known->second);
-  const peer as{.way = what.discovered ? peer::via::discovered : peer::via::broker, .directory = {}, .address = what.endpoint};
+  const peer as{
+      .way = what.discovered ? peer::via::discovered : peer::via::broker, .directory = {}, .address = what.endpoint};
   client& own = clients_.of(as);
   try {
     auto made = std::make_unique<participant>(own);
@@ -64,18 +63,18 @@ bool topic_map::misses_any(peer_key which) const noexcept {
 }
 
 topic_map::table_use topic_map::open_to(const participant& self, std::size_t all, std::size_t limit,
-                                        std::size_t client::* of) const {
+                                        std::size_t client::*of) const {
   if (!self.by->discovered) return {all, limit};
   const auto used = clients_.used_by_discovered(of);
   return {used, client_table::share(limit, all > used ? all - used : 0)};
 }
 
-void topic_map::leave_out(participant& peer, const wire::id& publication) {
-  if (peer.left_out.size() < most_left_out) peer.left_out.insert(publication);
+void topic_map::leave_out(participant& peer, const wire::id& which) {
+  if (peer.left_out.size() < most_left_out) peer.left_out.insert(which);
 }
 
-void topic_map::missed(const wire::id& publication) noexcept {
-  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || each->left_out.contains(publication);
+void topic_map::missed(const wire::id& which) noexcept {
+  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || each->left_out.contains(which);
 }
 
 void topic_map::peer_gone(peer_key which, time now) noexcept {
@@ -150,9 +149,9 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
     unlinked(at);
   };
   try {
-    auto done = merge(at, self, what, news, moved, now);
+    auto merged = merge(at, self, what, news, moved, now);
     settle();
-    if (!done) return std::move(done).error();
+    if (!merged) return std::move(merged).error();
   } catch (...) {
     settle();
     throw;
@@ -326,91 +325,6 @@ topic_map::done topic_map::add_schema_of_peer(peer_key which, const wire::schema
 bool topic_map::peer_uses_type(peer_key which, std::uint64_t hash) const noexcept {
   const auto known = peers_.find(which);
   return known != peers_.end() && type_store::uses(hash, known->second->types);
-}
-
-// ---- exports ----
-
-void topic_map::end_export(topic_table::iterator at) noexcept {
-  if (!at->second.exported) return;
-  const auto which = *std::exchange(at->second.exported, std::nullopt);
-  --exported_;
-  std::string name = std::move(which->second.name);
-  exports_.gone(which, std::move(name));
-}
-
-wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool same_host, time now) {
-  wire::topic_state state{at->first, {}, {}, 0};
-  const topic& of = at->second;
-  const auto* const first = leader(of);
-  // As in state_of(): a participant may have a longer name than when it registered.
-  std::size_t room = wire::room_for_publications;
-  for (const auto& [id, each] : of.publishers) {
-    if (each.from || !is_live(each) || !is_shown(each, first)) continue;
-    auto info = info_of(each);
-    std::erase_if(info.endpoints, [&](const auto& one) { return !is_reachable(one, same_host); });
-    if (info.endpoints.empty()) continue;
-    info.age_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<duration>(now - each.since).count());
-    if (!each.shared) {
-      state.publication = std::move(info);
-      break;
-    }
-    const std::size_t size = wire::largest_size(info);
-    if (size > room || state.publications.size() == wire::max_publishers) continue;
-    room -= size;
-    state.shared = true;
-    state.publications.push_back(std::move(info));
-  }
-  if (!state.publication && state.publications.empty()) return state;
-  // The first one of each peer, so that no peer takes the places of the others.
-  std::vector<const participant*> peers;
-  for (const auto& [id, each] : of.publishers) {
-    const bool loses = each.from && is_live(each) && each.holder->decided_here && !is_shown(each, first);
-    if (!loses || std::find(peers.begin(), peers.end(), each.holder) != peers.end()) continue;
-    if (peers.size() == wire::max_displaced) break;
-    peers.push_back(each.holder);
-    state.displaced.push_back(id);
-  }
-  return state;
-}
-
-wire::changes topic_map::exports_since(const wire::watch& what, bool same_host, std::size_t& steps, time now) const {
-  wire::changes page;
-  page.position = what.position;
-  auto& [epoch, snapshot, until] = page.position;
-  if (until == 0 || until > exports_.newest() || std::max(snapshot, until) < exports_.complete_after()) {
-    page.reset = true;
-    snapshot = exports_.newest();
-    until = 0;
-  }
-  std::size_t room = wire::room_for_changes;
-  std::size_t taken = 0;
-  change_log::walk at(exports_, until);
-  for (; !at.at_end() && (taken == 0 || taken < steps); at.next()) {
-    const auto& here = at.here();
-    const auto revision = here.first;
-    const auto& change = here.second;
-    taken += steps_of_an_export;
-    const bool wanted = std::any_of(what.topics.begin(), what.topics.end(), [&](const std::string& pattern) {
-      return wire::matches(pattern, change.name, taken);
-    });
-    auto state = change.gone() ? wire::topic_state{change.name, {}, {}, 0}
-                               : exported_state(topics_.find(change.name), same_host, now);
-    taken += steps_of_an_export * state.publications.size();
-    const bool published = state.publication || !state.publications.empty();
-    if (wanted && (published || revision > snapshot)) {  // of the others, this peer never knew
-      const auto size = wire::largest_size(state);
-      if (size <= wire::room_for_changes) {  // else no page has room for it
-        if (size > room || page.topics.size() == page_limit) break;
-        room -= size;
-        page.topics.push_back(std::move(state));
-      }
-    }
-    until = revision;
-  }
-  page.more = !at.at_end();
-  if (!page.more) until = exports_.newest();
-  steps -= std::min(steps, taken);
-  return page;
 }
 
 }  // namespace orc
