@@ -40,9 +40,10 @@ std::string client_table::name_of(const peer& who) {
   return place_of(who.address);
 }
 
-std::size_t client_table::used_by_discovered(std::size_t client::* of) const noexcept {
+std::size_t client_table::used_by_discovered(std::size_t client::*of) const noexcept {
   std::size_t sum = 0;
-  for (auto at = clients_.lower_bound(discovered_at); at != clients_.end() && at->first.starts_with(discovered_at); ++at)
+  for (auto at = clients_.lower_bound(discovered_at); at != clients_.end() && at->first.starts_with(discovered_at);
+       ++at)
     sum += at->second.*of;
   return sum;
 }

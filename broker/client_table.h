@@ -38,7 +38,7 @@ class client_table {
   }
 
   // What all clients that are discovered brokers have of a table. There are at most wire::max_peers.
-  [[nodiscard]] std::size_t used_by_discovered(std::size_t client::* of) const noexcept;
+  [[nodiscard]] std::size_t used_by_discovered(std::size_t client::*of) const noexcept;
 
   // Returns the client that `who` belongs to. Its address stays valid until it is dropped.
   [[nodiscard]] client& of(const peer& who);

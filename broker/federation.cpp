@@ -96,8 +96,8 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
-  map_.peer_up(which, {peer.endpoint, label_of(which), peer.same_host, peer.discovered,
-                       options_.epoch < what.position.epoch});
+  map_.peer_up(which,
+               {peer.endpoint, label_of(which), peer.same_host, peer.discovered, options_.epoch < what.position.epoch});
   peer.known = true;
   peer.state = wire::peer_state::up;
   peer.reason.clear();

@@ -1,5 +1,5 @@
-// Brokers of several hosts without sockets: the time is made up, and each message takes a time drawn at random. The same
-// seed draws the same run.
+// Brokers of several hosts without sockets: the time is made up, and each message takes a time drawn at random. The
+// same seed draws the same run.
 #pragma once
 
 #include <chrono>
