@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("recorded calls: large requests and replies are cut, and thei
     const orc::call_record record = pair.reader->next();
     CHECK(record.request.size == size);
     CHECK(record.request.bytes == text_of(request).substr(0, orc::max_recorded_bytes));
-    CHECK(record.request.is_cut() == (size > orc::max_recorded_bytes));
+    CHECK(record.request.is_cut == (size > orc::max_recorded_bytes));
     REQUIRE(record.reply);
     CHECK(record.reply->size == size);
     CHECK(record.reply->bytes == record.request.bytes);

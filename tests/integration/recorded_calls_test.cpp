@@ -41,7 +41,8 @@ struct recorded_service {
   explicit recorded_service(bool recorded = true) {
     service = server.serve<recorded_gripper::close_request, recorded_gripper::close_reply>(
         name,
-        [this](const recorded_gripper::close_request& request, orc::call_context& context) -> recorded_gripper::close_reply {
+        [this](const recorded_gripper::close_request& request,
+               orc::call_context& context) -> recorded_gripper::close_reply {
           ++ran;
           if (request.force < 0) throw std::out_of_range("force is below 0\x1b[2J\nok");
           if (request.force > 100) context.fail(7, "it slipped");
@@ -51,10 +52,14 @@ struct recorded_service {
     REQUIRE(service.result());
   }
   bool call(double force) {
-    return static_cast<bool>(client.call<recorded_gripper::close_reply>(name, recorded_gripper::close_request{force}, ample).get());
+    return static_cast<bool>(
+        client.call<recorded_gripper::close_reply>(name, recorded_gripper::close_request{force}, ample).get());
   }
   [[nodiscard]] bool is_heard() {
     return server.publisher(orc::call_record_topic(name)).wait_readers(1, patience_ms).code() == orc::errc::ok;
+  }
+  [[nodiscard]] bool is_left() {
+    return wait_until([&] { return server.publisher(orc::call_record_topic(name)).readers() == 0; });
   }
 
   broker_process broker;
@@ -79,6 +84,7 @@ TEST_CASE("recorded calls: orc record takes them, and no other topic of a servic
     CHECK(side.call(20));
     CHECK_FALSE(side.call(-1));
     CHECK_FALSE(side.call(101));
+    CHECK(side.call(1));  // the records of the calls before have been sent
     CHECK(recorder.end() == 0);
   }
   const auto info = side.orc.run("$orc log info " + file);
@@ -93,7 +99,7 @@ TEST_CASE("recorded calls: orc record takes them, and no other topic of a servic
     REQUIRE(orc::read_call_record(std::as_bytes(std::span(each.data)), record));
     records.push_back(std::move(record));
   }
-  REQUIRE(records.size() == 3);
+  REQUIRE(records.size() >= 3);
   CHECK(records[0].client.name == "arm");
   CHECK(records[0].error.code == orc::call_errc::ok);
   CHECK(from_bytes<double>(std::as_bytes(std::span(records[0].request.bytes))) == 20);
@@ -162,7 +168,7 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
   const auto played = side.orc.run("$orc play --wait-for-subscribers " + file);
   INFO(played.err);
   CHECK(played.exit_code == 0);
-  CHECK(has(played.err, "playing them would call services again"));
+  CHECK(has(played.err, "playing those of calls would call services again"));
   const orc::message again = listener.recv_msg("replayed/.calls", patience_ms);
   REQUIRE(again);
   CHECK(std::string(static_cast<const char*>(again.data()), again.size()) == record);
@@ -188,6 +194,7 @@ TEST_CASE("recorded calls: orc service echo shows each call on a line", "[integr
   CHECK(std::ranges::count(out, '\n') == 3);
   CHECK_FALSE(has(out, "\x1b"));
 
+  REQUIRE(side.is_left());
   auto json = side.orc.start({"service", "echo", name, "--json", "-n", "1"});
   REQUIRE(side.is_heard());
   CHECK(side.call(20));
@@ -204,6 +211,7 @@ TEST_CASE("recorded calls: Ctrl-C ends orc service echo as orc topic echo", "[in
   REQUIRE(side.is_heard());
   echo.send_signal(SIGINT);
   CHECK(exit_code_of(echo) == 0);
+  REQUIRE(side.is_left());
   auto some = side.orc.start({"service", "echo", name, "-n", "1"});
   REQUIRE(side.is_heard());
   some.send_signal(SIGINT);
@@ -248,7 +256,7 @@ TEST_CASE("recorded calls: orc service echo survives what a lying server publish
       R"({"client":{"name":"\u001b[2J\n","host":"h","pid":1},"connection":"0000000000000001","id":1,)"
       R"("received_ns":-9223372036854775808,"started_ns":1,"finished_ns":9223372036854775807,"deadline_ns":null,)"
       R"("code":200,"number":-5,"text":"\u0007","exception":"\n","cancelled":false,)"
-      R"("request":{"size":18446744073709551615,"text":"\u001b]0;x\u0007"},"reply":null})";
+      R"("request":{"size":18446744073709551615,"cut":true,"text":"\u001b]0;x\u0007"},"reply":null})";
   REQUIRE(stranger.send_msg("bomb/.calls", good.data(), good.size()));
   const std::string out = echo.read_all();
   CHECK(exit_code_of(echo) == 0);

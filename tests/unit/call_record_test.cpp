@@ -23,9 +23,9 @@ namespace {
           .started_ns = 1'767'323'045'000'000'002,
           .finished_ns = 1'767'323'045'000'000'003,
           .deadline_ns = 1'767'323'045'000'000'004,
-          .error = {.code = call_errc::exception, .number = -7, .text = "Grüße", .exception_type = "std::exception"},
+          .error = {.code = call_errc::ok, .number = -7, .text = "Grüße", .exception_type = "std::exception"},
           .cancelled = true,
-          .request = {.size = 100'000, .bytes = std::string(max_recorded_bytes, '\xff')},
+          .request = {.size = 100'000, .bytes = std::string(max_recorded_bytes, '\xff'), .is_cut = true},
           .reply = call_payload{.size = 2, .bytes = "{}", .is_json = true}};
 }
 
@@ -51,15 +51,17 @@ TEST_CASE("call record: what is written is read", "[unit]") {
   CHECK(got.cancelled);
   CHECK(got.request.size == wrote.request.size);
   CHECK(got.request.bytes == wrote.request.bytes);
-  CHECK(got.request.is_cut());
+  CHECK(got.request.is_cut);
   REQUIRE(got.reply);
   CHECK(got.reply->bytes == "{}");
   CHECK(got.reply->is_json);
-  CHECK_FALSE(got.reply->is_cut());
+  CHECK_FALSE(got.reply->is_cut);
 
   call_record never_ran = wrote;
   never_ran.started_ns = 0;
   never_ran.reply.reset();
+  CHECK_FALSE(read(to_json(never_ran), got));  // it is ok, so there is a reply
+  never_ran.error.code = call_errc::lost;
   REQUIRE(read(to_json(never_ran), got));
   CHECK(got.started_ns == 0);
   CHECK_FALSE(got.reply);
@@ -114,7 +116,10 @@ TEST_CASE("call record: what is no record is refused, and says why", "[unit]") {
 }
 
 TEST_CASE("call record: a code of a later version is a failure", "[unit]") {
-  std::string text = to_json(example());
+  call_record failed = example();
+  failed.error.code = call_errc::exception;
+  failed.reply.reset();
+  const std::string text = to_json(failed);
   const std::string code = "\"code\":1,";
   for (const char* const later : {"\"code\":11,", "\"code\":255,", "\"code\":256,", "\"code\":18446744073709551615,"}) {
     std::string other = text;
@@ -123,6 +128,12 @@ TEST_CASE("call record: a code of a later version is a failure", "[unit]") {
     REQUIRE(read(other, got));
     CHECK(got.error.code == call_errc::failed);
   }
+}
+
+TEST_CASE("call record: base64 is read strictly", "[unit]") {
+  CHECK(from_base64("AA==") == std::string(1, '\0'));
+  CHECK(from_base64("AAE") == std::string("\0\1", 2));
+  for (const char* const bad : {"A", "AAAAA", "====", "AA===", "A-", "A A="}) CHECK_FALSE(from_base64(bad));
 }
 
 TEST_CASE("call record: names of topics", "[unit]") {

@@ -148,7 +148,7 @@ ensure_setup() {
   install_packages $wanted
 }
 
-# A virtual environment with the lcm and mcap of PyPI, for tests/interop alone, so it goes with the build trees. Its
+# A virtual environment with the lcm and mcap of PyPI, for tests alone, so it goes with the build trees. Its
 # scripts know where it is: a moved clone needs a new one.
 ensure_lcm_venv() {
   local venv=$ORC_ROOT/build/lcm-venv

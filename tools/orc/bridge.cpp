@@ -18,25 +18,28 @@ namespace orc::cli {
 
 namespace {
 
-// What python3 runs. It says which package is missing, and leaves the rest to the module.
+// What python3 runs, with the bridge's name as the first argument. It says which package is missing, and leaves the
+// rest to the module.
 constexpr const char* bootstrap = R"(
 import importlib.util, runpy, sys
+name = sys.argv.pop(1)
+module = 'orc.bridge.' + name
 try:
-    found = importlib.util.find_spec('orc.bridge.zenoh')
+    found = importlib.util.find_spec(module)
 except ImportError:
     found = None
 if found is None:
-    print("orc bridge zenoh: " + sys.executable + " has no package orc with bridges: pip install "
-          "'orc-middleware[zenoh]'; $ORC_PYTHON names another python3", file=sys.stderr)
+    print("orc bridge " + name + ": " + sys.executable + " has no package orc with this bridge: pip install "
+          "'orc-middleware[" + name + "]'; $ORC_PYTHON names another python3", file=sys.stderr)
     sys.exit(1)
-sys.argv[0] = 'orc bridge zenoh'
-runpy.run_module('orc.bridge.zenoh', run_name='__main__')
+sys.argv[0] = 'orc bridge ' + name
+runpy.run_module(module, run_name='__main__')
 )";
 
 // Returns only when it fails.
-int become_zenoh_bridge(const std::vector<std::string>& words) {
+int become_bridge(const std::string& name, const std::vector<std::string>& words) {
   const char* const chosen = std::getenv("ORC_PYTHON");
-  std::vector<std::string> arguments{chosen != nullptr && *chosen != '\0' ? chosen : "python3", "-c", bootstrap};
+  std::vector<std::string> arguments{chosen != nullptr && *chosen != '\0' ? chosen : "python3", "-c", bootstrap, name};
   for (const std::string& each : words) arguments.push_back(unquoted(each));
   std::vector<char*> argv;
   for (std::string& each : arguments) argv.push_back(each.data());
@@ -47,16 +50,21 @@ int become_zenoh_bridge(const std::vector<std::string>& words) {
   return exit_code::failed;
 }
 
+void add_bridge_to(CLI::App& bridge, const std::string& name, const std::string& where, int& exit_code) {
+  CLI::App* const added =
+      bridge.add_subcommand(name, where + ": runs python3 -m orc.bridge." + name + " (ORC_PYTHON names the python3)");
+  added->prefix_command();
+  added->set_help_flag();  // the module has its own
+  added->callback([added, name, &exit_code] { exit_code = become_bridge(name, added->remaining()); });
+}
+
 }  // namespace
 
 void add_bridge(CLI::App& app, int& exit_code) {
   CLI::App* const bridge = app.add_subcommand("bridge", "Carry topics and services to other networks");
   bridge->require_subcommand(1);
-  CLI::App* const zenoh = bridge->add_subcommand(
-      "zenoh", "To Zenoh, beyond the local network: runs python3 -m orc.bridge.zenoh (ORC_PYTHON names the python3)");
-  zenoh->prefix_command();
-  zenoh->set_help_flag();  // the module has its own
-  zenoh->callback([zenoh, &exit_code] { exit_code = become_zenoh_bridge(zenoh->remaining()); });
+  add_bridge_to(*bridge, "zenoh", "To Zenoh, beyond the local network", exit_code);
+  add_bridge_to(*bridge, "lcm", "To another multicast network of LCM and ORC programs", exit_code);
 }
 
 }  // namespace orc::cli

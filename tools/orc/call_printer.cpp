@@ -26,7 +26,7 @@ std::unique_ptr<types::decoder> decoder_for(const type_description& type) {
 
 std::optional<std::string> decoded_value(const types::decoder* by, const call_payload& payload, std::size_t fold) {
   std::string text;
-  if (by == nullptr || payload.is_cut()) return std::nullopt;
+  if (by == nullptr || payload.is_cut) return std::nullopt;
   if (!types::to_json(*by, std::as_bytes(std::span(payload.bytes)), {.fold = fold, .max_bytes = max_value_bytes}, text))
     return std::nullopt;
   return text;
@@ -58,12 +58,19 @@ std::string short_error(const call_error& error) {
   return error.text.empty() ? text : text + ": " + short_text(error.text);
 }
 
+// Of a stranger's record the times can be any numbers.
+std::string taken_text(const call_record& record) {
+  std::int64_t taken = 0;
+  if (__builtin_sub_overflow(record.finished_ns, record.received_ns, &taken) || taken < 0) return "?";
+  return duration_text(taken);
+}
+
 participant_state program_of(const call_client& client) {
   return {.id = {}, .name = client.name, .host = client.host, .pid = client.pid, .library = {}};
 }
 
 json_value payload_json(const types::decoder* by, const call_payload& payload) {
-  json_value out{{"size", payload.size}, {"cut", payload.is_cut()}};
+  json_value out{{"size", payload.size}, {"cut", payload.is_cut}};
   if (const auto value = decoded_value(by, payload, 0))
     out["value"] = json_value::parse(*value);
   else if (payload.is_json || is_printable(payload.bytes))
@@ -81,11 +88,10 @@ call_printer::call_printer(const type_description& request, const type_descripti
 std::string call_printer::line(const call_record& record) const {
   std::string text = iso_text(record.finished_ns) + " " + participant_text(program_of(record.client)) + " call " +
                      std::to_string(record.id);
-  text +=
-      record.started_ns == 0 ? ", never ran: " : " in " + duration_text(record.finished_ns - record.received_ns) + ": ";
+  text += record.started_ns == 0 ? ", never ran: " : " in " + taken_text(record) + ": ";
   text += short_payload(request_.get(), record.request) + " -> ";
   text += record.reply ? short_payload(reply_.get(), *record.reply) : short_error(record.error);
-  if (record.cancelled && record.started_ns != 0) text += " (too late: the client no longer waited)";
+  if (record.cancelled && record.started_ns != 0) text += " (the client no longer waited)";
   return text;
 }
 

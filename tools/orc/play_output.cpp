@@ -49,8 +49,8 @@ result play_output::add(const merged_channel& added) {
   }
   if (options_.multicast.empty() && is_reserved(name) && !is_call_record_topic(name)) {
     if (!std::exchange(leaves_out_calls_, true)) {
-      remarks_.push_back("leaves out the topics that carry calls, such as '" + name +
-                         "': playing them would call services again");
+      remarks_.push_back("leaves out ORC's own topics, such as '" + name +
+                         "': playing those of calls would call services again");
     }
     return {};
   }

@@ -122,7 +122,7 @@ void add_service_echo(CLI::App& service, int& exit_code) {
   command->add_option("-n,--count", options->count, "End after N calls (default: Ctrl-C ends it, exit code 0)")
       ->type_name("N")
       ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  add_common_options(*command, options->common, "One JSON object per line, with the whole request and reply");
+  add_common_options(*command, options->common, "One JSON object per line, with all of each record");
   command->callback([options, &exit_code] { exit_code = service_echo_command(*options).run(); });
 }
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import pathlib
-import socket
 import subprocess
-import sys
-import threading
 from typing import Any, Dict, Iterator, List, Optional
 
 import pytest
 
-from support import BrokerProcess, environment, start_python, wait_until
+from bridge_process import Bridge, free_port, receive
+from support import BrokerProcess, start_python, wait_until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
 
@@ -27,18 +25,14 @@ _ROUTER = """
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def config(**settings: Any) -> Any:
     made = zenoh.Config()
     for key, value in {"scouting/multicast/enabled": False, **settings}.items():
         made.insert_json5(key, json.dumps(value))
     return made
+
+
+__all__ = ["receive"]
 
 
 class Router:
@@ -58,48 +52,6 @@ class Router:
             self._process.kill()
             self._process.communicate(timeout=20)
             self._process = None
-
-
-class Bridge:
-    """`python3 -m orc.bridge.zenoh` in a process of its own."""
-
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "orc.bridge.zenoh", "--verbose", *arguments]
-        self.process = subprocess.Popen(
-            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        self.errors: List[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def wait_ready(self) -> None:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line.startswith("bridging"), "".join(self.errors)
-
-    def end(self) -> Dict[str, int]:
-        """SIGTERM; returns what it counted."""
-        self.process.terminate()
-        assert self.process.wait(20) == 0, "".join(self.errors)
-        self._reader.join(20)
-        counts = [line[line.index("{") :] for line in self.errors if line.rstrip().endswith("}")]
-        read: Dict[str, int] = json.loads(counts[-1].replace("'", '"'))
-        return read
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(20)
-        self._reader.join(20)
-        for pipe in (self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-    def wrote(self, text: str) -> bool:
-        return any(text in line for line in self.errors)
-
-    def _read(self) -> None:
-        assert self.process.stderr is not None
-        self.errors.extend(iter(self.process.stderr.readline, ""))
 
 
 class Fleet:
@@ -129,7 +81,7 @@ class Fleet:
     def bridge(self, network: str, *arguments: str, ready: bool = True, router: bool = True) -> Bridge:
         """A bridge of a network, whose robot has the network's name."""
         common = ["--robot", network, "--broker", self.broker(network)]
-        made = Bridge(*common, *(["--connect", self.router.endpoint] if router else []), *arguments)
+        made = Bridge("zenoh", *common, *(["--connect", self.router.endpoint] if router else []), *arguments)
         self._bridges.append(made)
         if ready:
             made.wait_ready()
@@ -186,21 +138,6 @@ class Heard:
 
     def wait_for(self, payload: bytes, seconds: float = 20) -> Any:
         return wait_until(lambda: next((e for e in self.samples if e.payload.to_bytes() == payload), None), seconds)
-
-
-def receive(subscriber: Any, wanted: bytes, seconds: float = 20) -> Any:
-    """Receives until the sample is the wanted one."""
-    got: List[bytes] = []
-
-    def is_there() -> bool:
-        message = subscriber.recv_msg(100)
-        if message is None:
-            return False
-        got.append(bytes(message))
-        return got[-1] == wanted
-
-    wait_until(is_there, seconds)
-    return got
 
 
 def put(session: Any, key: str, payload: bytes, attachment: Optional[bytes] = None) -> None:

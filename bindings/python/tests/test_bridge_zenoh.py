@@ -19,7 +19,7 @@ np = pytest.importorskip("numpy")
 
 import orc  # noqa: E402
 from bridge_fixtures import Fleet, Heard, fleet, free_port, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
-from orc.bridge._zenoh.settings import SettingsError  # noqa: E402
+from orc.bridge._shared.settings_file import SettingsError  # noqa: E402
 from orc.bridge.zenoh import settings_of  # noqa: E402
 
 __all__ = ["fleet", "one_fleet"]

@@ -14,12 +14,13 @@ zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip
 
 from bridge_fixtures import Fleet, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
 from orc import TypeDescription  # noqa: E402
+from orc.bridge._shared.patterns import is_topic, matches  # noqa: E402
+from orc.bridge._shared.type_bytes import decode_type, encode_type  # noqa: E402
 from orc.bridge._zenoh import attachment  # noqa: E402
 from orc.bridge._zenoh.attachment import SampleHead  # noqa: E402
 from orc.bridge._zenoh.call_bytes import decode_asked, decode_error, encode_asked  # noqa: E402
 from orc.bridge._zenoh.order import Order  # noqa: E402
-from orc.bridge._zenoh.patterns import is_topic, key_expression, matches  # noqa: E402
-from orc.bridge._zenoh.schemas import decode_type, encode_type  # noqa: E402
+from orc.bridge._zenoh.patterns import key_expression  # noqa: E402
 
 __all__ = ["one_fleet"]
 

@@ -16,7 +16,7 @@ rosbags = pytest.importorskip("rosbags.typesys", reason="rosbags is not installe
 
 from bridge_fixtures import Fleet, Heard, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
 from orc import TypeDescription  # noqa: E402
-from orc.bridge._zenoh.formats import NotBridged  # noqa: E402
+from orc.bridge._shared.local_topics import NotBridged  # noqa: E402
 from orc.bridge._zenoh.rihs import type_digest  # noqa: E402
 from orc.bridge._zenoh.ros import demangled, mangled  # noqa: E402
 

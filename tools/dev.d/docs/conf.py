@@ -54,7 +54,10 @@ for header in sorted(HEADERS.glob("*.h")):
 
 CONTENTS = {
     "Guides": ["liborc/doc/guide/*"],
-    "Reference": ["liborc/doc/contract", "api/cpp", "api/python", "schemas/PROTOCOL", "schemas/TRACE", "schemas/ZENOH"],
+    "Reference": [
+        "liborc/doc/contract", "api/cpp", "api/python",
+        "schemas/PROTOCOL", "schemas/TRACE", "schemas/ZENOH", "schemas/LCM-TUNNEL",
+    ],
     "How it works": ["liborc/doc/design/README", "liborc/doc/design/*", "tests/model/README"],
     "Project": ["CONTRIBUTING", "SECURITY", "CHANGELOG"],
 }

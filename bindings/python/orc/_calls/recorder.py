@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .service_call import ServiceCall
 
 MAX_RECORDED_BYTES = 65_536  # of a request or a reply
+MAX_RECORDED_BYTES_OF_UNRUN = 1024  # of a request that never ran: anyone can send such requests at any rate
 
 _NEVER_RAN = CallError(CallErrc.lost)
 
@@ -65,6 +66,7 @@ class Recorder:
         now_ns = time.time_ns()
         how = CallError(CallErrc.ok) if error is None else _as_recorded(call, error, is_late)
         client = call.client.identity
+        most = MAX_RECORDED_BYTES if call.started_ns else MAX_RECORDED_BYTES_OF_UNRUN
         return {
             "client": {"name": client.name, "host": client.host, "pid": client.pid},
             "connection": f"{call.client.id:016x}",
@@ -79,8 +81,8 @@ class Recorder:
             "text": cut(how.text, MAX_ERROR_TEXT).decode(),
             "exception": cut(how.exception_type, MAX_EXCEPTION_TYPE).decode(),
             "cancelled": call.cancelled or is_late,
-            "request": _payload(call.payload, self._types.request),
-            "reply": None if error is not None else _payload(reply, self._types.reply),
+            "request": _payload(call.payload, self._types.request, most),
+            "reply": None if error is not None else _payload(reply, self._types.reply, most),
         }
 
 
@@ -91,9 +93,10 @@ def _as_recorded(call: ServiceCall, error: CallError, is_late: bool) -> CallErro
     return error
 
 
-def _payload(data: Any, type: TypeDescription) -> Dict[str, Any]:
+def _payload(data: Any, type: TypeDescription, most: int) -> Dict[str, Any]:
     view = memoryview(data)
-    kept = bytes(view.cast("B")[:MAX_RECORDED_BYTES]) if view.nbytes else b""  # an empty view cannot be cast
+    kept = bytes(view.cast("B")[:most]) if view.nbytes else b""  # an empty view cannot be cast
+    described = {"size": view.nbytes, "cut": len(kept) < view.nbytes}
     if type.message_encoding == "json":
-        return {"size": view.nbytes, "text": kept.decode(errors="replace")}
-    return {"size": view.nbytes, "base64": base64.b64encode(kept).decode()}
+        return {**described, "text": kept.decode(errors="replace")}
+    return {**described, "base64": base64.b64encode(kept).decode()}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 class ServiceCall:
     __slots__ = (
+        "abandoned",
         "cancelled",
         "client",
         "deadline",
@@ -30,7 +31,8 @@ class ServiceCall:
         self.id = id
         self.deadline = deadline  # time.monotonic()
         self.payload = payload
-        self.cancelled = False
+        self.cancelled = False  # by the client
+        self.abandoned = False  # the link to the client or the service ended
         self.error: Optional[CallError] = None  # the handler's thread
         # Of a recorded service, in ns since the Unix epoch.
         self.received_ns = 0

@@ -92,10 +92,11 @@ class ServiceClient:
             return call.feedback_is_on_its_way
 
     def is_cancelled(self, call: ServiceCall) -> bool:
-        if not call.cancelled:
+        if not (call.cancelled or call.abandoned):
             self._look(call)
         return (
             call.cancelled
+            or call.abandoned
             or not call.is_open
             or self._service.is_stopping
             or time.monotonic() >= call.deadline
@@ -129,8 +130,8 @@ class ServiceClient:
             return CallError(CallErrc.too_large, f"the reply was not sent: {error}")
         except MemoryError:  # NoMemory is one
             return CallError(CallErrc.no_memory)
-        except Error:
-            pass  # the topic has ended, and with it the call
+        except Error:  # the topic has ended, and with it the call
+            return CallError(CallErrc.lost, "the reply was not sent: the client has left")
         return None
 
     def refuse(self, call: ServiceCall, why: CallError) -> None:
@@ -353,7 +354,7 @@ class ServiceClient:
             self.refuse(call, why)
         with self._lock:
             for call in self._open.values():
-                call.cancelled = True
+                call.abandoned = True
 
     def _send(self, kind: Kind, id: int, payload: bytes = b"") -> bool:
         """Never waits. False: it cannot be sent."""

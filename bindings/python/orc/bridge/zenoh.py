@@ -9,12 +9,13 @@ import argparse
 import importlib.util
 import logging
 import os
-import signal
 import sys
 from typing import List, Optional
 
-from orc import Error
-from orc.bridge._zenoh.settings import DIRECTIONS, FORMATS, MODES, Settings, SettingsError, TopicRule, read_file
+from orc.bridge._shared.rules import DIRECTIONS
+from orc.bridge._shared.running import CannotRun, RunnableBridge, log_to_stderr, run
+from orc.bridge._zenoh.log import logger
+from orc.bridge._zenoh.settings import FORMATS, MODES, Settings, TopicRule, read_file
 
 MISSING = "this needs eclipse-zenoh: pip install 'orc-middleware[zenoh]', or pip install eclipse-zenoh"
 
@@ -72,40 +73,22 @@ def settings_of(arguments: List[str]) -> Settings:
     settings.connect = read.connect or settings.connect
     settings.listen = read.listen or settings.listen
     settings.check()
-    logging.basicConfig(
-        level=logging.DEBUG if read.verbose else logging.WARNING,
-        format="orc bridge zenoh: %(message)s",
-        stream=sys.stderr,
-    )
+    log_to_stderr("orc bridge zenoh", read.verbose)
     return settings
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Runs the bridge, and returns the exit code."""
-    try:
+
+    def make() -> RunnableBridge:
         settings = settings_of(sys.argv[1:] if arguments is None else arguments)
         if importlib.util.find_spec("zenoh") is None:
-            print(f"orc bridge zenoh: {MISSING}", file=sys.stderr)
-            return 1
+            raise CannotRun(MISSING)
         from orc.bridge._zenoh.program import Bridge
 
-        bridge = Bridge(settings)
-    except (SettingsError, OSError, ImportError) as error:
-        print(f"orc bridge zenoh: {error}", file=sys.stderr)
-        return 2
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: bridge.stop())
-    try:
-        if bridge.start():
-            print(f"bridging: robot {settings.robot}, prefix {settings.prefix}, format {settings.format}", flush=True)
-            bridge.wait()
-    except (SettingsError, Error) as error:
-        print(f"orc bridge zenoh: {error}", file=sys.stderr)
-        return 1
-    finally:
-        bridge.close()
-    logging.getLogger("orc.bridge.zenoh").debug("%s", bridge.counts)
-    return 0
+        return Bridge(settings)
+
+    return run("orc bridge zenoh", make, logger)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ std::optional<std::string> from_base64(std::string_view text) {
   std::string bytes;
   std::uint32_t group = 0;
   std::size_t digits = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  if (text.size() % 4 == 1) return std::nullopt;
   for (const char each : text) {
     const auto value = each >= 'A' && each <= 'Z'   ? each - 'A'
                        : each >= 'a' && each <= 'z' ? each - 'a' + 26

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 constexpr std::string_view record_suffix = "/.calls";
 
 [[nodiscard]] ordered_json json_of_payload(const call_payload& payload) {
-  ordered_json out{{"size", payload.size}};
+  ordered_json out{{"size", payload.size}, {"cut", payload.is_cut}};
   if (payload.is_json)
     out["text"] = payload.bytes;
   else
@@ -37,13 +37,14 @@ template <std::integral Number>
   } else if (from.is_number_integer()) {
     if (const auto value = from.get<std::int64_t>(); std::in_range<Number>(value)) return static_cast<Number>(value);
   }
-  throw std::invalid_argument("a number is none, or out of range");
+  throw std::invalid_argument("a value is no number, or is out of range");
 }
 
 // Throws what nlohmann throws, and std::invalid_argument.
 [[nodiscard]] call_payload read_payload(const json& from) {
   call_payload payload;
   payload.size = number_of<std::size_t>(from.at("size"));
+  payload.is_cut = from.at("cut").get<bool>();
   if (const auto text = from.find("text"); text != from.end()) {
     payload.bytes = text->get<std::string>();
     payload.is_json = true;
@@ -90,6 +91,8 @@ template <std::integral Number>
   record.cancelled = from.at("cancelled").get<bool>();
   record.request = read_payload(from.at("request"));
   if (const json& reply = from.at("reply"); !reply.is_null()) record.reply = read_payload(reply);
+  if (record.reply.has_value() != (record.error.code == call_errc::ok))
+    throw std::invalid_argument("a call that is ok has a reply, and no other one has");
   return record;
 }
 

@@ -37,7 +37,8 @@ class service_call : public reply_writer {
   const std::shared_ptr<service_client> client;
   const std::uint64_t id;
   const steady::time_point deadline;
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> cancelled{false};  // by the client
+  std::atomic<bool> abandoned{false};  // the link to the client or the service ended
 
   // ---- the handler's thread ----
   // The reply's message, whose header is still to be written. Empty: none was reserved.

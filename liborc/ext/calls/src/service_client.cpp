@@ -26,6 +26,8 @@ constexpr std::size_t max_refused_hellos = 64;
 constexpr std::uint64_t max_id = std::uint64_t{1} << 63;
 constexpr auto longest_deadline = std::chrono::hours(24);
 
+const call_error no_error;
+
 }  // namespace
 
 // ---- what arrives ----
@@ -204,7 +206,7 @@ void service_client::acknowledge_feedback(std::uint64_t id) {
 void service_client::drop_calls(const call_error& why) {
   for (const auto& call : service_.withdraw_all(*this)) refuse(*call, why);
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, call] : open_) call->cancelled = true;
+  for (const auto& [id, call] : open_) call->abandoned = true;
 }
 
 // ---- what goes back ----
@@ -243,7 +245,10 @@ void service_client::finish(service_call& call) {
     if (recorder != nullptr) reply = recorder->keep_reply(call.reply().subspan(call_header_size));
     if (const result sent = call.send_reply(replies_); !sent) {
       const bool large = sent.code() == errc::bad_argument;
-      call.error = call_error{.code = large ? call_errc::too_large : call_errc::no_memory,
+      const bool gone = sent.code() == errc::closed;
+      call.error = call_error{.code = large  ? call_errc::too_large
+                                      : gone ? call_errc::lost
+                                             : call_errc::no_memory,
                               .text = "the reply was not sent: " + sent.error().message()};
     }
   }
@@ -253,7 +258,7 @@ void service_client::finish(service_call& call) {
   }
   open_.erase(call.id);  // after the reply: see report_open
   // With the lock, so that the client's next call is not recorded before this one.
-  if (recorder != nullptr) recorder->record(call, call.error.value_or(call_error{}), std::move(reply));
+  if (recorder != nullptr) recorder->record(call, call.error ? *call.error : no_error, std::move(reply));
 }
 
 void service_client::refuse(const service_call& call, const call_error& why) {
@@ -266,7 +271,8 @@ void service_client::refuse(const service_call& call, const call_error& why) {
 
 bool service_client::is_cancelled(service_call& call) noexcept {
   if (service_.is_inline() && !call.cancelled) drain();
-  return call.cancelled || service_.is_stopping() || steady::now() >= call.deadline || !is_connected();
+  return call.cancelled || call.abandoned || service_.is_stopping() || steady::now() >= call.deadline ||
+         !is_connected();
 }
 
 }  // namespace orc::detail

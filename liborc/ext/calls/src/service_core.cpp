@@ -329,7 +329,7 @@ void service_core::work() noexcept {
 
 void service_core::run(service_call& call, steady::time_point now, client_was client) {
   // The client knows already, or cannot be reached.
-  if (now >= call.deadline || call.cancelled || is_stopping() ||
+  if (now >= call.deadline || call.cancelled || call.abandoned || is_stopping() ||
       (client != client_was::heard && !call.client->is_connected()))
     return call.client->refuse(call, too_late());
   if (recorder_) call.started_ns = call_recorder::now_ns();

@@ -8,17 +8,14 @@ from typing import List, Optional, Protocol
 
 from orc import TypeDescription
 
+from .._shared.patterns import is_topic
 from . import attachment
 from .attachment import SampleHead
-from .patterns import is_chunk, is_topic, key_expression
+from .patterns import is_chunk, key_expression
 from .settings import Settings, TopicRule
 
 end_numbers = itertools.count(1)
 """Of the ends of this program."""
-
-
-class NotBridged(Exception):
-    """The format cannot carry this topic. The text says why."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ import zenoh.ext as ext
 
 from orc import Error, NoBroker, TypeDescription, UnknownTopic
 
+from .._shared.counters import Counters
+from .._shared.local_topics import LocalPublications, NotBridged
+from .._shared.patterns import is_topic
 from .attachment import NO_PUBLICATION, SampleHead
-from .counters import Counters, logger
-from .formats import End, Format, NotBridged, Source, end_numbers
+from .formats import End, Format, Source, end_numbers
+from .log import logger
 from .order import Order
-from .outbound import LocalPublications
-from .patterns import is_topic
 from .schemas import Schemas
 from .sessions import direct
 from .settings import Settings, TopicRule, local_name, rule_for

@@ -17,8 +17,9 @@ import zenoh
 
 from orc import Error
 
-from .counters import Counters, logger
+from .._shared.counters import Counters
 from .formats import Format
+from .log import logger
 from .out_topic import OutTopic
 
 _AFTER_ERROR_S = 1.0

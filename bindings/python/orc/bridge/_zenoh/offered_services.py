@@ -14,8 +14,9 @@ from orc import CallErrc, CallError, TopicState, UnknownType
 from orc._calls.description import types_in
 from orc._calls.message import CallTypes
 
+from .._shared.counters import Counters
 from .call_bytes import decode_asked, encode_error
-from .counters import Counters, logger
+from .log import logger
 from .schemas import Schemas
 from .sessions import direct
 from .settings import Settings

@@ -1,190 +1,56 @@
-"""Follows the topics of this network, and sends those that may go out."""
+"""Sends the topics of this network that may go out."""
 
 from __future__ import annotations
 
-import threading
-import time
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable
 
 import zenoh
 
-from orc import Directory, Error, TopicState, TypeDescription, TypeMismatch, UnknownType
+from orc import TypeDescription
 
-from .counters import Counters
-from .formats import Format, NotBridged
+from .._shared.local_topics import NotBridged, NotYet
+from .formats import Format
 from .lanes import Lanes
 from .out_topic import OutTopic
-from .patterns import is_topic
 from .schemas import Schemas
 from .settings import Settings, rule_for
 
-BRIDGE_NAME = "orc-bridge-zenoh"
-"""Names of the participants of all bridges begin with this."""
-_SERVICE_TYPE = "orc.Service"
-_GONE_S = 5.0  # a publisher that restarts keeps its topic
-_SOON_S = 0.1  # its publisher sends a schema within moments
-_TRY_AGAIN_S = 1.0
-
-
-class LocalPublications:
-    """The ids of the publications in this network: what comes back from elsewhere with one of them is dropped."""
-
-    def __init__(self) -> None:
-        self._of: Dict[str, List[bytes]] = {}
-        self._all: frozenset[bytes] = frozenset()
-
-    def set(self, topic: str, ids: List[bytes]) -> None:
-        """The publications of a topic, from now on. One thread calls."""
-        if ids:
-            self._of[topic] = ids
-        else:
-            self._of.pop(topic, None)
-        self._all = frozenset(each for ids in self._of.values() for each in ids)
-
-    def has_topic(self, name: str) -> bool:
-        """Returns whether a topic of this name is published here."""
-        return name in self._of
-
-    def __contains__(self, id: bytes) -> bool:
-        return id in self._all
-
 
 class Outbound:
-    """Has one thread, which waits for the broker."""
+    """The TopicSink of this bridge."""
 
-    def __init__(
-        self, settings: Settings, participant: Any, session: Any, format: Format, lanes: Lanes, schemas: Schemas,
-        counters: Counters,
-    ) -> None:  # fmt: skip
-        self.local = LocalPublications()
-        self._settings, self._participant, self._session = settings, participant, session
-        self._format, self._lanes, self._schemas, self._counters = format, lanes, schemas, counters
-        self._directory = Directory(settings.broker)
-        self._watch = self._directory.watch("**")
-        self._topics: Dict[str, OutTopic] = {}
-        self._waiting: Dict[str, TopicState] = {}  # to be tried again
-        self._ending: Set[str] = set()  # a lane sends their last sample still
-        self._gone: Dict[str, float] = {}  # when a topic without a publisher is given up
-        self._is_closing = False
-        self._on_change: List[Callable[[TopicState, bool], None]] = []
-        self._thread = threading.Thread(target=self._run, name="zenoh outbound", daemon=True)
+    def __init__(self, settings: Settings, session: Any, format: Format, lanes: Lanes, schemas: Schemas) -> None:
+        self._settings, self._session = settings, session
+        self._format, self._lanes, self._schemas = format, lanes, schemas
 
-    def watch_also(self, on_change: Callable[[TopicState, bool], None]) -> None:
-        """Calls this, too, with each topic that changes, and whether it is still there. Before start()."""
-        self._on_change.append(on_change)
+    def goes_out(self, name: str) -> bool:
+        """Returns whether a rule lets the topic out. Any thread may call."""
+        return rule_for(self._settings.topics, "out", name) is not None
 
-    def start(self) -> None:
-        """Begins."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Waits for the thread, at most 5 s."""
-        self._is_closing = True
-        self._watch.close()
-        self._thread.join(5.0)
-        self._directory.close()
-
-    def _run(self) -> None:
-        again_at = 0.0
-        while not self._is_closing:
-            try:
-                change = self._watch.next_change(int((_SOON_S if self._waiting else _TRY_AGAIN_S) * 1000))
-                if change is not None and change.topic is not None:
-                    self._changed(change.topic, change.kind == "topic")
-                if time.monotonic() >= again_at:
-                    self._look_after()
-                    again_at = time.monotonic() + _SOON_S
-            except Exception as error:
-                if self._is_closing:
-                    return
-                self._counters.drop("no directory", str(error))
-                time.sleep(_TRY_AGAIN_S)
-
-    def _changed(self, topic: TopicState, exists: bool) -> None:
-        publications = [each for each in [topic.publication, *topic.others] if each is not None] if exists else []
-        foreign = [each for each in publications if not each.participant.name.startswith(BRIDGE_NAME)]
-        self.local.set(topic.name, [bytes.fromhex(each.id) for each in foreign])
-        for each in self._on_change:
-            each(topic, bool(foreign))
-        self._waiting.pop(topic.name, None)
-        if not foreign:
-            if topic.name in self._topics:
-                self._gone.setdefault(topic.name, time.monotonic() + _GONE_S)
-            return
-        self._gone.pop(topic.name, None)
-        if len(foreign) != len(publications) or not is_topic(topic.name):
-            return
-        if rule_for(self._settings.topics, "out", topic.name) is not None:
-            self._waiting[topic.name] = topic
-            self._try(topic)
-
-    def _look_after(self) -> None:
-        now = time.monotonic()
-        for topic in list(self._waiting.values()):
-            self._try(topic)
-        for name in [name for name, when in self._gone.items() if when <= now]:
-            del self._gone[name]
-            self._end(name)
-
-    def _try(self, topic: TopicState) -> None:
-        """Sends the topic as it is now, or leaves it in _waiting."""
-        publication = topic.publication
-        if publication is None or (publication.type is not None and publication.type.name == _SERVICE_TYPE):
-            del self._waiting[topic.name]
-            return
-        try:
-            type = TypeDescription() if publication.type is None else self._directory.find_type(publication.type)
-            if not self._send(topic.name, type, bytes.fromhex(publication.id), publication.keep_last):
-                return
-        except UnknownType:
-            return  # its publisher has not sent it yet
-        except NotBridged as error:
-            self._counters.drop("not bridged", f"{topic.name}: {error}")
-        except (Error, zenoh.ZError) as error:
-            self._counters.drop("not bridged", f"{topic.name}: {error}")
-            return
-        self._waiting.pop(topic.name, None)
-
-    def _send(self, name: str, type: TypeDescription, id: bytes, keep_last: bool) -> bool:
-        """Returns whether it is sent; False: try again. Raises NotBridged, Error, ZError."""
-        known = self._topics.get(name)
-        if known is not None and (known.type, known.keep_last) == (type, keep_last):
-            known.publication = id
-            return True
-        if known is not None:
-            self._end(name)
-        if name in self._ending:
-            return False
-        if len(self._topics) >= self._settings.max_topics:
-            raise NotBridged(f"{self._settings.max_topics} topics go out already (max_topics)")
+    def begin(self, name: str, subscriber: Any, type: TypeDescription, keep_last: bool) -> OutTopic:
+        """See TopicSink."""
         rule = rule_for(self._settings.topics, "out", name)
         assert rule is not None
         if self._format.only_cdr and type.message_encoding != "cdr":
             raise NotBridged(f"ROS 2 reads cdr, and the topic has {type.message_encoding or 'no type'}")
-        key = self._format.key(name, type)
-        made = OutTopic(name, rule, key, self._subscriber(name, type), type, keep_last)
-        made.publication = id
+        made = OutTopic(name, rule, self._format.key(name, type), subscriber, type, keep_last)
         if type:
             self._schemas.add(type)
-        made.announce(self._session, self._format)
-        self._topics[name] = made
-        self._lanes.add(made)
-        return True
-
-    def _subscriber(self, name: str, type: TypeDescription) -> Any:
-        """Its samples have this type, also when another publisher takes the name."""
         try:
-            return self._participant.request_topic(name, type=type or None)
-        except TypeMismatch:  # it stays requested
-            return self._participant.subscriber(name)
+            made.announce(self._session, self._format)
+        except zenoh.ZError as error:
+            raise NotYet(str(error)) from None
+        return made
 
-    def _end(self, name: str) -> None:
-        topic: Optional[OutTopic] = self._topics.pop(name, None)
-        if topic is not None:
-            self._ending.add(name)
-            self._lanes.remove(topic, self._release)
+    def added(self, topic: OutTopic) -> None:
+        """See TopicSink."""
+        self._lanes.add(topic)
 
-    def _release(self, topic: OutTopic) -> None:
-        topic.close()
-        self._participant.release_topic(topic.name)
-        self._ending.discard(topic.name)
+    def end(self, topic: OutTopic, then: Callable[[OutTopic], None]) -> None:
+        """See TopicSink."""
+
+        def release(ended: OutTopic) -> None:
+            ended.close()
+            then(ended)
+
+        self._lanes.remove(topic, release)

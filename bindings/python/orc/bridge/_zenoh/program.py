@@ -7,13 +7,16 @@ from typing import Any, Callable, Dict, List
 
 from orc import Directory, Participant
 
-from .counters import Counters
+from .._shared.counters import Counters
+from .._shared.local_topics import BRIDGES, LocalTopics
 from .formats import format_of
 from .inbound import Inbound
 from .lanes import Lanes
 from .large_pace import LargePace
+from .log import logger
 from .offered_services import OfferedServices
-from .outbound import BRIDGE_NAME, Outbound
+from .out_topic import OutTopic
+from .outbound import Outbound
 from .reached_services import ReachedServices
 from .schemas import Schemas
 from .sessions import check_config, open_session
@@ -32,8 +35,9 @@ class Bridge:
         settings.check()
         check_config(settings)
         self._settings = settings
+        self.ready = f"robot {settings.robot}, prefix {settings.prefix}, format {settings.format}"
         self._stopping = threading.Event()
-        self._counters = Counters()
+        self._counters = Counters(logger)
         self._ends: List[Callable[[], object]] = []
 
     def start(self) -> bool:
@@ -46,25 +50,28 @@ class Bridge:
         pace.start()
         self._ends.append(pace.close)
         settings, counters = self._settings, self._counters
-        participant = Participant(settings.broker, name=f"{BRIDGE_NAME} {settings.robot}", namespace="/")
+        participant = Participant(settings.broker, name=f"{BRIDGES}zenoh {settings.robot}", namespace="/")
         self._ends.append(participant.close)
         directory = Directory(settings.broker)
         self._ends.append(directory.close)
         format = format_of(settings)
         schemas = Schemas(settings, small, counters)
         lanes = Lanes(small, large, format, settings.large_bytes, counters)
-        outbound = Outbound(settings, participant, small, format, lanes, schemas, counters)
-        inbound = Inbound(settings, participant, directory, small, format, outbound.local, schemas, counters)
+        outbound = Outbound(settings, small, format, lanes, schemas)
+        topics: LocalTopics[OutTopic] = LocalTopics(
+            settings.broker, participant, outbound, outbound.goes_out, settings.max_topics, counters
+        )
+        inbound = Inbound(settings, participant, directory, small, format, topics.publications, schemas, counters)
         if settings.format == "orc":
             schemas.offer()
             offered = OfferedServices(settings, participant, small, directory, schemas, counters)
             reached = ReachedServices(settings, participant, small, schemas, counters)
-            outbound.watch_also(offered.on_topic)
+            topics.watch_also(offered.on_topic)
             reached.start()
             self._ends += [offered.close, reached.close]
         inbound.start()
-        outbound.start()
-        self._ends += [lanes.close, inbound.close, outbound.close]
+        topics.start()
+        self._ends += [lanes.close, inbound.close, topics.close]
         return True
 
     def wait(self) -> None:

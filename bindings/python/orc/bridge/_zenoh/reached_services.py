@@ -13,8 +13,9 @@ import zenoh
 
 from orc import CallErrc, CallError, Error, TypeDescription
 
+from .._shared.counters import Counters
 from .call_bytes import decode_error, encode_asked
-from .counters import Counters, logger
+from .log import logger
 from .schemas import Schemas
 from .sessions import direct
 from .settings import ServiceRule, Settings, local_name

@@ -11,7 +11,7 @@ from orc import TypeDescription
 from orc.pure.schema import ros2_schema
 from orc.pure.schema.model import Field, Schema, SchemaError, Structure
 
-from .formats import NotBridged
+from .._shared.local_topics import NotBridged
 
 # type_description_interfaces/msg/FieldType
 _IDS = {

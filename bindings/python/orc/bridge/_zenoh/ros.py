@@ -8,9 +8,11 @@ from typing import List, Optional
 
 from orc import TypeDescription
 
+from .._shared.local_topics import NotBridged
+from .._shared.patterns import is_topic
 from .attachment import SampleHead
-from .formats import End, NotBridged, Source
-from .patterns import is_topic, key_expression
+from .formats import End, Source
+from .patterns import key_expression
 from .rihs import type_digest
 from .settings import Settings, TopicRule
 

@@ -9,8 +9,9 @@ from typing import Any, Callable, Dict, Optional
 
 import zenoh
 
-from .counters import logger
-from .settings import Settings, SettingsError
+from .._shared.settings_file import SettingsError
+from .log import logger
+from .settings import Settings
 
 _OPEN_TRY_S = 2.0
 # Keepalives wait behind a batch, so on a slow link batches must be small.

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass, field, fields
-from typing import Any, Dict, List, Mapping, Optional
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional
 
-from orc._parameters.toml import toml_reader
+from .._shared.rules import DIRECTIONS, LocalRule, first_rule
+from .._shared.settings_file import SettingsError, fill, named, one_of, read_toml, tables, within
+from .patterns import is_chunk
 
-from .patterns import is_chunk, matches
-
-DIRECTIONS = ("out", "in", "both")
 CLASSES = ("auto", "small", "large")
 MODES = ("client", "peer", "router")
 FORMATS = ("orc", "rmw_zenoh", "ros2dds")
 PRIORITIES = ("real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background")
 _MAX_RULES = 256
-_MAX_FILE_BYTES = 1 << 20
-
-
-class SettingsError(ValueError):
-    """An option is wrong. The text says which, and what is allowed."""
 
 
 @dataclass
-class Rule:
+class Rule(LocalRule):
     """One entry of the allow-list."""
 
-    name: str = ""
-    direction: str = "both"
     robot: str = "*"
     """in: from which robot."""
-    local: str = ""
-    """in: the name here. `{robot}` and `{topic}` stand for what the key has."""
-
-    def is_for(self, direction: str) -> bool:
-        """Returns whether it allows this direction."""
-        return self.direction in (direction, "both")
 
 
 @dataclass
@@ -94,26 +80,26 @@ class Settings:
             raise SettingsError(f"robot is a name of letters, digits, _, . and -, not {self.robot!r}")
         if not all(is_chunk(each) for each in self.prefix.split("/")):
             raise SettingsError(f"prefix is one or several names with / between them, not {self.prefix!r}")
-        _one_of("format", self.format, FORMATS)
-        _one_of("mode", self.mode or "client", MODES)
+        one_of("format", self.format, FORMATS)
+        one_of("mode", self.mode or "client", MODES)
         self.mode = self.mode or ("client" if self.connect else "router" if self.listen else "")
-        _within("domain", self.domain, 0, 232)
-        _within("large_bytes", self.large_bytes, 1, 1 << 30)
-        _within("small_buffer", self.small_buffer, 4096, 1 << 24)
-        _within("large_buffer", self.large_buffer, 2304, 1 << 24)
-        _within("large_seconds", self.large_seconds, 1, 3600)
-        _within("max_bytes", self.max_bytes, 1024, 1 << 30)
-        _within("max_topics", self.max_topics, 1, 4096)
+        within("domain", self.domain, 0, 232)
+        within("large_bytes", self.large_bytes, 1, 1 << 30)
+        within("small_buffer", self.small_buffer, 4096, 1 << 24)
+        within("large_buffer", self.large_buffer, 2304, 1 << 24)
+        within("large_seconds", self.large_seconds, 1, 3600)
+        within("max_bytes", self.max_bytes, 1024, 1 << 30)
+        within("max_topics", self.max_topics, 1, 4096)
         if not self.topics and not self.services:
             raise SettingsError("nothing may cross: name topics with --topic, or topics and services in --file")
-        _within("the number of topics and services", len(self.topics) + len(self.services), 1, _MAX_RULES)
+        within("the number of topics and services", len(self.topics) + len(self.services), 1, _MAX_RULES)
         if self.format != "orc" and self.services:
             raise SettingsError(f"services cross in the format orc only, not in {self.format}")
         for rule in self.topics:
             self._check_rule(rule)
-            _one_of("priority", rule.priority, PRIORITIES)
-            _one_of("class", rule.size, CLASSES)
-            _within("max_age_ms", rule.max_age_ms, 0, 1 << 31)
+            one_of("priority", rule.priority, PRIORITIES)
+            one_of("class", rule.size, CLASSES)
+            within("max_age_ms", rule.max_age_ms, 0, 1 << 31)
             if not 0 <= rule.max_rate <= 1e5:
                 raise SettingsError(f"max_rate is 0 to 100000 samples per second, not {rule.max_rate}")
         for service in self.services:
@@ -126,7 +112,7 @@ class Settings:
     def _check_rule(self, rule: Rule) -> None:
         if not rule.name or len(rule.name) > 255:
             raise SettingsError("each topic and service has a name of 1 to 255 bytes")
-        _one_of("direction", rule.direction, DIRECTIONS)
+        one_of("direction", rule.direction, DIRECTIONS)
         if rule.robot != "*" and not is_chunk(rule.robot):
             raise SettingsError(f"from is the name of a robot or *, not {rule.robot!r}")
         if not rule.local:  # keys of ROS do not name the robot
@@ -146,25 +132,15 @@ def local_name(rule: Rule, robot: str, topic: str) -> str:
 
 def read_file(path: str, settings: Settings) -> None:
     """Adds what the TOML file says. Raises SettingsError, OSError, ImportError."""
-    with open(path, "rb") as file:
-        data = file.read(_MAX_FILE_BYTES + 1)
-    if len(data) > _MAX_FILE_BYTES:
-        raise SettingsError(f"{path} has more than {_MAX_FILE_BYTES} bytes")
-    try:
-        table = toml_reader().loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{path}: {error}") from None
-    try:
+    table = read_toml(path)
+    with named(path):
         topics, services = table.pop("topic", []), table.pop("service", [])
-        settings.topics += [_rule(TopicRule(), each) for each in _tables("topic", topics)]
-        settings.services += [_rule(ServiceRule(), each) for each in _tables("service", services)]
-        _fill(settings, table, {})
-    except SettingsError as error:
-        raise SettingsError(f"{path}: {error}") from None
+        settings.topics += [_rule(TopicRule(), each) for each in tables("topic", topics)]
+        settings.services += [_rule(ServiceRule(), each) for each in tables("service", services)]
+        fill(settings, table, hidden=("topics", "services"))
 
 
 _KEYS = {"from": "robot", "as": "local", "class": "size"}
-_HIDDEN = ("topics", "services", "schema", "robot", "local", "size")
 
 
 def _rule(rule: Any, table: Dict[str, Any]) -> Any:
@@ -174,46 +150,10 @@ def _rule(rule: Any, table: Dict[str, Any]) -> Any:
             raise SettingsError("schema_file is the path of a ros2msg file, of a topic")
         with open(schema_file, "rb") as file:
             rule.schema = file.read(1 << 20)
-    _fill(rule, table, _KEYS)
+    fill(rule, table, _KEYS, hidden=("schema", *_KEYS.values()))
     return rule
-
-
-def _fill(target: Any, table: Mapping[str, Any], renamed: Mapping[str, str]) -> None:
-    known = {each.name for each in fields(target)}
-    for key, value in table.items():
-        name = renamed.get(key, key)
-        hidden = key in _HIDDEN and not (isinstance(target, Settings) and key == "robot")
-        if name not in known or hidden:
-            raise SettingsError(f"unknown key {key}")
-        present = getattr(target, name)
-        if isinstance(present, float) and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if isinstance(present, list) and isinstance(value, str):
-            value = [value]
-        if type(value) is not type(present) or (isinstance(value, list) and not all(isinstance(e, str) for e in value)):
-            raise SettingsError(f"{key} is of type {type(present).__name__}, not {type(value).__name__}")
-        setattr(target, name, value)
-
-
-def _tables(name: str, value: Any) -> List[Dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise SettingsError(f"write [[{name}]] before each {name}")
-    return value
-
-
-def _one_of(option: str, value: str, allowed: Any) -> None:
-    if value not in allowed:
-        raise SettingsError(f"{option} is one of {', '.join(allowed)}, not {value!r}")
-
-
-def _within(option: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise SettingsError(f"{option} is {least} to {most}, not {value}")
 
 
 def rule_for(rules: List[TopicRule], direction: str, topic: str, robot: Optional[str] = None) -> Optional[TopicRule]:
     """Returns the first rule that lets the topic cross. robot: of the key, for topics that come in."""
-    for rule in rules:
-        if rule.is_for(direction) and matches(rule.name, topic) and (robot is None or rule.robot in ("*", robot)):
-            return rule
-    return None
+    return first_rule((each for each in rules if robot is None or each.robot in ("*", robot)), direction, topic)

@@ -36,10 +36,11 @@ struct service_options {
   // Names of the interfaces that the service implements, for find_services: at most 32, of 1 to 255 bytes each.
   std::vector<std::string> interfaces = {};
   // True: publishes a record of each call that ends on the topic NAME/.calls, for recordings and `orc service echo`
-  // (orc/calls/call_record.h). Subscribers that read in order get each record. A slow one never delays the service: it
-  // misses records. The topic has the service's transports. It is withdrawn with the service, so a call whose handler
-  // withdraws its own service is not recorded. serve returns name_taken when another program has the topic. Without a
-  // subscriber, a call costs two looks at the clock more. False: nothing.
+  // (orc/calls/call_record.h). The service does not wait for subscribers: one that is too slow misses records. Making
+  // and sending a record is part of the client's thread or the pool's, about as long as sending the bytes again. The
+  // topic has the service's transports. It is withdrawn when the handlers that run have ended; until then another
+  // program that serves the name with `recorded` gets name_taken. A call whose handler withdraws its own service is not
+  // recorded. Without a subscriber, a call costs two looks at the clock and at the subscribers. False: nothing.
   bool recorded = false;
   // Transports of the replies, and those over which requests may come. Empty: the participant's. Multicast is a
   // bad_argument.

@@ -8,14 +8,14 @@ import time
 from collections import Counter
 from typing import Dict
 
-logger = logging.getLogger("orc.bridge.zenoh")
 _BETWEEN_REPORTS_S = 10.0
 
 
 class Counters:
     """Any thread may call."""
 
-    def __init__(self) -> None:
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._report_at: Dict[str, float] = {}
@@ -34,7 +34,7 @@ class Counters:
             if now < self._report_at.get(kind, 0.0):
                 return
             self._report_at[kind] = now + _BETWEEN_REPORTS_S
-        logger.warning("%s: %s (%d so far)", kind, detail[:300], number)
+        self._logger.warning("%s: %s (%d so far)", kind, detail[:300], number)
 
     def snapshot(self) -> Dict[str, int]:
         """Returns the number of each kind."""

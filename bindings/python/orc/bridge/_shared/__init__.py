@@ -1,0 +1,1 @@
+"""What all bridges have in common."""

@@ -1,0 +1,5 @@
+"""Where this bridge logs."""
+
+import logging
+
+logger = logging.getLogger("orc.bridge.zenoh")
