@@ -105,7 +105,7 @@ class broker_service final : federation::owner {
     // with unknown_participant. So the participant registers and requests everything again, and learns the state of its
     // topics.
     bool out_of_date = false;
-    std::string displaced;  // the reason; empty: a lost event
+    std::string displaced = {};  // the reason; empty: a lost event
   };
 
   void dispatch(routing from, connection& by, wire::envelope& message, time now);
