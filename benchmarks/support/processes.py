@@ -54,6 +54,19 @@ class OtherProcess:
         self.process = process
         self._line = line
 
+    @property
+    def pid(self) -> int:
+        number: int = self.process.pid
+        return number
+
+    def send(self, what: Any) -> None:
+        """Raises EndFailed: it ended."""
+        try:
+            self._line.send(what)
+        except OSError:
+            self.process.join(1)
+            raise EndFailed(f"its process ended with status {self.process.exitcode}") from None
+
     def receive(self, timeout: float) -> Any:
         """Returns what it sends next. Raises EndFailed: it failed, ended or sends nothing for `timeout` seconds."""
         if not self._line.poll(timeout):
@@ -102,14 +115,19 @@ def other_process(target: Callable[..., None], core: int | None, *arguments: Any
 
 
 @contextlib.contextmanager
+def broker(endpoint: str) -> Iterator[subprocess.Popen[bytes]]:
+    """An address broker of the benchmark's own."""
+    process = subprocess.Popen([programs() / "orc-broker", "--listen", endpoint, "--log-level", "warning"])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
 def private_broker(directory: Path) -> Iterator[None]:
     """An address broker that the programs of this benchmark use, and no others."""
     os.environ["ORC_BROKER"] = f"ipc://{directory}/broker"
-    broker = subprocess.Popen(
-        [programs() / "orc-broker", "--listen", os.environ["ORC_BROKER"], "--log-level", "warning"]
-    )
-    try:
+    with broker(os.environ["ORC_BROKER"]):
         yield
-    finally:
-        broker.terminate()
-        broker.wait()
