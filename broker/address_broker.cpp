@@ -116,7 +116,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
     const auto now = clock::now();
     try {
       // A pause of this whole process (SIGSTOP, suspended machine, starvation) must not cost participants their lease.
-      if (now - next_tick_ > period_) service_.held_up(now);
+      if (now - next_tick_ > period_) service_.held_up(now, std::chrono::ceil<topic_map::duration>(now - next_tick_));
       service_.turn(now);
       if (now >= next_tick_) {
         service_.tick(now);

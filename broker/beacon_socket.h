@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/expected.h"
 #include "base/ip_address.h"
@@ -25,9 +26,16 @@ class beacon_socket {
   static constexpr std::string_view group = "239.255.55.70";
   static constexpr std::chrono::milliseconds period{1'000};
 
+  struct network {  // in network order
+    std::uint32_t address;
+    std::uint32_t mask;
+  };
+  using networks = std::map<int, std::vector<network>>;  // by interface
+
   class owner {
    public:
-    // A broker of this domain says that it is at `where`. Anyone on the network can send this.
+    // A broker of this domain says that it is at `where`, an address of the network that the datagram came in by.
+    // Anyone on that network can send this.
     virtual void heard(const detail::ip_port& where, std::uint64_t epoch) noexcept = 0;
 
    protected:
@@ -49,11 +57,12 @@ class beacon_socket {
  private:
   beacon_socket(detail::unique_fd socket, wire::beacon own);
   void send();
+  [[nodiscard]] bool is_neighbour(std::uint32_t source, int interface) const noexcept;
 
   detail::unique_fd socket_;
   wire::beacon own_;
   std::string datagram_;
-  std::set<int> joined_;  // interfaces
+  networks joined_;
   clock::time_point due_{};
   std::minstd_rand random_{std::random_device{}()};
 };

@@ -17,8 +17,6 @@ constexpr std::size_t checks_per_turn = 512;         // of processes
 constexpr std::size_t leases_per_turn = 128;
 constexpr int lines_per_period = 32;
 
-std::uint64_t random_epoch() { return wire::id::random().lo; }
-
 // Text of a stranger for other users: without control characters, and no longer than before.
 void make_printable(std::string& text, std::size_t limit = wire::max_text) {
   text = detail::escaped(text, detail::backslashes::kept);
@@ -34,7 +32,7 @@ broker_service::broker_service(broker_service_options options, send_function sen
     : options_(std::move(options)),
       send_(std::move(send)),
       started_(started),
-      epoch_(random_epoch()),
+      epoch_(options_.epoch),
       map_(options_.lease, options_.limits),
       rules_(options_.allowed_endpoints),
       federation_({options_.peers, options_.host_name, epoch_, options_.peer_lease}, map_, *this),
@@ -78,9 +76,11 @@ void broker_service::dispatch(routing from, connection& by, wire::envelope& mess
   const bool introduces_itself = std::holds_alternative<wire::hello>(message.content);
   if (introduces_itself) {
     by.out_of_date = false;
+    by.displaced.clear();
   } else if (by.out_of_date) {
+    const std::string why = by.displaced.empty() ? "an event was lost" : by.displaced;
     reply(from, message.request,
-          wire::error{wire::error_code::unknown_participant, "an event was lost: say Hello and register again"});
+          wire::error{wire::error_code::unknown_participant, why + ": say Hello and register again"});
     return;
   }
   std::visit([&](auto& content) { handle(from, message.request, content, now); }, message.content);
@@ -214,10 +214,10 @@ void broker_service::take_over_from(const wire::id& holder, std::string_view how
   push_events(now);  // before another participant has the topic
 }
 
-void broker_service::held_up(time now) {
+void broker_service::held_up(time now, topic_map::duration how_long) {
   map_.renew_all(now);
   waiting_.extend_all(now + options_.probe_timeout);
-  federation_.held_up(now);
+  federation_.held_up(now, how_long);
 }
 
 void broker_service::turn(time now) {

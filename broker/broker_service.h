@@ -33,6 +33,7 @@ struct broker_service_options {
   std::vector<address_range> allowed_endpoints;
   bool remote = false;
   std::string version;
+  std::uint64_t epoch = wire::id::random().lo;  // of this run
   std::string host = detail::host_identity();
   std::function<detail::process_state(std::uint32_t pid, std::uint64_t start_time)> check_process =
       detail::check_process;
@@ -80,8 +81,8 @@ class broker_service final : federation::owner {
   // work.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
-  // This process did not run for a while: no participant may lose its lease for that.
-  void held_up(time now);
+  // This process did not run for `how_long`, until now: no participant or peer broker loses its lease for that.
+  void held_up(time now, topic_map::duration how_long);
 
   struct counters {
     std::uint64_t messages = 0;
@@ -100,9 +101,11 @@ class broker_service final : federation::owner {
   struct connection {
     peer who;
     std::string client;
-    // The connection lost an event. Its next message is answered with unknown_participant. So the participant registers
-    // and requests everything again, and learns the state of its topics.
+    // The connection lost an event, or a publication of its participant lost the name. Its next message is answered
+    // with unknown_participant. So the participant registers and requests everything again, and learns the state of its
+    // topics.
     bool out_of_date = false;
+    std::string displaced = {};  // the reason; empty: a lost event
   };
 
   void dispatch(routing from, connection& by, wire::envelope& message, time now);

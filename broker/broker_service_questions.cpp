@@ -125,7 +125,10 @@ void broker_service::remove(topic_map::peer_key which) {
 void broker_service::displaced(const topic_map::displaced& which) {
   const auto route = map_.route_of(which.participant);
   if (!route) return;
-  if (const auto at = connections_.find(*route); at != connections_.end()) at->second.out_of_date = true;
+  const auto at = connections_.find(*route);
+  if (at == connections_.end()) return;
+  at->second.out_of_date = true;
+  at->second.displaced = which.text;
 }
 
 }  // namespace orc

@@ -1,9 +1,11 @@
 // Each client's share of the broker's tables. A client is a user of this host (ipc) or an address (tcp; IPv6: its /64
 // network; all loopback addresses are one), with all its connections and participants. One client may have half of each
-// table, so that others still find room.
+// table, so that others still find room. Peer brokers are clients too. Those that are discovered, which anyone on the
+// network can be, are one client for each address, and share one half among them.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -12,7 +14,8 @@
 namespace orc {
 
 struct client {
-  std::string name;  // "user 1000", "address 192.0.2.1"
+  std::string name;         // "user 1000", "address 192.0.2.1"
+  bool discovered = false;  // peer brokers that their beacons named
   std::size_t participants = 0;
   std::size_t topics = 0;
   std::size_t subscriptions = 0;
@@ -34,13 +37,16 @@ class client_table {
     return left - left / 8;
   }
 
+  // What all clients that are discovered brokers have of a table. There are at most wire::max_peers.
+  [[nodiscard]] std::size_t used_by_discovered(std::size_t client::*of) const noexcept;
+
   // Returns the client that `who` belongs to. Its address stays valid until it is dropped.
   [[nodiscard]] client& of(const peer& who);
   // Forgets a client without participants.
   void drop_if_empty(client& which) noexcept;
 
  private:
-  std::map<std::string, client> clients_;
+  std::map<std::string, client, std::less<>> clients_;
 };
 
 }  // namespace orc

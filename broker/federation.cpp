@@ -82,19 +82,29 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   if (!what.reset && (what.position.epoch != peer.position.epoch || what.position.until < peer.position.until))
     return broken(which, "changes that do not follow its last ones", now);
   if (what.position.epoch == options_.epoch) return broken(which, "it is this broker itself", now);
-  if (is_twice(which, what.position.epoch)) return broken(which, "another endpoint leads to the same broker", now);
+  // A stranger can send a copied epoch. So a peer that only its beacon named never shuts out a configured one.
+  while (const auto other = twin_of(which, what.position.epoch)) {
+    const bool gives_way = peers_[*other].discovered && !peer.discovered;
+    broken(gives_way ? *other : which, "another endpoint leads to the same broker", now);
+    if (!gives_way) return;
+    peers_[*other].host_name.clear();  // the name is free
+  }
   peer.last_word = now;
   peer.silent_at = now + ask_again + patience;
+  if (peer.known && peer.epoch != what.position.epoch) peer.settled_at = now + restart;
+  peer.epoch = what.position.epoch;
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
-  map_.peer_up(which, {peer.endpoint, label_of(which), peer.same_host, options_.epoch < what.position.epoch});
+  map_.peer_up(which,
+               {peer.endpoint, label_of(which), peer.same_host, peer.discovered, options_.epoch < what.position.epoch});
   peer.known = true;
   peer.state = wire::peer_state::up;
   peer.reason.clear();
   if (what.reset) {
     map_.begin_report(which);
     peer.reporting = true;
+    peer.unswept = true;
     peer.reported = 0;
   }
   peer.reported += what.topics.size() + 1;
@@ -103,8 +113,9 @@ void federation::on(peer_key which, wire::changes& what, time now) {
     if (!take(which, each, now)) return;
   }
   if (!what.more) {
-    if (std::exchange(peer.reporting, false)) map_.end_report(which);
+    peer.reporting = false;
     peer.reported = 0;
+    end_report(which, now);
   }
   if (returned)
     world_.log(broker_log_level::info,
@@ -112,6 +123,14 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   peer.next_ask = what.more ? now : std::max(now, peer.next_ask + pace);
   if (peer.next_ask <= now) ask(which, now);
   ask_for_schema(which, now);
+}
+
+// What a full report left out is gone. When the peer's broker has just started, programs there may still register.
+void federation::end_report(peer_key which, time now) {
+  auto& peer = peers_[which];
+  if (!peer.is_up() || peer.reporting || !peer.unswept || now < peer.settled_at) return;
+  peer.unswept = false;
+  map_.end_report(which);
 }
 
 bool federation::take(peer_key which, wire::topic_state& state, time now) {
@@ -161,6 +180,10 @@ void federation::on(peer_key which, const wire::schema_part& what, time now) {
 void federation::ask(peer_key which, time now) {
   auto& peer = peers_[which];
   peer.next_ask = now;
+  if (map_.misses_any(which) && !peer.reporting && peer.full_report_at <= now) {
+    peer.position = {};
+    peer.full_report_at = now + ask_again;
+  }
   request(which, peer.watch,
           wire::watch{{"**"}, false, peer.position, static_cast<std::uint32_t>(ask_again.count()), true});
 }
@@ -212,6 +235,7 @@ void federation::turn(time now) {
       world_.close(which, {});
       lost(which, "silent", now);
     }
+    end_report(which, now);
     if (peer.connected && peer.watch == 0 && peer.next_ask <= now) ask(which, now);
     if (peer.connected && peer.schemas_after) ask_for_schema(which, now);
     if (peer.known && peer.state != wire::peer_state::up && *peer.last_word + options_.lease <= now) forget(which, now);
@@ -223,23 +247,24 @@ void federation::turn(time now) {
 
 void federation::discovered(const std::string& endpoint, std::uint64_t epoch, time now) {
   if (epoch == options_.epoch) return;
-  for (auto& peer : peers_) {
-    if (peer.endpoint == endpoint) {
-      peer.beacon_at = now;
-      return;
-    }
-    // The same broker at another address. One that does not answer could claim any epoch.
-    if (peer.is_up() && peer.position.epoch == epoch) return;
-  }
+  const auto known =
+      std::find_if(peers_.begin(), peers_.end(), [&](const auto& each) { return each.endpoint == endpoint; });
+  // The same broker at another address, where it may not even listen. A peer that is not up could claim any epoch.
+  const bool elsewhere = std::any_of(peers_.begin(), peers_.end(), [&](const auto& each) {
+    return each.is_up() && each.position.epoch == epoch && each.endpoint != endpoint;
+  });
+  if (known != peers_.end() && (known->known || !elsewhere)) known->beacon_at = now;
+  if (known != peers_.end() || elsewhere) return;
   if (now < next_discovery_) return;
   const auto which = free_key(now);
   if (!which) return;
+  peer_broker made;
+  made.endpoint = endpoint;
+  made.discovered = true;
+  made.discovered_at = made.beacon_at = now;
+  world_.add(*which, endpoint);  // may throw, and then the key stays free
+  peers_[*which] = std::move(made);
   next_discovery_ = now + discovery_pace;
-  auto& peer = peers_[*which];
-  peer.endpoint = endpoint;
-  peer.discovered = true;
-  peer.discovered_at = peer.beacon_at = now;
-  world_.add(*which, endpoint);
 }
 
 std::optional<federation::peer_key> federation::free_key(time now) {
@@ -269,6 +294,7 @@ void federation::forget(peer_key which, time now) {
              named(peer) + " was silent too long: its " + std::to_string(map_.topics_of(which)) + " topic(s) are gone");
   map_.peer_gone(which, now);
   peer.known = false;
+  peer.unswept = false;
   peer.position = {};
   peer.lacking.clear();
   peer.asked = {};
@@ -283,16 +309,17 @@ std::optional<federation::time> federation::next_deadline() const {
   for (const auto& peer : peers_) {
     if (peer.connected) consider(peer.watch == 0 ? peer.next_ask : peer.silent_at);
     if (peer.connected && peer.schemas_after) consider(*peer.schemas_after);
+    if (peer.is_up() && peer.unswept && !peer.reporting) consider(peer.settled_at);
     if (peer.known && peer.state != wire::peer_state::up) consider(*peer.last_word + options_.lease);
     if (peer.discovered && !peer.known) consider(peer.beacon_at + beacon_lease);
   }
   return next;
 }
 
-void federation::held_up(time now) {
+void federation::held_up(time now, duration how_long) {
   for (auto& peer : peers_) {
     if (peer.connected) peer.silent_at = now + ask_again + patience;
-    if (peer.last_word && peer.known) peer.last_word = now;
+    if (peer.last_word) peer.last_word = std::min(now, *peer.last_word + how_long);
   }
 }
 
@@ -312,11 +339,11 @@ wire::peer_list federation::list(time now) const {
   return all;
 }
 
-bool federation::is_twice(peer_key which, std::uint64_t epoch) const {
+std::optional<federation::peer_key> federation::twin_of(peer_key which, std::uint64_t epoch) const {
   for (peer_key other = 0; other < peers_.size(); ++other) {
-    if (other != which && peers_[other].is_up() && peers_[other].position.epoch == epoch) return true;
+    if (other != which && peers_[other].is_up() && peers_[other].position.epoch == epoch) return other;
   }
-  return false;
+  return std::nullopt;
 }
 
 // The name of its host, and its endpoint where another host has the same name.

@@ -34,6 +34,8 @@ class federation {
   static constexpr duration banned{10'000};
   // Changes of a peer within this time come together.
   static constexpr duration pace{10};
+  // Programs register again this long after their broker restarted: about a lease.
+  static constexpr duration restart{3'000};
   // A beacon may be forged. A peer that never answered is dropped when no beacon came for this long, or for another one
   // when it did not answer for `trial`. Beacons add a peer at most every `discovery_pace`.
   static constexpr duration beacon_lease{5'000};
@@ -77,8 +79,8 @@ class federation {
   // Call it at next_deadline(), which may be in the past.
   void turn(time now);
   [[nodiscard]] std::optional<time> next_deadline() const;
-  // This process did not run for a while: no peer is silent for that.
-  void held_up(time now);
+  // This process did not run for `how_long`, until now: that time does not count as a peer's silence.
+  void held_up(time now, duration how_long);
 
   [[nodiscard]] wire::peer_list list(time now) const;
   [[nodiscard]] std::size_t peers_up() const noexcept;
@@ -99,8 +101,12 @@ class federation {
     std::uint64_t last_request = 0;
     std::uint64_t watch = 0;            // the request that waits for its answer; 0: none
     std::uint64_t schema = 0;           // same
-    time next_ask{};                    // for changes, when none is waited for
+    time next_ask{};                    // for changes, while `watch` is 0
+    std::uint64_t epoch = 0;            // of its last run that answered
+    time settled_at{};                  // programs there have registered again after a restart
     bool reporting = false;             // a full report is under way
+    bool unswept = false;               // the map still has what that report left out
+    time full_report_at{};              // the next one because of what the map misses, at the earliest
     std::size_t reported = 0;           // topics and pages since the last answer without more
     std::set<std::uint64_t> lacking;    // hashes of types
     wire::get_schema asked;             // the part that `schema` asks for
@@ -113,6 +119,7 @@ class federation {
 
   void on(peer_key which, wire::changes& what, time now);
   void on(peer_key which, const wire::schema_part& what, time now);
+  void end_report(peer_key which, time now);
   bool take(peer_key which, wire::topic_state& state, time now);
   void ask(peer_key which, time now);
   void ask_for_schema(peer_key which, time now);
@@ -122,7 +129,8 @@ class federation {
   void remove(peer_key which);
   // A key for one more discovered peer. Nothing: there is none.
   [[nodiscard]] std::optional<peer_key> free_key(time now);
-  [[nodiscard]] bool is_twice(peer_key which, std::uint64_t epoch) const;
+  // Another peer that is up and claims the same run of a broker.
+  [[nodiscard]] std::optional<peer_key> twin_of(peer_key which, std::uint64_t epoch) const;
   [[nodiscard]] std::string label_of(peer_key which) const;
   [[nodiscard]] static std::string named(const peer_broker& which);
 

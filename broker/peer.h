@@ -7,12 +7,13 @@
 namespace orc {
 
 struct peer {
-  enum class via : std::uint8_t { ipc, tcp, broker };
+  enum class via : std::uint8_t { ipc, tcp, broker, discovered };
   via way = via::ipc;
   std::uint32_t uid = 0;  // ipc: SO_PEERCRED
   std::uint32_t pid = 0;  // ipc: in this pid namespace; 0: not visible here
   std::string directory;  // ipc: directory of the socket that it connected to
-  std::string address;    // tcp: numeric, of the connection (IPv4-mapped addresses as IPv4); broker: its endpoint
+  // tcp: numeric, of the connection (IPv4-mapped addresses as IPv4); broker, discovered: its endpoint
+  std::string address;
 };
 
 }  // namespace orc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoint_rules.h"
 #include "table_room.h"
 
 namespace orc {
@@ -99,6 +100,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   for (auto each = all.begin(); each != all.end();) {
     const bool replaced = &each->second != &slot && (each->second.holder == self || !is_live(each->second));
     if (replaced) {
+      missed(each->first);
       release(each->second);
       each->second.holder->publications.erase(each->first);
     }
@@ -324,9 +326,19 @@ const topic_map::publication* topic_map::obstacle(const topic& of, const partici
   for (const auto& [id, each] : of.publishers) {
     if (each.holder == &self || !is_live(each) || (what.shared && each.shared)) continue;
     if (each.from && id == what.publication) continue;  // the participant was with that broker before
-    if (is_shown(each, first)) return &each;
+    // What stays on this host does not compete with a peer's.
+    if (each.from && !reaches(what.endpoints, *each.holder)) continue;
+    // What stayed on this host until now did not compete either.
+    const bool is_new_rival = each.from && first->holder == &self && !(each.shared && first->shared) &&
+                              !reaches(first->endpoints, *each.holder);
+    if (is_shown(each, first) || is_new_rival) return &each;
   }
   return nullptr;
+}
+
+bool topic_map::reaches(const std::vector<wire::endpoint>& endpoints, const participant& peer) {
+  return std::any_of(endpoints.begin(), endpoints.end(),
+                     [&](const auto& each) { return is_reachable(each, peer.same_host); });
 }
 
 const topic_map::publication* topic_map::own(const topic& of, const participant& self) {
@@ -350,7 +362,7 @@ topic_map::done topic_map::room_for_publication(topic_table::const_iterator at, 
   std::size_t others = 0;
   std::size_t bytes_of_others = 0;
   for (const auto& [id, each] : of.publishers) {
-    if (each.holder == &self || !is_live(each) || id == what.publication) continue;
+    if (each.holder == &self || each.from || !is_live(each) || id == what.publication) continue;
     const bool is_other = each.holder->by != self.by;
     const std::size_t size = wire::largest_size(info_of(each));
     ++(is_other ? others : count);
@@ -383,6 +395,7 @@ void topic_map::drop_publication(topic_table::iterator at, const wire::id& which
   release(gone->second);
   gone->second.holder->publications.erase(gone->first);
   const bool own = gone->second.from == nullptr;
+  missed(which);
   all.erase(gone);
   if (own && at->second.exported) exports_.changed(*at->second.exported);
   if (own && std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.from != nullptr; }))

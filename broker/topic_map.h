@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,7 @@ class topic_map {
   using done = detail::expected<wire::ack, wire::error>;
 
   static constexpr std::size_t bytes_per_endpoint = 32;  // besides its address
+  static constexpr std::size_t most_left_out = 4'096;    // publications of a peer that another one has
   static constexpr std::size_t entries_at_once = 512;    // that a call removes when a participant leaves
 
   explicit topic_map(duration lease, topic_map_limits limits = {});
@@ -149,7 +151,7 @@ class topic_map {
   [[nodiscard]] wire::changes changes_since(const wire::watch& what, std::size_t& steps) const;
   [[nodiscard]] change_log::revision newest_change() const noexcept { return changes_.newest(); }
 
-  // ---- what peer brokers report (topic_map_peers.cpp) ----
+  // ---- what peer brokers report (topic_map_peers.cpp) and see (topic_map_exports.cpp) ----
   // One of them, as the caller numbers them.
   using peer_key = std::size_t;
 
@@ -157,6 +159,7 @@ class topic_map {
     std::string endpoint;  // names it as a client that pays for its topics
     std::string host_name;
     bool same_host = false;
+    bool discovered = false;  // by its beacon, which anyone can send
     // Of every two brokers, one decides which of their publications gets a name, and tells the other.
     bool decided_here = false;
   };
@@ -170,6 +173,9 @@ class topic_map {
   void begin_report(peer_key which) noexcept;
   void end_report(peer_key which) noexcept;
   [[nodiscard]] std::size_t topics_of(peer_key which) const noexcept;
+  // Whether import() left out a publication because another participant had it, which does not have it any more. Then
+  // only a full report brings it. begin_report() ends that.
+  [[nodiscard]] bool misses_any(peer_key which) const noexcept;
 
   // A publication of a participant here that an older one on another host displaced.
   struct displaced {
@@ -303,6 +309,8 @@ class topic_map {
     bool decided_here = false;
     std::uint64_t report = 0;
     std::optional<wire::id> swept;  // a report ended, and publications up to here were looked at
+    std::set<wire::id> left_out;    // of its report: live publications of others
+    bool misses_any = false;        // one of them is not live any more
   };
 
   participant* find(routing from) const;
@@ -347,13 +355,17 @@ class topic_map {
                                                                 const wire::type_reference* type);
   // Gives the place a new publication. Releases the earlier one.
   void replace(publication& slot, publication&& fresh) noexcept;
+  // Takes a peer's report into a topic. When it returns an error or throws, part of it may be done.
+  [[nodiscard]] done merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
+                           bool& moved, time now);
   [[nodiscard]] detail::expected<bool, wire::error> import(topic_table::iterator& at, participant& self,
                                                            const std::string& name, wire::publication_info& info,
                                                            bool shared, imported& into, time now);
   [[nodiscard]] static bool is_older(const publication& one, const publication& other) noexcept {
     return one.since != other.since ? one.since < other.since : one.id < other.id;
   }
-  void resolve(topic_table::iterator at, imported& into, bool news);
+  // `news`: the report of `reporter` has some.
+  void resolve(topic_table::iterator at, const participant& reporter, imported& into, bool news);
   void obey(topic_table::iterator at, const participant& peer, const std::vector<wire::id>& losers, imported& into);
   void displace(topic_table::iterator at, const wire::id& loser, const publication& winner, imported& into);
   [[nodiscard]] static wire::topic_state exported_state(topic_table::const_iterator at, bool same_host, time now);
@@ -361,18 +373,34 @@ class topic_map {
   void sweep(participant& peer, time now, std::size_t& most) noexcept;
   // A live publication of another participant because of which `self` cannot publish the topic this way. Null: none.
   static const publication* obstacle(const topic& of, const participant& self, const wire::register_topic& what);
+  // Whether the host of a peer broker reaches one of these.
+  [[nodiscard]] static bool reaches(const std::vector<wire::endpoint>& endpoints, const participant& peer);
   // The publication of `self`, which another id replaces. Null: none.
   static const publication* own(const topic& of, const participant& self);
-  // Whether a shared topic has room for one more publication, or for this one in place of `own`.
+  // Whether a shared topic has room for one more publication, or for this one in place of `own`. Those of peers take
+  // the room that is left.
   [[nodiscard]] static done room_for_publication(topic_table::const_iterator at, const participant& self,
                                                  const wire::register_topic& what);
   static bool linked(const topic& to, const participant& who);
+  // A table as one client finds it: of all that is used, and the limit. Discovered brokers find their common half.
+  struct table_use {
+    std::size_t all;
+    std::size_t limit;
+  };
+  [[nodiscard]] table_use open_to(const participant& self, std::size_t all, std::size_t limit,
+                                  std::size_t client::*of) const;
+  static void leave_out(participant& peer, const wire::id& which);
+  // A publication ended, so peers that reported it too have to report it again.
+  void missed(const wire::id& which) noexcept;
 
   void notify(topic_table::iterator at, time now) noexcept;
   void enqueue(topic_table::iterator at, time now) noexcept;
   void dequeue(topic_table::iterator at) noexcept;
 
   static wire::topic_state state_of(topic_table::const_iterator at);
+  // The live publications of a shared topic: those of participants here, then one of each peer broker, then the next
+  // one of each. A state has room for the first ones.
+  static std::vector<const publication*> shared_in_turns(const topic& of);
   static wire::topic_state full_state(topic_table::const_iterator at, const wire::id& after, std::size_t most,
                                       time now);
   static wire::publication_info info_of(const publication& from);

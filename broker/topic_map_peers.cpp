@@ -1,18 +1,18 @@
-// What peer brokers report, what they may see, and which of two publications wins.
+// What peer brokers report, and which of two publications wins.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "endpoint_rules.h"
 #include "table_room.h"
 #include "topic_map.h"
-#include "wire/name_pattern.h"
 
 namespace orc {
 namespace {
 
 constexpr std::chrono::hours oldest{24 * 365 * 10};  // a peer's number must not overflow a time
-constexpr std::size_t steps_of_an_export = 500;      // as of a state
 
 std::size_t text_bytes_of(const wire::publication_info& what) {
   std::size_t bytes = 0;
@@ -32,7 +32,8 @@ void topic_map::peer_up(peer_key which, const peer_facts& what) {
     peer.stale = false;
   };
   if (const auto known = peers_.find(which); known != peers_.end()) return take(*known->second);
-  const peer as{.way = peer::via::broker, .directory = {}, .address = what.endpoint};
+  const peer as{
+      .way = what.discovered ? peer::via::discovered : peer::via::broker, .directory = {}, .address = what.endpoint};
   client& own = clients_.of(as);
   try {
     auto made = std::make_unique<participant>(own);
@@ -49,7 +50,31 @@ void topic_map::peer_up(peer_key which, const peer_facts& what) {
 }
 
 void topic_map::peer_stale(peer_key which) noexcept {
-  if (const auto known = peers_.find(which); known != peers_.end()) known->second->stale = true;
+  const auto known = peers_.find(which);
+  if (known == peers_.end() || known->second->stale) return;
+  known->second->stale = true;
+  // Perhaps its publications: a search of all takes long.
+  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || !each->left_out.empty();
+}
+
+bool topic_map::misses_any(peer_key which) const noexcept {
+  const auto known = peers_.find(which);
+  return known != peers_.end() && known->second->misses_any;
+}
+
+topic_map::table_use topic_map::open_to(const participant& self, std::size_t all, std::size_t limit,
+                                        std::size_t client::*of) const {
+  if (!self.by->discovered) return {all, limit};
+  const auto used = clients_.used_by_discovered(of);
+  return {used, client_table::share(limit, all > used ? all - used : 0)};
+}
+
+void topic_map::leave_out(participant& peer, const wire::id& which) {
+  if (peer.left_out.size() < most_left_out) peer.left_out.insert(which);
+}
+
+void topic_map::missed(const wire::id& which) noexcept {
+  for (const auto& [key, each] : peers_) each->misses_any = each->misses_any || each->left_out.contains(which);
 }
 
 void topic_map::peer_gone(peer_key which, time now) noexcept {
@@ -70,6 +95,8 @@ void topic_map::begin_report(peer_key which) noexcept {
   participant& self = *peers_.at(which);
   if (self.swept) --sweeping_;
   self.swept.reset();
+  self.left_out.clear();
+  self.misses_any = false;
   ++self.report;
 }
 
@@ -112,12 +139,42 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
   if (what.publication) what.publications.push_back(*std::move(what.publication));
   auto at = topics_.find(what.topic);
   bool moved = false;
+  // Whatever stops it halfway: what changed is reported, and no participant that left the topic stays its owner.
+  const auto settle = [&]() noexcept {
+    if (at == topics_.end()) return;
+    if (moved || !news.lost.empty()) {
+      changes_.changed(at->second.change);
+      notify(at, now);
+    }
+    unlinked(at);
+  };
+  try {
+    auto merged = merge(at, self, what, news, moved, now);
+    settle();
+    if (!merged) return std::move(merged).error();
+  } catch (...) {
+    settle();
+    throw;
+  }
+  return news;
+}
+
+topic_map::done topic_map::merge(topic_table::iterator& at, participant& self, wire::topic_state& what, imported& into,
+                                 bool& moved, time now) {
+  if (!what.shared && what.publications.size() > 1)
+    return wire::error{wire::error_code::bad_request,
+                       "topic \"" + what.topic + "\" has several publications and is not shared"};
+  // A new run of the peer knows nothing of what was decided before.
+  const bool anew = at != topics_.end() &&
+                    std::any_of(at->second.publishers.begin(), at->second.publishers.end(), [&](const auto& each) {
+                      return each.second.holder == &self && each.second.report != self.report;
+                    });
   for (auto& each : what.publications) {
-    auto changed = import(at, self, what.topic, each, what.shared, news, now);
+    auto changed = import(at, self, what.topic, each, what.shared, into, now);
     if (!changed) return std::move(changed).error();
     moved = moved || *changed;
   }
-  if (at == topics_.end()) return news;
+  if (at == topics_.end()) return wire::ack{};
   auto& all = at->second.publishers;
   const auto has = [&](const wire::id& id) {
     return std::any_of(what.publications.begin(), what.publications.end(),
@@ -131,18 +188,13 @@ detail::expected<topic_map::imported, wire::error> topic_map::import(peer_key wh
     drop_publication(at, id);
     moved = true;
   }
-  if (at->second.publishers.size() > 1) {
-    obey(at, self, what.displaced, news);
-    resolve(at, news, moved);
+  if (all.size() > 1) {
+    obey(at, self, what.displaced, into);
+    resolve(at, self, into, moved);
     // Its displaced publications may be others now.
-    if (moved && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
+    if ((moved || anew) && self.decided_here && at->second.exported) exports_.changed(*at->second.exported);
   }
-  if (moved || !news.lost.empty()) {
-    changes_.changed(at->second.change);
-    notify(at, now);
-  }
-  unlinked(at);
-  return news;
+  return wire::ack{};
 }
 
 // Returns whether the publication is new or differs.
@@ -156,13 +208,14 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   }
   const publication* before = nullptr;
   if (at == topics_.end()) {
-    if (auto space = room("topics", topics_.size(), limits_.topics, *self.by, self.by->topics); !space)
-      return std::move(space).error();
+    const auto [all, limit] = open_to(self, topics_.size(), limits_.topics, &client::topics);
+    if (auto space = room("topics", all, limit, *self.by, self.by->topics); !space) return std::move(space).error();
   } else if (const auto slot = at->second.publishers.find(info.publication); slot != at->second.publishers.end()) {
     if (slot->second.holder == &self) {
       before = &slot->second;
     } else if (is_live(slot->second) && !slot->second.holder->stale) {
-      return false;  // the participant has moved here, or to a third broker
+      leave_out(self, info.publication);  // its participant has moved here, or to a third broker
+      return false;
     }
   }
   const auto* const type = declared(info.type);
@@ -177,13 +230,10 @@ detail::expected<bool, wire::error> topic_map::import(topic_table::iterator& at,
   if (before != nullptr) fresh.since = std::min(fresh.since, before->since);
   fresh.from = std::make_unique<origin>(
       origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
-  const bool made = at == topics_.end();
-  if (made) at = entry(name, self);
-  auto place = reserve(at, self, info.publication, type);
-  if (!place) {
-    if (made) at = topics_.end();
-    return in_topic(name, std::move(place).error());
-  }
+  const auto there = at == topics_.end() ? entry(name, self) : at;
+  auto place = reserve(there, self, info.publication, type);  // removes a new topic when it fails
+  if (!place) return in_topic(name, std::move(place).error());
+  at = there;
   fresh.type = place->type;
   publication& slot = *place->slot;
   const bool differs = before == nullptr || before->endpoints != fresh.endpoints || before->type != fresh.type ||
@@ -202,35 +252,38 @@ void topic_map::displace(topic_table::iterator at, const wire::id& loser, const 
 }
 
 // Drops publications of this broker's participants that an older one of a peer excludes, where this broker decides. A
-// publication that stays on this host excludes nothing.
-void topic_map::resolve(topic_table::iterator at, imported& into, bool news) {
-  auto& all = at->second.publishers;
-  const auto competes = [&](const publication& each, bool same_host) {
-    return std::any_of(each.endpoints.begin(), each.endpoints.end(),
-                       [&](const auto& one) { return is_reachable(one, same_host); });
-  };
-  const publication* oldest = nullptr;  // of those that peers report and this broker decides about
-  for (const auto& [id, each] : all) {
-    if (each.from && is_live(each) && each.holder->decided_here && (oldest == nullptr || is_older(each, *oldest)))
-      oldest = &each;
+// publication that the peer's host does not reach stays, and excludes nothing there.
+void topic_map::resolve(topic_table::iterator at, const participant& reporter, imported& into, bool news) {
+  std::vector<const publication*> own;
+  std::map<const participant*, const publication*> oldest_of;  // of peers that this broker decides about
+  for (const auto& [id, each] : at->second.publishers) {
+    if (!is_live(each)) continue;
+    if (!each.from) {
+      own.push_back(&each);
+    } else if (each.holder->decided_here) {
+      auto& oldest = oldest_of[each.holder];
+      if (oldest == nullptr || is_older(each, *oldest)) oldest = &each;
+    }
   }
-  if (oldest == nullptr) return;
-  const bool same_host = oldest->holder->same_host;
-  const publication* first = oldest;
-  std::vector<wire::id> own;
-  for (const auto& [id, each] : all) {
-    if (each.from || !is_live(each) || !competes(each, same_host)) continue;
-    own.push_back(id);
-    if (is_older(each, *first)) first = &each;
-  }
-  if (first != oldest) {
-    if (news && !(first->shared && oldest->shared))
-      into.contested.push_back(refusal(at, *first, {}) + "; also " + refusal(at, *oldest, {}) +
+  std::vector<const publication*> theirs;
+  for (const auto& [peer, oldest] : oldest_of) theirs.push_back(oldest);
+  const auto by_age = [](const auto* one, const auto* other) { return is_older(*one, *other); };
+  std::sort(theirs.begin(), theirs.end(), by_age);
+  std::sort(own.begin(), own.end(), by_age);
+  for (const auto* const oldest : theirs) {
+    const auto competes = [&](const publication* each) { return reaches(each->endpoints, *oldest->holder); };
+    const auto first = std::find_if(own.begin(), own.end(), competes);
+    if (first == own.end()) continue;
+    const bool is_first = is_older(**first, *oldest);
+    if (is_first && news && oldest->holder == &reporter && !((*first)->shared && oldest->shared))
+      into.contested.push_back(refusal(at, **first, {}) + "; also " + refusal(at, *oldest, {}) +
                                ", which loses the name");
-    return;
-  }
-  for (const auto& id : own) {
-    if (!(oldest->shared && all.at(id).shared)) displace(at, id, *oldest, into);
+    if (is_first) continue;
+    std::erase_if(own, [&](const publication* each) {
+      if (!competes(each) || (oldest->shared && each->shared)) return false;
+      displace(at, wire::id(each->id), *oldest, into);
+      return true;
+    });
   }
 }
 
@@ -272,79 +325,6 @@ topic_map::done topic_map::add_schema_of_peer(peer_key which, const wire::schema
 bool topic_map::peer_uses_type(peer_key which, std::uint64_t hash) const noexcept {
   const auto known = peers_.find(which);
   return known != peers_.end() && type_store::uses(hash, known->second->types);
-}
-
-// ---- exports ----
-
-void topic_map::end_export(topic_table::iterator at) noexcept {
-  if (!at->second.exported) return;
-  const auto which = *std::exchange(at->second.exported, std::nullopt);
-  --exported_;
-  std::string name = std::move(which->second.name);
-  exports_.gone(which, std::move(name));
-}
-
-wire::topic_state topic_map::exported_state(topic_table::const_iterator at, bool same_host, time now) {
-  wire::topic_state state{at->first, {}, {}, 0};
-  const topic& of = at->second;
-  const auto* const first = leader(of);
-  for (const auto& [id, each] : of.publishers) {
-    if (each.from || !is_live(each) || !is_shown(each, first)) continue;
-    auto info = info_of(each);
-    std::erase_if(info.endpoints, [&](const auto& one) { return !is_reachable(one, same_host); });
-    if (info.endpoints.empty()) continue;
-    info.age_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<duration>(now - each.since).count());
-    if (!each.shared) {
-      state.publication = std::move(info);
-      break;
-    }
-    state.shared = true;
-    state.publications.push_back(std::move(info));
-  }
-  if (!state.publication && state.publications.empty()) return state;
-  for (const auto& [id, each] : of.publishers) {
-    const bool loses = each.from && is_live(each) && each.holder->decided_here && !is_shown(each, first);
-    if (loses && state.displaced.size() < wire::max_displaced) state.displaced.push_back(id);
-  }
-  return state;
-}
-
-wire::changes topic_map::exports_since(const wire::watch& what, bool same_host, std::size_t& steps, time now) const {
-  wire::changes page;
-  page.position = what.position;
-  auto& [epoch, snapshot, until] = page.position;
-  if (until == 0 || until > exports_.newest() || std::max(snapshot, until) < exports_.complete_after()) {
-    page.reset = true;
-    snapshot = exports_.newest();
-    until = 0;
-  }
-  std::size_t room = wire::room_for_changes;
-  std::size_t taken = 0;
-  change_log::walk at(exports_, until);
-  for (; !at.at_end() && (taken == 0 || taken < steps); at.next()) {
-    const auto& here = at.here();
-    const auto revision = here.first;
-    const auto& change = here.second;
-    taken += steps_of_an_export;
-    const bool wanted = std::any_of(what.topics.begin(), what.topics.end(), [&](const std::string& pattern) {
-      return wire::matches(pattern, change.name, taken);
-    });
-    auto state = change.gone() ? wire::topic_state{change.name, {}, {}, 0}
-                               : exported_state(topics_.find(change.name), same_host, now);
-    taken += steps_of_an_export * state.publications.size();
-    const bool published = state.publication || !state.publications.empty();
-    if (wanted && (published || revision > snapshot)) {  // of the others, this peer never knew
-      const auto size = wire::largest_size(state);
-      if (size > room || page.topics.size() == page_limit) break;
-      room -= size;
-      page.topics.push_back(std::move(state));
-    }
-    until = revision;
-  }
-  page.more = !at.at_end();
-  if (!page.more) until = exports_.newest();
-  steps -= std::min(steps, taken);
-  return page;
 }
 
 }  // namespace orc

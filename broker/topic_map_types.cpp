@@ -22,11 +22,11 @@ topic_map::done topic_map::check_type(const wire::type_reference* type, const pa
 
 topic_map::done topic_map::room_for_bytes(std::size_t total, std::size_t of_client, const participant& self) const {
   if (total == 0 && of_client == 0) return wire::ack{};
-  const std::size_t all = description_bytes() + total;
+  const auto [used, limit] = open_to(self, description_bytes(), limits_.schema_bytes, &client::description_bytes);
+  const std::size_t all = used + (self.by->discovered ? of_client : total);
   const std::size_t own = self.by->description_bytes + of_client;
   // room() covers one more; this covers all of it.
-  return room("bytes of types, schemas and endpoints", all == 0 ? 0 : all - 1, limits_.schema_bytes, *self.by,
-              own == 0 ? 0 : own - 1);
+  return room("bytes of types, schemas and endpoints", all == 0 ? 0 : all - 1, limit, *self.by, own == 0 ? 0 : own - 1);
 }
 
 topic_map::done topic_map::add_schema(routing from, const wire::schema_part& part, time now) {

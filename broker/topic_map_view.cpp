@@ -1,6 +1,8 @@
 // The topic map as others see it: the states in answers and events.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "topic_map.h"
 #include "wire/name_pattern.h"
@@ -46,16 +48,31 @@ wire::topic_state topic_map::state_of(topic_table::const_iterator at) {
   }
   // A participant may have changed its name since it registered, so the room may be less than it was then.
   std::size_t room = wire::room_for_publications;
-  for (const auto& [id, each] : of.publishers) {
-    if (!is_live(each) || !each.shared) continue;
-    auto info = info_of(each);
+  for (const auto* const each : shared_in_turns(of)) {
+    if (state.publications.size() == wire::max_publishers) break;
+    auto info = info_of(*each);
     const std::size_t size = wire::largest_size(info);
-    if (size > room || state.publications.size() == wire::max_publishers) continue;
+    if (size > room) continue;
     room -= size;
     state.publications.push_back(std::move(info));
   }
+  std::sort(state.publications.begin(), state.publications.end(),
+            [](const auto& one, const auto& other) { return one.publication < other.publication; });
   state.shared = !state.publications.empty();
   return state;
+}
+
+std::vector<const topic_map::publication*> topic_map::shared_in_turns(const topic& of) {
+  std::vector<std::pair<std::size_t, const publication*>> turns;
+  std::map<const participant*, std::size_t> last_turns;  // of peers
+  for (const auto& [id, each] : of.publishers) {
+    if (is_live(each) && each.shared) turns.emplace_back(each.from ? ++last_turns[each.holder] : 0, &each);
+  }
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](const auto& one, const auto& other) { return one.first < other.first; });
+  std::vector<const publication*> all;
+  for (const auto& [turn, each] : turns) all.push_back(each);
+  return all;
 }
 
 wire::publication_info topic_map::info_of(const publication& from) {

@@ -1,4 +1,5 @@
-// Brokers of several hosts without sockets: the time is made up, and each message takes a time drawn at random.
+// Brokers of several hosts without sockets: the time is made up, and each message takes a time drawn at random. The
+// same seed draws the same run.
 #pragma once
 
 #include <chrono>
@@ -109,8 +110,8 @@ class broker_mesh {
     const std::size_t host_;
     const std::string topic_;
     const topic_map::routing route_;
-    const wire::id self_ = wire::id::random();
-    const wire::id id_ = wire::id::random();
+    const wire::id self_ = where_.drawn_id();
+    const wire::id id_ = where_.drawn_id();
     bool holds_ = false;
     bool left_ = false;
     std::string refusal_;
@@ -151,8 +152,11 @@ class broker_mesh {
   [[nodiscard]] std::size_t drawn(std::size_t below) {
     return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_);
   }
+  [[nodiscard]] wire::id drawn_id() { return {drawn_number(), drawn_number()}; }
 
  private:
+  std::uint64_t drawn_number() { return std::uniform_int_distribution<std::uint64_t>(1)(random_); }
+
   struct event {
     time at;
     std::uint64_t order;
@@ -174,6 +178,7 @@ class broker_mesh {
     broker_service_options options;
     options.host = "broker" + std::to_string(n);
     options.host_name = "host" + std::to_string(n);
+    options.epoch = drawn_number();  // it says who decides, so a seed draws it too
     for (std::size_t each = 0; each < count; ++each) options.peers.push_back("tcp://broker" + std::to_string(each));
     options.send_to_peer = [this, n](topic_map::peer_key to, const std::string& frame) { return ask(n, to, frame); };
     options.close_peer = [this, n](topic_map::peer_key which, topic_map::duration pause) {

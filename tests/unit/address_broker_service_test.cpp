@@ -99,7 +99,7 @@ TEST_CASE("broker service: a pause of the broker costs nobody the lease") {
   fixture f;
   f.ask("a", process(1));
   f.now += 1h;
-  f.service.held_up(f.now);
+  f.service.held_up(f.now, 1h);
   f.service.tick(f.now);
   CHECK(f.service.map().participant_count() == 1);
   f.now += 3s;
@@ -175,7 +175,7 @@ TEST_CASE("broker service: a holder whose answer is not read yet keeps its topic
   f.service.turn(f.now);
   CHECK(f.sent.empty());
   f.unread.clear();
-  f.service.held_up(f.now += 10s);  // nor is a pause of the broker its fault
+  f.service.held_up(f.now += 10s, 10s);  // nor is a pause of the broker its fault
   f.service.turn(f.now);
   CHECK(f.sent.empty());
   f.say("holder", 0, wire::alive{});

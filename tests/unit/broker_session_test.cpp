@@ -248,6 +248,25 @@ TEST_CASE("broker session: a name that another participant has is asked for unti
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
 }
 
+TEST_CASE("broker session: a topic that a full broker does not take back is asked for again", "[unit]") {
+  fixture f;
+  const auto p = f.publish("pose");
+  bool is_full = false;
+  f.broker.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
+    if (is_full && std::holds_alternative<wire::register_topic>(message.content))
+      return wire::error{wire::error_code::limit, "no more than 2 topics"};
+    return f.broker.usual_answer(message);
+  };
+  f.join();
+  REQUIRE(f.talk([&] { return f.outcome(p) == errc::ok; }));
+  is_full = true;
+  f.broker.say(2, wire::error{wire::error_code::unknown_participant, "say hello first"});
+  REQUIRE(f.talk([&] { return f.outcome(p) == errc::refused; }));
+  is_full = false;
+  f.now += announcement::ask_again_after;
+  CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
+}
+
 TEST_CASE("broker session: a session that the broker ended is begun anew", "[unit]") {
   fixture f;
   const auto p = f.publish("t");

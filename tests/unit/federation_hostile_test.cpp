@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <new>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/broker_service.h"
@@ -31,7 +34,10 @@ struct world final : federation::owner {
     return true;
   }
   void close(topic_map::peer_key which, topic_map::duration) override { closed.insert(which); }
-  void add(topic_map::peer_key which, const std::string& endpoint) override { added[which] = endpoint; }
+  void add(topic_map::peer_key which, const std::string& endpoint) override {
+    if (std::exchange(no_memory, false)) throw std::bad_alloc();
+    added[which] = endpoint;
+  }
   void remove(topic_map::peer_key which) override { added.erase(which); }
   void displaced(const topic_map::displaced&) override {}
   void log(broker_log_level, const std::string& text) override { lines.push_back(text); }
@@ -41,6 +47,7 @@ struct world final : federation::owner {
   std::map<topic_map::peer_key, std::vector<std::uint64_t>> schemas;
   std::set<topic_map::peer_key> closed;
   std::map<topic_map::peer_key, std::string> added;
+  bool no_memory = false;  // for the next add()
   std::vector<std::string> lines;
 };
 
@@ -262,6 +269,98 @@ TEST_CASE("hostile peers: a name that a peer takes and leaves in each answer fil
   CHECK(service.map().describe({"pose", {}}, now)->publication->publication == identity(20));
 }
 
+TEST_CASE("federation: a peer that had what another one lets go reports in full", "[unit]") {
+  fixture f(2);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  f.answer(1, page(8, 2, {published("pose", 20)}, true));
+  CHECK(f.peer(1).topics == 0);
+  f.pass(20ms);
+  f.answer(0, page(7, 3, {{"pose", {}, {}, 0}}));
+  f.answer(1, page(8, 3, {}));  // the answer that was under way
+  f.pass(20ms);
+  CHECK(f.there.positions[1] == wire::watch_position{});
+  f.answer(1, page(8, 3, {published("pose", 20)}, true));
+  CHECK(f.peer(1).topics == 1);
+  f.pass(20ms);
+  CHECK(f.there.positions[1].until == 3);
+}
+
+TEST_CASE("federation: a broker that restarts keeps its topics while its programs register again", "[unit]") {
+  fixture f(1);
+  f.answer(0, page(7, 9, {published("pose", 20), published("map", 21)}, true));
+  f.federated.lost(0, "ended", f.now);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(8, 2, {}, true));  // nothing is registered yet
+  f.pass(1s);
+  CHECK(f.map.topic_count() == 2);
+  f.answer(0, page(8, 3, {published("pose", 20)}));
+  f.pass(federation::restart - 1'100ms);
+  CHECK(f.map.topic_count() == 2);
+  f.answer(0, page(8, 4, {}));
+  REQUIRE(f.federated.next_deadline());
+  f.pass(200ms);
+  CHECK(f.map.topic_count() == 1);
+  CHECK(f.map.describe({"pose", {}}, f.now)->publication);
+  // A full report of the same run ends at once.
+  f.federated.lost(0, "ended", f.now);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(8, 5, {}, true));
+  f.pass(0s);
+  CHECK(f.map.topic_count() == 0);
+}
+
+TEST_CASE("federation: a broker that stalls now and then still forgets a dead host", "[unit]") {
+  fixture f(1);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  f.federated.lost(0, "ended", f.now);
+  f.pass(50s);
+  f.now += 20s;
+  f.federated.held_up(f.now, 20s);
+  f.pass(0s);
+  CHECK(f.map.topic_count() == 1);  // the stall does not count as silence
+  CHECK(f.peer(0).silent_ms == 50'000);
+  f.pass(9s);
+  CHECK(f.map.topic_count() == 1);
+  f.pass(2s);
+  CHECK(f.map.topic_count() == 0);
+}
+
+TEST_CASE("federation: a participant learns which host took its name", "[unit]") {
+  broker_service_options options;
+  options.host = "here";
+  options.peers = {"tcp://192.0.2.1:5570"};
+  std::uint64_t question = 0;
+  options.send_to_peer = [&](topic_map::peer_key, const std::string& frame) {
+    const auto message = wire::decode(std::as_bytes(std::span(frame)));
+    if (std::holds_alternative<wire::watch>(message->content)) question = message->request;
+    return true;
+  };
+  federation::time now{std::chrono::hours(1)};
+  std::optional<wire::envelope> last;
+  const auto keep = [&](topic_map::routing, const std::string& frame) {
+    last = *wire::decode(std::as_bytes(std::span(frame)));
+    return true;
+  };
+  broker_service service(std::move(options), keep, now);
+  const auto tell = [&](const wire::body& what) {
+    const auto frame = wire::encode({1, what});
+    service.receive(1, std::as_bytes(std::span(frame)), now);
+  };
+  service.opened(1, host("192.0.2.9"));
+  tell(process(1));
+  tell(wire::register_topic{"pose", identity(20), {{wire::transport::tcp, "tcp://192.0.2.9:4000"}}, {}});
+  service.peer_connected(0, false, now);
+  auto older = published("pose", 30);
+  older.publication->age_ms = 3'600'000;
+  const auto frame = wire::encode({question, page(std::numeric_limits<std::uint64_t>::max(), 2, {older}, true)});
+  service.receive_from_peer(0, std::as_bytes(std::span(frame)), now);
+  tell(wire::heartbeat{});
+  REQUIRE(last);
+  REQUIRE(std::holds_alternative<wire::error>(last->content));
+  CHECK(std::get<wire::error>(last->content).code == wire::error_code::unknown_participant);
+  CHECK_THAT(std::get<wire::error>(last->content).text, contains("on host arm"));
+}
+
 TEST_CASE("hostile peers: one that never answers is silent, and asked anew", "[unit]") {
   fixture f(1);
   REQUIRE(f.federated.next_deadline());
@@ -322,6 +421,57 @@ TEST_CASE("discovery: a broker is found once, not by itself, and stays while it 
   // The key serves another one.
   f.federated.discovered("tcp://192.0.2.3:5570", 8, f.now);
   CHECK(f.there.added.at(0) == "tcp://192.0.2.3:5570");
+}
+
+TEST_CASE("discovery: a configured peer takes the place of a discovered one with its epoch", "[unit]") {
+  fixture f(1);
+  f.federated.discovered("tcp://198.51.100.1:5570", 7, f.now);
+  REQUIRE(f.there.added.size() == 1);
+  f.federated.connected(1, false, f.now);
+  f.answer(1, page(7, 2, {published("pose", 20)}, true));
+  REQUIRE(f.peer(1).state == wire::peer_state::up);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  CHECK(f.peer(0).state == wire::peer_state::up);
+  CHECK(f.refused(1));
+  CHECK(f.there.closed.contains(1));
+  // Its topics are the configured peer's, and it comes back in vain.
+  CHECK(f.peer(0).topics == 1);
+  CHECK(f.peer(1).topics == 0);
+  CHECK(f.map.describe({"pose", {}}, f.now)->publication->host_name == "arm");
+  CHECK_FALSE(f.map.describe({"pose", {}}, f.now)->publication->stale);
+  f.federated.connected(1, false, f.now);
+  const auto frame = wire::encode({f.there.watches[1], page(7, 3, {}, true)});
+  f.federated.receive(1, std::as_bytes(std::span(frame)), f.now);
+  CHECK(f.peer(0).state == wire::peer_state::up);
+  CHECK(f.refused(1));
+}
+
+TEST_CASE("discovery: another address of a broker that is up is given up", "[unit]") {
+  fixture f(0);
+  f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  f.pass(100ms);
+  f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);  // where it does not listen
+  REQUIRE(f.there.added.size() == 2);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  for (std::uint64_t n = 0; n < 6; ++n) {
+    f.pass(1s);
+    f.answer(0, page(7, 3 + n, {}));
+    f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
+    f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  }
+  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.2:5570"}});
+  CHECK(f.map.topic_count() == 1);
+}
+
+TEST_CASE("discovery: without memory for one more peer, its key stays free", "[unit]") {
+  fixture f(0);
+  f.there.no_memory = true;
+  CHECK_THROWS_AS(f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now), std::bad_alloc);
+  CHECK(f.federated.list(f.now).peers.empty());
+  f.pass(federation::beacon_lease);  // nothing is removed that was never added
+  f.federated.discovered("tcp://192.0.2.3:5570", 8, f.now);
+  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.3:5570"}});
 }
 
 TEST_CASE("discovery: only whole beacons are read", "[unit]") {

@@ -217,7 +217,9 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   for (const auto& each : topics.publications) {
     auto& declared = each->announcement();
     if (!declared.awaits(request)) continue;
-    if (error.code != wire::error_code::name_taken) {
+    // Another participant may leave, and make room.
+    const bool may_pass = error.code == wire::error_code::name_taken || error.code == wire::error_code::limit;
+    if (!may_pass) {
       declared.refused(why);
     } else if (!declared.taken(why, now)) {
       return;
