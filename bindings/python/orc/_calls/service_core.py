@@ -257,7 +257,8 @@ class ServiceCore:
         """
         client = call.client
         is_late = time.monotonic() >= call.deadline
-        if is_late or call.cancelled or call.abandoned or self.is_stopping or not (was_just_heard or client.is_connected):
+        is_ended = call.cancelled or call.abandoned or self.is_stopping
+        if is_late or is_ended or not (was_just_heard or client.is_connected):
             # The client knows already, or cannot be reached.
             client.refuse(call, CallError(CallErrc.lost, "the call was too late to begin"))
             return
