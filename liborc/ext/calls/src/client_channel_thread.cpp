@@ -128,7 +128,7 @@ result client_channel::set_up(std::uint64_t client) {
       return errc::closed;
     }
   }
-  const result requested =
+  result requested =
       participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
   if (!stays(requested)) {
     (void)participant_.unregister_topic(to);
