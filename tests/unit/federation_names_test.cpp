@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/broker_mesh.h"
+#include "support/budget.h"
 #include "support/catch.h"
 
 using namespace orc;
@@ -31,7 +32,7 @@ void check_agreement(broker_mesh& mesh, const std::vector<std::unique_ptr<progra
 }  // namespace
 
 TEST_CASE("federation: two hosts agree on who has a name, however long messages take", "[unit]") {
-  const unsigned cases = 2'000;
+  const std::size_t cases = rounds(500, 2'000);
   for (unsigned seed = 1; seed <= cases; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -54,7 +55,7 @@ TEST_CASE("federation: two hosts agree on who has a name, however long messages 
 }
 
 TEST_CASE("federation: four hosts agree on who has a name while their connections come and go", "[unit]") {
-  const unsigned cases = 300;
+  const std::size_t cases = rounds(80, 300);
   for (unsigned seed = 1; seed <= cases; ++seed) {
     INFO("seed " << seed);
     broker_mesh mesh(4, seed, std::chrono::milliseconds(1 + seed % 300));
