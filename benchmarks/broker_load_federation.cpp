@@ -224,7 +224,8 @@ void measure_changes(const federated_brokers& brokers, fleet& all, std::size_t c
 }
 
 void report(const federation_options& o, const results& r, const common_options& common) {
-  const auto pairs = static_cast<double>(o.brokers * (o.brokers - 1) / 2);
+  const std::size_t pair_count = o.brokers * (o.brokers - 1) / 2;
+  const auto pairs = static_cast<double>(pair_count);
   const auto ms = [](double us) { return fixed(us / 1'000, 1); };
   std::fprintf(common.tables(), "\n%zu brokers that know each other, %zu topics on each\n\n", o.brokers, o.topics_each);
   print(common.tables(),

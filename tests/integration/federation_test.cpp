@@ -1,4 +1,6 @@
 // Brokers that know each other: real orc-broker processes on loopback, spoken to over the bare protocol.
+#include <thread>
+
 #include "integration/federated_brokers.h"
 #include "orc.h"
 #include "support/catch.h"
@@ -50,6 +52,9 @@ TEST_CASE("federation: tools show the host of a topic, and its state") {
   bare_publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
+  const std::jthread alive([&](const std::stop_token& end) {  // the tools may take longer than its lease
+    for (; !end.stop_requested(); std::this_thread::sleep_for(100ms)) there.client.send(0, wire::heartbeat{});
+  });
   const auto orc = [&](const std::string& what) {
     child_process run({"sh", "-c", program("orc") + " " + what + " --broker " + hosts.endpoint(0) + " 2>&1"});
     run.close_input();
