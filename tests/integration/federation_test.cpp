@@ -52,7 +52,7 @@ TEST_CASE("federation: tools show the host of a topic, and its state") {
   bare_publisher there(hosts.endpoint(1));
   REQUIRE(there.published("pose"));
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1"; }));
-  const std::jthread alive([&](const std::stop_token& end) {  // the tools may take longer than its lease
+  std::jthread alive([&](const std::stop_token& end) {  // the tools may take longer than its lease
     for (; !end.stop_requested(); std::this_thread::sleep_for(100ms)) there.client.send(0, wire::heartbeat{});
   });
   const auto orc = [&](const std::string& what) {
@@ -65,6 +65,7 @@ TEST_CASE("federation: tools show the host of a topic, and its state") {
   CHECK_THAT(orc("top --once"), contains("@host1)"));
   CHECK_THAT(orc("top --json"), contains("\"host_name\":\"host1\""));
   CHECK_THAT(orc("host list"), contains("host1"));
+  alive = {};
   hosts.kill(1);
   REQUIRE(wait_until([&] { return host_of(hosts.endpoint(0), "pose") == "host1 stale"; }));
   CHECK_THAT(orc("top --once"), contains("@host1, stale)"));
