@@ -7,6 +7,7 @@ repetitions. It has no broker, no participants and no process of its own.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import struct
@@ -141,7 +142,7 @@ def _settings(fleet: Fleet, robot: str) -> Any:
 def simulated_robots(line: Connection, fleet: Fleet, numbers: range) -> None:
     """See Pacer.run."""
     from orc import TypeDescription
-    from orc.bridge._zenoh.counters import Counters
+    from orc.bridge._shared.counters import Counters
     from orc.bridge._zenoh.formats import format_of
     from orc.bridge._zenoh.out_topic import OutTopic
     from orc.bridge._zenoh.schemas import Schemas
@@ -151,7 +152,7 @@ def simulated_robots(line: Connection, fleet: Fleet, numbers: range) -> None:
     for number in numbers:
         settings = _settings(fleet, robot_name(number))
         small, large = (open_session(settings, each, stopping) for each in (False, True))
-        format, schemas = format_of(settings), Schemas(settings, small, Counters())
+        format, schemas = format_of(settings), Schemas(settings, small, Counters(logging.getLogger("fleet")))
         schemas.offer()
         kept += [large, schemas]
         for each in range(fleet.topics):

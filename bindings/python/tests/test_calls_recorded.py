@@ -123,7 +123,7 @@ def test_a_call_whose_deadline_passed_before_it_began(some_sides: Sides, liar: L
     liar.send(Kind.REQUEST, 1, b"{}", time_ns=1, type=JSON.description.hash)
     record = reader.next()
     assert (record["outcome"], record["cancelled"], record["started_ns"]) == ("deadline_exceeded", True, None)
-    assert record["connection"] == f"{LIAR:016x}" and record["request"] == {"size": 2, "text": "{}"}
+    assert record["connection"] == f"{LIAR:016x}" and record["request"] == {"size": 2, "cut": False, "text": "{}"}
     assert not some_sides.orders.started
 
 
