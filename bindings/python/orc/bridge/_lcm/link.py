@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Protocol, Tuple
 
@@ -70,7 +71,7 @@ def name_of(address: Tuple[str, int]) -> str:
     return f"[{host}]:{address[1]}" if ":" in host else f"{host}:{address[1]}"
 
 
-class Link:
+class Link(ABC):
     """Not thread-safe."""
 
     def __init__(self, peer: str, options: LinkOptions, hub: Hub, seal: Seal, counters: Counters, now: float) -> None:
@@ -144,21 +145,21 @@ class Link:
 
     # Of each transport.
 
+    @abstractmethod
     def _may_send(self) -> bool:
         """Returns whether the kernel takes more."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _send(self, kind: int, body: bytes) -> None:
         """Sends a packet."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _send_batch(self, number: int, batch: bytes, now: float) -> None:
         """Sends a batch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _received(self) -> Tuple[int, int, float]:
         """Returns the next batch that is expected, the newest one that came, and when."""
-        raise NotImplementedError
 
     def _reported(self, report: Report, now: float) -> None:
         """The other end has received this."""

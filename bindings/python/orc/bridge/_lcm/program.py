@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Optional
+from typing import List, Optional
 
 from orc import Participant
 
-from .._shared.counters import Counters
 from .._shared.local_topics import BRIDGES, LocalTopics
+from .._shared.running import RunnableBridge
 from . import frames
 from .channels import Channels
 from .ends import Ends
@@ -22,7 +22,7 @@ from .topics_in import TopicsIn
 from .topics_out import OutTopic, TopicsOut
 
 
-class Tunnel:
+class Tunnel(RunnableBridge):
     """A running tunnel, and the Hub of its links. One thread calls, but stop().
 
     Raises SettingsError and OSError when it is made.
@@ -30,16 +30,15 @@ class Tunnel:
 
     def __init__(self, settings: Settings) -> None:
         settings.check()
+        super().__init__(logger)
         self._settings = settings
-        self._counters = Counters(logger)
         self._options = settings.link_options()
         self._channels = Channels(settings.channels, settings.accept)
         self._loop = Loop()
         self._links: List[Link] = []
         self._topics_in: Optional[TopicsIn] = None
         self._topics_out: Optional[TopicsOut] = None
-        self._ends: List[Callable[[], object]] = [self._loop.close]
-        self.ready = ""
+        self._ends.append(self._loop.close)
 
     def start(self) -> bool:
         """Always returns True. Raises SettingsError, Error."""
@@ -70,16 +69,6 @@ class Tunnel:
     def stop(self) -> None:
         """Ends wait(). Signal handlers and any thread may call it."""
         self._loop.stop()
-
-    def close(self) -> None:
-        """Ends everything that was started."""
-        while self._ends:
-            self._ends.pop()()
-
-    @property
-    def counts(self) -> Dict[str, int]:
-        """What crossed and what was dropped, by kind."""
-        return self._counters.snapshot()
 
     def _start_topics(self) -> None:
         settings, counters = self._settings, self._counters

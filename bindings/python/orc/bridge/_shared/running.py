@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from typing import Callable, Dict, Protocol
+from abc import ABC, abstractmethod
+from typing import Callable, Dict, List
 
 from orc import Error
 
+from .counters import Counters
 from .settings_file import SettingsError
 
 
@@ -16,27 +18,36 @@ class CannotRun(Exception):
     """Something of this computer is missing. The text says what."""
 
 
-class RunnableBridge(Protocol):
+class RunnableBridge(ABC):
     """One thread calls, but stop()."""
 
-    ready: str
-    """What it says when start() returned True."""
+    def __init__(self, logger: logging.Logger) -> None:
+        self._counters = Counters(logger)
+        self._ends: List[Callable[[], object]] = []  # of what was started, the first one last
+        self.ready = ""
+        """What it says when start() returned True."""
 
     @property
     def counts(self) -> Dict[str, int]:
         """What crossed and what was dropped, by kind."""
+        return self._counters.snapshot()
 
+    @abstractmethod
     def start(self) -> bool:
         """Returns False when stop() was called meanwhile. Raises SettingsError, Error, CannotRun."""
 
+    @abstractmethod
     def wait(self) -> None:
         """Waits for stop(). Raises CannotRun."""
 
+    @abstractmethod
     def stop(self) -> None:
         """Signal handlers and any thread may call it."""
 
     def close(self) -> None:
         """Ends everything that was started."""
+        while self._ends:
+            self._ends.pop()()
 
 
 def log_to_stderr(program: str, verbose: bool) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, List
+from typing import Any
 
 from orc import Directory, Participant
 
-from .._shared.counters import Counters
 from .._shared.local_topics import BRIDGES, LocalTopics
+from .._shared.running import RunnableBridge
 from .formats import format_of
 from .inbound import Inbound
 from .lanes import Lanes
@@ -25,7 +25,7 @@ from .settings import Settings
 _CLOSE_S = 2.0
 
 
-class Bridge:
+class Bridge(RunnableBridge):
     """A running bridge. One thread calls, but stop().
 
     Raises SettingsError when it is made. `start` waits for Zenoh when it is a client; topics cross from then on.
@@ -34,11 +34,10 @@ class Bridge:
     def __init__(self, settings: Settings) -> None:
         settings.check()
         check_config(settings)
+        super().__init__(logger)
         self._settings = settings
         self.ready = f"robot {settings.robot}, prefix {settings.prefix}, format {settings.format}"
         self._stopping = threading.Event()
-        self._counters = Counters(logger)
-        self._ends: List[Callable[[], object]] = []
 
     def start(self) -> bool:
         """Returns False when stop() was called before Zenoh answered. Raises SettingsError."""
@@ -82,16 +81,6 @@ class Bridge:
     def stop(self) -> None:
         """Ends wait() and start(). Signal handlers and any thread may call it."""
         self._stopping.set()
-
-    def close(self) -> None:
-        """Ends everything that was started."""
-        while self._ends:
-            self._ends.pop()()
-
-    @property
-    def counts(self) -> Dict[str, int]:
-        """What crossed and what was dropped, by kind."""
-        return self._counters.snapshot()
 
     def _session(self, large: bool) -> Any:
         made = open_session(self._settings, large, self._stopping)
