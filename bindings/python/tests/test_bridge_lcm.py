@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import signal
 import subprocess
@@ -187,6 +188,14 @@ def test_two_tunnels_in_parallel_do_not_storm(two: TwoNetworks, schemes: Any) ->
     ends = [two.peer(0), two.peer(1)]
     until_carried(ends[0], ends[1], "THERE")
     until_carried(ends[1], ends[0], "BACK")
+    seeds = itertools.count()
+
+    def both_carry() -> bool:
+        ends[0].send("BOTH", next(seeds))
+        heard = ends[1].heard("BOTH")
+        return len(set(heard)) < len(heard)
+
+    wait_until(both_carry, 60)
     sent = ends[0].send("DATA", 10, 100, 200, 0.005)
     until_carried(ends[0], ends[1], "END")
     wait_until(lambda: len(ends[1].heard("DATA")) >= 2 * len(sent))
