@@ -75,9 +75,11 @@ TEST_CASE("hostile peers: one that floods, stalls or sends frames that are too l
   CHECK_THAT(peer_of(broker, 1).reason, contains("no more than"));
   CHECK(here.published("after"));
 
-  REQUIRE(shouting.next() != 0);
-  shouting.say(std::string(wire::max_control_bytes + 1, 'x'));
-  CHECK(wait_until([&] { return peer_of(broker, 3).reason.find("too long") != std::string::npos; }));
+  // Questions that waited meanwhile may be of links that the broker has given up: who answers them is not heard.
+  CHECK(wait_until([&] {
+    if (shouting.next(std::chrono::milliseconds(100)) != 0) shouting.say(std::string(wire::max_control_bytes + 1, 'x'));
+    return peer_of(broker, 3).reason.find("too long") != std::string::npos;
+  }));
   CHECK(wait_until([&] { return peer_of(broker, 2).reason == "silent"; }));
   CHECK(here.published("later"));
   if (!under_sanitizer) CHECK(stats_of(hosts.process(0).pid()).rss_kib < 200 * 1024);

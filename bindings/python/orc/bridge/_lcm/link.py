@@ -161,5 +161,6 @@ class Link(ABC):
     def _received(self) -> Tuple[int, int, float]:
         """Returns the next batch that is expected, the newest one that came, and when."""
 
+    @abstractmethod
     def _reported(self, report: Report, now: float) -> None:
         """The other end has received this."""

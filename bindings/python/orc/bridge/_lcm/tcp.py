@@ -13,7 +13,17 @@ from . import frames
 from .frames import MAX_BATCH
 from .link import Found, Hub, Link, LinkOptions, Resolve, name_of
 from .loop import READ, WRITE, Loop
-from .packets import BATCH, HELLO_BYTES, NO_SESSION, OVERHEAD, Seal, decode_hello, encode_hello, new_session
+from .packets import (
+    BATCH,
+    HELLO_BYTES,
+    NO_SESSION,
+    OVERHEAD,
+    Report,
+    Seal,
+    decode_hello,
+    encode_hello,
+    new_session,
+)
 
 _LENGTH = struct.Struct("<I")
 _NUMBER = struct.Struct("<Q")
@@ -70,6 +80,9 @@ class TcpLink(Link):
 
     def _received(self) -> Tuple[int, int, float]:
         return self._received_number + 1, self._received_number, self._received_at
+
+    def _reported(self, report: Report, now: float) -> None:
+        """Nothing is sent again: tcp has done that."""
 
 
 class Connection:
