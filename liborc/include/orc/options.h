@@ -151,6 +151,14 @@ struct topic_options {
 // - each: the newest of each publisher, in turn.
 enum class newest_of : std::uint8_t { all, each };
 
+// How a receive waits for a sample.
+// - block: it sleeps until the sample wakes it.
+// - predictive: for streams with a period, such as those of control loops. The subscription learns the period; a receive
+//   sleeps until shortly before the next sample and then watches for it, which saves the time of the wake-up to the
+//   receiver and most of send() to the publisher. A stream without a period, and one whose period varies too much,
+//   is received as with block. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics.
+enum class wait : std::uint8_t { block, predictive };
+
 // For request_topic.
 struct request_options {
   // 1: a receive returns the newest sample (queue of one). 0: a receive returns every sample in order, of the last
@@ -163,16 +171,20 @@ struct request_options {
   // request_topic waits this many ms for the link; 0: not at all, -1: without limit. When the time has passed,
   // request_topic returns timed_out and the request stays.
   int connected_within_ms = 0;
-  // Transports this subscription may use. Empty: the participant's. When they are named without shm, max_messages and
-  // spin_us are a bad_argument.
+  // Transports this subscription may use. Empty: the participant's. When they are named without shm, max_messages is a
+  // bad_argument.
   transport_set transports = {};
   // shm: how many messages of this subscription may exist at a time, 1 to 60. Each occupies a part of the publisher's
   // memory. With more of them a receive returns too_many_messages; one or two more may pass. The publisher and other
   // subscribers do not notice.
   std::size_t max_messages = 8;
-  // shm: how long a receive spins before it sleeps, in microseconds, at most 1,000,000. It saves a few microseconds of
-  // latency and keeps a core busy meanwhile. 0: it sleeps at once.
+  // How long a receive spins before it sleeps, in microseconds, at most 1,000,000. It saves the time of a wake-up and
+  // keeps a core busy meanwhile. 0: it sleeps at once.
   int spin_us = 0;
+  // How a receive waits. See link_info::prediction for what it achieves and costs.
+  orc::wait wait = wait::block;
+  // wait::predictive: the share of a core that watching may cost, above 0 and at most 1.
+  double cpu_budget = 0.1;
   // Maximum age of a sample, in ms. A receive drops an older sample when it would return it, and goes on waiting.
   // message::missed() of the next sample counts the dropped ones. A negative age is young enough. 0: any age. Between
   // hosts the clocks must agree (message::age_ns).

@@ -72,7 +72,6 @@ constexpr int max_spin_us = 1'000'000;
   const request_options none;
   if (options.transports.empty() || options.transports.contains(transport::shm)) return {};
   if (options.max_messages != none.max_messages) return only_for(transport::shm, "max_messages");
-  if (options.spin_us != none.spin_us) return only_for(transport::shm, "spin_us");
   return {};
 }
 
@@ -195,6 +194,9 @@ result participant::request_topic(std::string_view topic, const request_options&
                                     std::to_string(options.max_messages)};
   if (options.spin_us < 0 || options.spin_us > max_spin_us)
     return {errc::bad_argument, "spin_us is 0 to " + std::to_string(max_spin_us)};
+  if (options.wait > wait::predictive) return {errc::bad_argument, "wait is block or predictive"};
+  if (!(options.cpu_budget > 0 && options.cpu_budget <= 1))
+    return {errc::bad_argument, "cpu_budget is a share of a core: above 0 and at most 1"};
   if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
   if (auto ok = check_description(options.type); !ok) return ok;
   if (options.type_check > type_check::off) return {errc::bad_argument, "type_check is on or off"};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fine_timers.h"
 #include "base/fork_generation.h"
 
 namespace orc::detail {
@@ -45,7 +46,9 @@ subscription::subscription(std::string topic, const request_options& options, tr
                .newest = 0,
                .bell = waiting_.bell(),
                .type = type_},
-              allowed_, transports_, open ? multicast : std::string(), inbox_, waiting_, monotonic::now()) {}
+              allowed_, transports_, open ? multicast : std::string(), inbox_, waiting_, monotonic::now()) {
+  if (options_.wait == wait::predictive) predictor_.emplace(options_.cpu_budget);
+}
 
 subscription::subscription(one_publisher, const subscription& of)
     : topic_(of.topic_),
@@ -80,6 +83,8 @@ bool subscription::was_made_with(const request_options& again) const noexcept {
   return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports) &&
          (again.max_messages == none.max_messages || again.max_messages == options_.max_messages) &&
          (again.spin_us == none.spin_us || again.spin_us == options_.spin_us) &&
+         (again.wait == none.wait || again.wait == options_.wait) &&
+         (again.cpu_budget == none.cpu_budget || again.cpu_budget == options_.cpu_budget) &&
          (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms) &&
          (again.type.empty() || (type_ && again.type == type_->description)) &&
          (again.type_check == none.type_check || again.type_check == options_.type_check) &&
@@ -92,6 +97,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   const deadline until(timeout_ms);
   int too_old = 0;
   std::unique_lock lock(mutex_);
+  found_ = predictor::found::there;
   for (;;) {
     if (follows_ != follows::one) [[unlikely]] {
       if (is_closed()) return message(errc::closed);
@@ -126,9 +132,31 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     if (link != nullptr && link->exhausted()) return message(errc::too_many_messages);
     if (timeout_ms == 0) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
-    waiting_.wait(lock, ticket, until);
+    wait_for_sample(lock, ticket, until);
     inbox_.look_again();
   }
+}
+
+void subscription::wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+                                   const deadline& until) noexcept {
+  const auto window = predictor_ ? predictor_->next() : std::nullopt;
+  const std::int64_t now = window ? realtime_ns() : 0;
+  found_ = predictor::found::asleep;
+  if (!window || now >= window->to) return waiting_.wait(lock, ticket, until);
+  const auto at = [now, from = monotonic::now()](std::int64_t then) {
+    return from + std::chrono::nanoseconds(then - now);
+  };
+  std::int64_t awake = now;
+  if (now < window->from) {
+    fine_timers();
+    waiting_.wait(lock, ticket, until.or_at(at(window->from)));
+    awake = realtime_ns();
+    if (awake < window->from || until.passed()) return;
+    predictor_->overslept(window->from, awake);
+  }
+  found_ = predictor::found::watching;
+  const bool news = waiting_.look_out(lock, ticket, until.or_at(at(window->to)));
+  predictor_->watched(realtime_ns() - awake, !news && !until.passed());
 }
 
 // The queue may have samples of a publication that was there before the topic was shared.
@@ -158,6 +186,7 @@ message subscription::take_from_queue() noexcept {
 
 message subscription::hand_out(sample&& s) noexcept {
   const std::uint64_t missed = inbox_.returned(s);
+  if (predictor_) predictor_->arrived(s.sequence, s.stamp_ns, realtime_ns(), found_);
   // Wakes another waiting thread, or the user's event loop, for the rest.
   const subscriber_link* const link = source_.link();
   const bool more =
@@ -255,7 +284,8 @@ link_info subscription::link() const {
   return {.connected = connected,
           .transport = connected ? static_cast<transport>(source_.linked_to().transport) : transport{},
           .reason = source_.reason(monotonic::now()),
-          .stale = inbox_.stale()};
+          .stale = inbox_.stale(),
+          .prediction = predictor_ ? predictor_->figures() : prediction_info()};
 }
 
 std::vector<publisher_info> subscription::publishers() const {

@@ -12,6 +12,7 @@
 #include "core/drain_policy.h"
 #include "core/inbox.h"
 #include "core/link_follower.h"
+#include "core/predictor.h"
 #include "core/shared_sources.h"
 #include "core/tape.h"
 #include "core/type_gate.h"
@@ -121,6 +122,7 @@ class subscription {
   [[nodiscard]] message take_from_link(pick which) noexcept;
   [[nodiscard]] message take_from_queue() noexcept;
   [[nodiscard]] message hand_out(sample&& s) noexcept;
+  void wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   bool pull(subscriber_link& link, pick which = pick::newest) noexcept;
   [[nodiscard]] bool should_drain(monotonic::time_point now) noexcept;
   void drain_link(monotonic::time_point now) noexcept;
@@ -144,6 +146,8 @@ class subscription {
   drain_policy drain_policy_;
   inbox inbox_;
   wait_point waiting_;
+  std::optional<predictor> predictor_;  // with wait::predictive
+  predictor::found found_ = predictor::found::there;  // how the receive that runs finds its sample
   link_follower source_;
   std::unique_ptr<shared_sources> sources_;  // once the topic was shared; only the housekeeping sets it
 };

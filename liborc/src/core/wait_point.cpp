@@ -1,8 +1,11 @@
 #include "core/wait_point.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <utility>
+
+#include "base/spinning.h"
 
 namespace orc::detail {
 
@@ -45,14 +48,13 @@ void wait_point::ask_for_alerts() noexcept {
 }
 
 void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
-  const bool alive = link_ != nullptr && link_->state() != link_state::lost;
-  sleeper* const where = alive ? link_->sleeper() : nullptr;
-  const int descriptor = alive ? link_->fd() : links_;
+  if (spin_.count() != 0 && look_out(lock, ticket, until.or_at(monotonic::now() + spin_))) return;
+  const auto [where, descriptor] = watched();
   const bool lead = !leader_ && (where != nullptr || descriptor >= 0);
   ++waiting_;
   if (lead) leader_ = true;
   if (lead && where != nullptr) {
-    wait_in(*where, lock, ticket, until);
+    sleep_in(*where, lock, ticket, until);
   } else {
     lock.unlock();
     if (lead)
@@ -62,7 +64,44 @@ void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, 
     lock.lock();
   }
   --waiting_;
-  if (!lead) return;
+  if (lead) leave();
+}
+
+bool wait_point::look_out(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
+  if (leader_) return false;
+  if (bell_->ticket() != ticket) return true;
+  const auto [where, descriptor] = watched();
+  ++waiting_;
+  leader_ = true;
+  if (where != nullptr) where->before_look_out();
+  lock.unlock();
+  const bool news = where != nullptr ? where->look_out(until) : look_at(descriptor, ticket, until);
+  lock.lock();
+  --waiting_;
+  leave();
+  return news;
+}
+
+// Without the lock.
+bool wait_point::look_at(int descriptor, std::uint32_t ticket, const deadline& until) const noexcept {
+  for (;;) {
+    for (int n = 0; n < looks_per_clock; ++n) {
+      if (bell_->ticket() != ticket) return true;
+      if (descriptor >= 0) break;
+      pause();
+    }
+    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+    if (descriptor >= 0 && ::poll(&watched, 1, 0) > 0) return true;
+    if (until.passed()) return false;
+  }
+}
+
+wait_point::place wait_point::watched() const noexcept {
+  const bool alive = link_ != nullptr && link_->state() != link_state::lost;
+  return {alive ? link_->sleeper() : nullptr, alive ? link_->fd() : links_};
+}
+
+void wait_point::leave() noexcept {
   leader_ = false;
   forgotten_.reset();
   if (waiting_ != 0) bell_->ring();
@@ -70,15 +109,8 @@ void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, 
 
 // Rings need the lock, except those for links without a sleeper. So a ring comes before a look at the bell here, or it
 // wakes the sleeper.
-void wait_point::wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
-                         const deadline& until) noexcept {
-  if (spin_.count() != 0 && bell_->ticket() == ticket) {
-    where.before_look_out();
-    lock.unlock();
-    const bool news = where.look_out(spin_, until);
-    lock.lock();
-    if (news) return;
-  }
+void wait_point::sleep_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+                          const deadline& until) noexcept {
   if (bell_->ticket() != ticket || !where.arm()) return;
   lock.unlock();
   where.sleep(until);

@@ -23,7 +23,7 @@ namespace orc::detail {
 // the wait.
 class wait_point {
  public:
-  // `spin`: how long the leader spins on a link with a sleeper before it sleeps.
+  // `spin`: how long the leader looks out before it sleeps.
   explicit wait_point(std::chrono::microseconds spin) : spin_(spin) {}
 
   // Rings when the state of the subscription changes, and for samples of links that have no other way. Any thread.
@@ -56,6 +56,8 @@ class wait_point {
   }
   // Waits until something arrives after `ticket` was taken, someone rings, or the deadline. May return early.
   void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  // The same, but the leader spins; another thread returns at once. True: something arrived, or someone rang.
+  [[nodiscard]] bool look_out(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   // Wakes all threads, whatever they wait for, and the user's event loop.
   void ring() noexcept;
   // Descriptor for the user's event loop: readable when a receive may find something. Made on first use; -1: out of
@@ -64,8 +66,16 @@ class wait_point {
   [[nodiscard]] bool has_fd() const noexcept { return static_cast<bool>(user_fd_); }
 
  private:
-  void wait_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
-               const deadline& until) noexcept;
+  void sleep_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+                const deadline& until) noexcept;
+  [[nodiscard]] bool look_at(int descriptor, std::uint32_t ticket, const deadline& until) const noexcept;
+  // What the leader waits for: one of both, or the bell alone.
+  struct place {
+    sleeper* where = nullptr;
+    int descriptor = -1;
+  };
+  [[nodiscard]] place watched() const noexcept;
+  void leave() noexcept;
   void ask_for_alerts() noexcept;
   void poll_alerts() noexcept;
   void poll_for_user(int descriptor, bool poll) noexcept;

@@ -173,8 +173,8 @@ class sleeper {
   // Records the current state for look_out().
   virtual void before_look_out() noexcept = 0;
 
-  // After before_look_out(), without the lock: spins for at most `time`. True: something changed.
-  [[nodiscard]] virtual bool look_out(std::chrono::microseconds time, const deadline& until) noexcept = 0;
+  // After before_look_out(), without the lock: spins until the deadline at most. True: something changed.
+  [[nodiscard]] virtual bool look_out(const deadline& until) noexcept = 0;
   // After arm(), without the lock: sleeps until a sample arrives, wake() is called or the deadline passes. May return
   // early.
   virtual void sleep(const deadline& until) noexcept = 0;

@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/spinning.h"
+
 namespace orc::detail::shm {
 
 namespace {
 
 constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one to replace it
 constexpr int max_packets = 16;        // per visit
-constexpr int looks_per_clock = 64;
 constexpr unsigned max_hurries = 100;
 constexpr auto patience = std::chrono::seconds(3);  // with a publication that reports each second that it prepares
-
-void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 
@@ -117,10 +110,9 @@ void shm_subscriber_link::before_look_out() noexcept {
   ticket_ = page().word.load();
 }
 
-bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadline& until) noexcept {
+bool shm_subscriber_link::look_out(const deadline& until) noexcept {
   const segment_header& header = looked_at_->in->header();
   const auto& word = page().word;
-  const auto end = monotonic::now() + time;
   for (;;) {
     for (int n = 0; n < looks_per_clock; ++n) {
       if (header.newest.load(std::memory_order_acquire) > seen_by_look_out_ ||
@@ -129,7 +121,7 @@ bool shm_subscriber_link::look_out(std::chrono::microseconds time, const deadlin
         return true;
       pause();
     }
-    if (monotonic::now() >= end || until.passed()) return false;
+    if (until.passed()) return false;
   }
 }
 

@@ -40,7 +40,7 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   [[nodiscard]] bool arm() noexcept override;
   void disarm() noexcept override;
   void before_look_out() noexcept override;
-  [[nodiscard]] bool look_out(std::chrono::microseconds time, const deadline& until) noexcept override;
+  [[nodiscard]] bool look_out(const deadline& until) noexcept override;
   void sleep(const deadline& until) noexcept override;
   void wake() noexcept override;
   void want_alerts() noexcept override;
