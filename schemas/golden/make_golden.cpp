@@ -63,6 +63,7 @@ class object {
         .text();
   }
   static std::string json(const publication_counters& c);
+  static std::string json(const prediction& p);
   static std::string json(const subscription_counters& c);
   static std::string json(const publication_info& p);
   static std::string json(const subscription_info& s);
@@ -88,6 +89,16 @@ std::string object::json(const publication_counters& c) {
       .text();
 }
 
+std::string object::json(const prediction& p) {
+  return object()
+      .add("period_ns", p.period_ns)
+      .add("hits", p.hits)
+      .add("early", p.early)
+      .add("misses", p.misses)
+      .add("watched_ns", p.watched_ns)
+      .text();
+}
+
 std::string object::json(const subscription_counters& c) {
   return object()
       .add("subscription", c.subscription)
@@ -100,6 +111,7 @@ std::string object::json(const subscription_counters& c) {
       .add("transport", c.transport)
       .add("reason", c.reason)
       .add("stale", c.stale)
+      .add("prediction", c.prediction)
       .text();
 }
 

@@ -33,8 +33,17 @@ inline publication_counters published() {
 }
 
 inline subscription_counters subscribed() {
-  return {
-      identity(3), 1'000'000'001, 4'990, 598'800, 10, 1, 25'000, transport::ipc, "ipc: inproc is another process", 3};
+  return {identity(3),
+          1'000'000'001,
+          4'990,
+          598'800,
+          10,
+          1,
+          25'000,
+          transport::ipc,
+          "ipc: inproc is another process",
+          3,
+          prediction{1'000'000, 4'900, 80, 10, 30'000'000}};
 }
 
 inline publication_info publication() {

@@ -52,6 +52,14 @@ TEST_CASE("wire golden: counters of programs that do not report the time of samp
   CHECK(std::get<wire::heartbeat>(older->content).publications == std::vector{expected});
 }
 
+TEST_CASE("wire golden: counters of programs from before predictive waiting are complete without") {
+  const auto older = wire::decode(as_span(test::golden_bytes("before_prediction/heartbeat")));
+  REQUIRE(older);
+  auto expected = wire::golden::subscribed();
+  expected.prediction.reset();
+  CHECK(std::get<wire::heartbeat>(older->content).subscriptions == std::vector{expected});
+}
+
 TEST_CASE("wire golden: a request of a participant that is older than shared topics says so") {
   const auto bytes = test::golden_bytes("before_shared/request_topic");
   const auto older = wire::decode(as_span(bytes));

@@ -1,5 +1,7 @@
 // orc topic info
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 
 #include "absent_topic.h"
@@ -51,6 +53,20 @@ void describe(rows& lines, const publication_state& from, bool verbose) {
   }
 }
 
+std::string prediction_text(const prediction_info& of) {
+  const std::uint64_t predicted = of.hits + of.early + of.misses;
+  if (of.period_ns <= 0 || predicted == 0) return "no period found yet";
+  const auto percent = [](double share) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
+    return std::string(text.data());
+  };
+  const auto of_all = static_cast<double>(predicted);
+  return "a sample every " + duration_text(of.period_ns) + "; " + percent(static_cast<double>(of.hits) / of_all) +
+         " of " + std::to_string(predicted) + " came while it watched, which took " +
+         percent(static_cast<double>(of.watched_ns) / (of_all * static_cast<double>(of.period_ns))) + " of a core";
+}
+
 void describe(rows& lines, const subscription_state& to, bool verbose) {
   lines.push_back({"subscriber", participant_text(to.participant)});
   if (verbose) {
@@ -73,6 +89,7 @@ void describe(rows& lines, const subscription_state& to, bool verbose) {
                                      " bytes, " + std::to_string(counters->missed) + " missed, " +
                                      std::to_string(counters->malformed) + " malformed" + ago_text(counters->age)});
   lines.push_back({"  latency", counters->sample_age_ns ? duration_text(*counters->sample_age_ns) : "no sample yet"});
+  if (counters->prediction) lines.push_back({"  predicts", prediction_text(*counters->prediction)});
 }
 
 std::string text_document(const topic_state& state, bool verbose) {

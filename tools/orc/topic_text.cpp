@@ -42,6 +42,15 @@ json_value json_of(const publication_counters& counters) {
           {"jitter_ns", number(counters.jitter_ns)}};
 }
 
+json_value json_of(const std::optional<prediction_info>& prediction) {
+  if (!prediction) return {};
+  return {{"period_ns", prediction->period_ns},
+          {"hits", prediction->hits},
+          {"early", prediction->early},
+          {"misses", prediction->misses},
+          {"watched_ns", prediction->watched_ns}};
+}
+
 json_value json_of(const subscription_counters& counters) {
   const auto& age = counters.sample_age_ns;
   return {{"received", counters.received},
@@ -50,7 +59,8 @@ json_value json_of(const subscription_counters& counters) {
           {"malformed", counters.malformed},
           {"stale", counters.stale},
           {"age_ns", age ? json_value(*age) : json_value()},
-          {"received_ago_ms", counters.age.count()}};
+          {"received_ago_ms", counters.age.count()},
+          {"prediction", json_of(counters.prediction)}};
 }
 
 json_value json_of(const publication_state& publication) {

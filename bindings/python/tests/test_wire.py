@@ -74,6 +74,13 @@ def test_counters_of_programs_that_do_not_report_the_time_of_samples() -> None:
     assert (counters.sent, counters.last_sent_ns, counters.jitter_ns) == (5_000, 0, -1)
 
 
+def test_counters_of_programs_from_before_predictive_waiting() -> None:
+    beat = wire.decode((GOLDEN / "before_prediction" / "heartbeat.bin").read_bytes()).body
+    assert isinstance(beat, messages.Heartbeat)
+    (counters,) = beat.subscriptions
+    assert (counters.received, counters.prediction) == (4_990, None)
+
+
 def test_every_kind_has_a_golden_vector() -> None:
     assert {entry["kind"] for entry in MANIFEST} == {kind.__name__ for kind in wire._BODIES}
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "orc/options.h"
+#include "orc/prediction.h"
 #include "orc/result.h"
 #include "orc/version.h"
 
@@ -118,6 +119,7 @@ struct subscription_counters {
   std::optional<orc::transport> transport = {};    // of the link in use
   std::string reason = {};                         // why this transport: link_info::reason
   std::int64_t sampled_ns = 0;                     // the subscriber's monotonic clock when it reported
+  std::optional<prediction_info> prediction = {};  // nothing: it does not wait predictively (request_options::wait)
 
   // Whether all fields are equal.
   bool operator==(const subscription_counters&) const = default;

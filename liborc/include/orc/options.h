@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orc/log.h"
 #include "orc/type_description.h"
@@ -95,6 +96,13 @@ struct participant_options {
   // Receives log messages (orc/log.h). Empty: they are dropped, but why a process is not traced (ORC_TRACE) goes to
   // stderr.
   log_callback log = {};
+  // Priority of the participant's own thread, which is named "orc": it makes links and talks to the broker, and no
+  // sample passes through it. 1 to 99: SCHED_FIFO with this priority. 0: SCHED_OTHER. -1: as the thread that makes the
+  // participant; make it before that thread becomes a real-time one, or set 0. Where the permission is missing, each
+  // set-up call returns no_permission. See liborc/doc/guide/real-time.md.
+  int housekeeping_priority = -1;
+  // CPUs on which that thread may run, such as {0, 1}. Empty: those of the thread that makes the participant.
+  std::vector<int> housekeeping_cpus = {};
 };
 
 // Whether a subscription takes samples of another type than the one it expects.
@@ -153,10 +161,11 @@ enum class newest_of : std::uint8_t { all, each };
 
 // How a receive waits for a sample.
 // - block: it sleeps until the sample wakes it.
-// - predictive: for streams with a period, such as those of control loops. The subscription learns the period; a receive
-//   sleeps until shortly before the next sample and then watches for it, which saves the time of the wake-up to the
-//   receiver and most of send() to the publisher. A stream without a period, and one whose period varies too much,
-//   is received as with block. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics.
+// - predictive: for streams with a period, such as those of control loops. The subscription learns the period. A
+//   receive sleeps until shortly before the next sample and then watches for it. That saves the receiver the time of a
+//   wake-up, and the publisher most of send(). A stream without a period, and one whose period varies too much, is
+//   received as with block. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics, and none
+//   on an event loop that polls subscriber::fd().
 enum class wait : std::uint8_t { block, predictive };
 
 // For request_topic.

@@ -8,6 +8,7 @@
 
 #include "orc/message.h"
 #include "orc/options.h"
+#include "orc/prediction.h"
 #include "orc/result.h"
 #include "orc/version.h"
 
@@ -18,15 +19,6 @@ class subscription;
 }
 
 // The link between a subscription and its publication, as it is now. Of a shared topic: all links together.
-// What predictive waiting has done since the subscription was made (orc/options.h, wait::predictive).
-struct prediction_info {
-  std::int64_t period_ns = 0;    // of the stream; 0: none was found
-  std::uint64_t hits = 0;        // samples that came while a thread was watching
-  std::uint64_t early = 0;       // samples that came before, so they ended a sleep
-  std::uint64_t misses = 0;      // times that a thread watched, and the sample did not come in time
-  std::uint64_t watched_ns = 0;  // time of a core that was spent on watching
-};
-
 struct link_info {
   bool connected = false;      // a link is up
   orc::transport transport{};  // valid while connected
@@ -34,8 +26,8 @@ struct link_info {
   // "no publisher", or each way to the publisher with its address, its current state and the likely cause, as in
   // "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?" (liborc/doc/guide/two-hosts.md).
   std::string reason;
-  std::uint64_t stale = 0;  // samples dropped because they were older than request_options::max_age_ms
-  prediction_info prediction = {};
+  std::uint64_t stale = 0;          // samples dropped because they were older than request_options::max_age_ms
+  prediction_info prediction = {};  // with wait::predictive
 };
 
 // A publisher of a shared topic, as a subscription knows it.

@@ -33,6 +33,8 @@ namespace {
                            static_cast<std::int64_t>(from.sampled_ns)};
   if (from.age_ns >= 0) to.sample_age_ns = from.age_ns;
   if (from.transport != wire::transport::none) to.transport = static_cast<transport>(from.transport);
+  if (const auto& of = from.prediction)
+    to.prediction = {static_cast<std::int64_t>(of->period_ns), of->hits, of->early, of->misses, of->watched_ns};
   return to;
 }
 

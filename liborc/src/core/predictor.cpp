@@ -47,9 +47,8 @@ void predictor::read() noexcept {
   const std::uint64_t steps = last_.sequence - std::exchange(sequence_, last_.sequence);
   std::int64_t between = 0;
   std::int64_t travel = 0;
-  const bool follows = steps > 0 && steps <= most_steps &&
-                       !__builtin_sub_overflow(last_.stamp_ns, stamp_, &between) && between > 0 &&
-                       between <= longest_period * static_cast<std::int64_t>(steps);
+  const bool follows = steps > 0 && steps <= most_steps && !__builtin_sub_overflow(last_.stamp_ns, stamp_, &between) &&
+                       between > 0 && between <= longest_period * static_cast<std::int64_t>(steps);
   // A stamp far from the clock, as of a recording that is played, says nothing of the next arrival.
   const bool is_live = !__builtin_sub_overflow(last_.now, last_.stamp_ns, &travel) && std::abs(travel) < longest_travel;
   stamp_ = last_.stamp_ns;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "orc/subscriber.h"
+#include "orc/prediction.h"
 
 namespace orc::detail {
 
@@ -74,13 +74,13 @@ class predictor {
   std::uint64_t sequence_ = 0;  // of the last one that was read; 0: none
   std::int64_t stamp_ = 0;
   values periods_;
-  std::int64_t period_ = 0;        // 0: unknown
-  values errors_;                  // of the predicted stamps
-  std::int64_t travel_ = 0;        // from the stamp to the arrival
-  bool travel_is_seen_ = false;    // while watching; else it includes the time of a wake-up
-  std::int64_t margin_ = 30'000;   // a sleep ends up to so much late
-  std::int64_t cost_ = 0;          // ns of watching per period, averaged
-  std::int64_t watched_now_ = 0;   // since the last sample
+  std::int64_t period_ = 0;       // 0: unknown
+  values errors_;                 // of the predicted stamps
+  std::int64_t travel_ = 0;       // from the stamp to the arrival
+  bool travel_is_seen_ = false;   // while watching; else it includes the time of a wake-up
+  std::int64_t margin_ = 30'000;  // a sleep ends up to so much late
+  std::int64_t cost_ = 0;         // ns of watching per period, averaged
+  std::int64_t watched_now_ = 0;  // since the last sample
   bool in_vain_ = false;
 
   std::uint64_t hits_ = 0;

@@ -1,5 +1,6 @@
 #include "core/replayer.h"
 
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -27,6 +28,15 @@ using wire::trace_kind;
   auto names = wire::name_space::parse(event.text);
   if (!names) return std::make_unique<participant>(result(names.error()));
   return std::make_unique<participant>(result(), *std::move(names));
+}
+
+static_assert(sizeof(prediction_info) == 40, "the bytes of the event `link`: schemas/TRACE.md");
+
+// Nothing was predicted, or the trace is older than predictions, when there are no bytes.
+[[nodiscard]] prediction_info prediction_of(std::span<const std::byte> bytes) noexcept {
+  prediction_info traced;
+  if (bytes.size() == sizeof(traced)) std::memcpy(&traced, bytes.data(), sizeof(traced));
+  return traced;
 }
 
 }  // namespace
@@ -136,7 +146,8 @@ link_info replayer::link(subscription& of) {
   return {.connected = (event->head.flags & 1U) != 0,
           .transport = static_cast<transport>(event->head.flags >> 8),
           .reason = std::string(event->text),
-          .stale = event->head.sequence};
+          .stale = event->head.sequence,
+          .prediction = prediction_of(event->bytes)};
 }
 
 // ---- sending ----

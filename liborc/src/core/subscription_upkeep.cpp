@@ -183,6 +183,11 @@ wire::subscription_counters subscription::counters() {
       .transport = source_.is_connected() ? source_.linked_to().transport : wire::transport::none,
       .reason = source_.public_reason()};
   inbox_.report(now);
+  if (predictor_) {
+    const prediction_info& of = predictor_->figures();
+    now.prediction =
+        wire::prediction{static_cast<std::uint64_t>(of.period_ns), of.hits, of.early, of.misses, of.watched_ns};
+  }
   if (sources_) sources_->report(now);
   return now;
 }

@@ -259,7 +259,8 @@ link_info tracer::link(subscription& of) {
   trace_head head = head_of(trace_kind::link, number(of.number()));
   head.flags = static_cast<std::uint16_t>((found.connected ? 1U : 0U) | static_cast<unsigned>(found.transport) << 8);
   head.sequence = found.stale;
-  log_->add(head, {}, found.reason);
+  const bool predicts = found.prediction != prediction_info{};
+  log_->add(head, std::as_bytes(std::span(&found.prediction, predicts ? 1 : 0)), found.reason);
   return found;
 }
 

@@ -119,6 +119,14 @@ struct publication_counters {
   std::int64_t jitter_ns = -1;
   bool operator==(const publication_counters&) const = default;
 };
+struct prediction {
+  std::uint64_t period_ns = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t early = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t watched_ns = 0;
+  bool operator==(const prediction&) const = default;
+};
 struct subscription_counters {
   id subscription;
   std::uint64_t sampled_ns = 0;
@@ -130,6 +138,7 @@ struct subscription_counters {
   wire::transport transport = wire::transport::none;
   std::string reason;
   std::uint64_t stale = 0;
+  std::optional<wire::prediction> prediction = {};
   bool operator==(const subscription_counters&) const = default;
 };
 struct heartbeat {

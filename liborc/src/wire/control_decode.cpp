@@ -217,6 +217,10 @@ class reader {
     to.jitter_ns = from.jitter_ns();
   }
 
+  void read(const fb::Prediction& from, prediction& to) {
+    to = {from.period_ns(), from.hits(), from.early(), from.misses(), from.watched_ns()};
+  }
+
   void read(const fb::SubscriptionCounters& from, subscription_counters& to) {
     read(from.subscription(), to.subscription, "subscription");
     to.sampled_ns = from.sampled_ns();
@@ -228,6 +232,7 @@ class reader {
     range(from.transport(), fb::Transport::MAX, to.transport, "transport");
     read(from.reason(), to.reason, "reason");
     to.stale = from.stale();
+    optional(from.prediction(), to.prediction);
   }
 
   void read(const fb::Publication& from, publication_info& to) {

@@ -159,11 +159,17 @@ class writer {
                                          from.readers, from.last_sent_ns, from.jitter_ns);
   }
 
+  Offset<fb::Prediction> put(const prediction& from) {
+    return fb::CreatePrediction(out_, from.period_ns, from.hits, from.early, from.misses, from.watched_ns);
+  }
+
   Offset<fb::SubscriptionCounters> put(const subscription_counters& from) {
     const auto subscription = put(from.subscription);
+    const auto prediction = optional(from.prediction);
     const auto reason = text(from.reason, reason_limit_);
     return fb::CreateSubscriptionCounters(out_, &subscription, from.sampled_ns, from.received, from.bytes, from.missed,
-                                          from.malformed, from.age_ns, put(from.transport), reason, from.stale);
+                                          from.malformed, from.age_ns, put(from.transport), reason, from.stale,
+                                          prediction);
   }
 
   Offset<fb::Heartbeat> put(const heartbeat& from) {

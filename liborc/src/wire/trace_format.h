@@ -33,7 +33,7 @@ enum class trace_kind : std::uint8_t {
   descriptor = 33,  // sequence: its ordinal, for readiness
   connected = 34,
   wait_connected = 35,
-  link = 36,
+  link = 36,  // bytes: nothing, or an orc::prediction_info
   check_type = 37,
   send = 48,  // bytes: the sample
   loan = 49,  // sequence: its size

@@ -634,6 +634,72 @@ def PublicationCountersAddJitterNs(builder, jitterNs): builder.PrependInt64Slot(
 def PublicationCountersEnd(builder): return builder.EndObject()
 
 
+class Prediction(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Prediction()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsPrediction(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def PredictionBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4F\x52\x43\x31", size_prefixed=size_prefixed)
+
+    # Prediction
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Prediction
+    def PeriodNs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Prediction
+    def Hits(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Prediction
+    def Early(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Prediction
+    def Misses(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Prediction
+    def WatchedNs(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+def PredictionStart(builder): builder.StartObject(5)
+def PredictionAddPeriodNs(builder, periodNs): builder.PrependUint64Slot(0, periodNs, 0)
+def PredictionAddHits(builder, hits): builder.PrependUint64Slot(1, hits, 0)
+def PredictionAddEarly(builder, early): builder.PrependUint64Slot(2, early, 0)
+def PredictionAddMisses(builder, misses): builder.PrependUint64Slot(3, misses, 0)
+def PredictionAddWatchedNs(builder, watchedNs): builder.PrependUint64Slot(4, watchedNs, 0)
+def PredictionEnd(builder): return builder.EndObject()
+
+
 class SubscriptionCounters(object):
     __slots__ = ['_tab']
 
@@ -729,7 +795,17 @@ class SubscriptionCounters(object):
             return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
         return 0
 
-def SubscriptionCountersStart(builder): builder.StartObject(10)
+    # SubscriptionCounters
+    def Prediction(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Prediction()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def SubscriptionCountersStart(builder): builder.StartObject(11)
 def SubscriptionCountersAddSubscription(builder, subscription): builder.PrependStructSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(subscription), 0)
 def SubscriptionCountersAddSampledNs(builder, sampledNs): builder.PrependUint64Slot(1, sampledNs, 0)
 def SubscriptionCountersAddReceived(builder, received): builder.PrependUint64Slot(2, received, 0)
@@ -740,6 +816,7 @@ def SubscriptionCountersAddAgeNs(builder, ageNs): builder.PrependInt64Slot(6, ag
 def SubscriptionCountersAddTransport(builder, transport): builder.PrependUint8Slot(7, transport, 0)
 def SubscriptionCountersAddReason(builder, reason): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(reason), 0)
 def SubscriptionCountersAddStale(builder, stale): builder.PrependUint64Slot(9, stale, 0)
+def SubscriptionCountersAddPrediction(builder, prediction): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(prediction), 0)
 def SubscriptionCountersEnd(builder): return builder.EndObject()
 
 

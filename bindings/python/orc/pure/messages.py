@@ -81,6 +81,15 @@ class PublicationCounters:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    period_ns: int
+    hits: int
+    early: int
+    misses: int
+    watched_ns: int
+
+
+@dataclass(frozen=True)
 class SubscriptionCounters:
     subscription: Id
     sampled_ns: int
@@ -92,6 +101,7 @@ class SubscriptionCounters:
     transport: int
     reason: str
     stale: int = 0
+    prediction: Optional[Prediction] = None
 
 
 @dataclass(frozen=True)

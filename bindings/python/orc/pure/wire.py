@@ -78,6 +78,7 @@ _TABLES: Dict[str, List[_Field]] = {
         messages.Endpoint,
         messages.Type,
         messages.PublicationCounters,
+        messages.Prediction,
         messages.SubscriptionCounters,
         messages.Publication,
         messages.Subscription,
