@@ -34,7 +34,9 @@ class deadline {
   }
   explicit deadline(monotonic::time_point at) noexcept : at_(at) {}
   // The earlier of both.
-  [[nodiscard]] deadline or_at(monotonic::time_point at) const noexcept { return deadline(at_ ? std::min(*at_, at) : at); }
+  [[nodiscard]] deadline or_at(monotonic::time_point at) const noexcept {
+    return deadline(at_ ? std::min(*at_, at) : at);
+  }
   [[nodiscard]] bool passed() const noexcept { return at_ && monotonic::now() >= *at_; }
   // Time left, rounded down to 0; nothing: no limit.
   [[nodiscard]] std::optional<timespec> left() const noexcept {

@@ -52,7 +52,9 @@ void predictor::read() noexcept {
   // A stamp far from the clock, as of a recording that is played, says nothing of the next arrival.
   const bool is_live = !__builtin_sub_overflow(last_.now, last_.stamp_ns, &travel) && std::abs(travel) < longest_travel;
   stamp_ = last_.stamp_ns;
-  if (!follows || !is_live) return begin();
+  // One of the two clocks was set, or the stream was held up: what is known of the travel does not hold any more.
+  const bool is_as_before = last_.how == found::there || !travel_is_seen_ || std::abs(travel - travel_) <= period_;
+  if (!follows || !is_live || !is_as_before) return begin();
   const auto n = static_cast<std::int64_t>(steps);
   periods_.add(between / n);
   cost_ += (watched / n - cost_) / 16;
@@ -91,13 +93,14 @@ std::optional<predictor::window> predictor::next() noexcept {
   return window{from, std::min(expected + last + after_the_last, from + 2 * allowed())};
 }
 
-void predictor::overslept(std::int64_t from, std::int64_t now) noexcept {
-  const std::int64_t late = std::clamp<std::int64_t>(now - from, 0, 4 * margin_);
+void predictor::overslept(std::int64_t late_ns) noexcept {
+  const std::int64_t late = std::clamp<std::int64_t>(late_ns, 0, 4 * margin_);
   margin_ += late > margin_ ? (late - margin_) / 4 : (late - margin_) / 256;
   margin_ = std::max(margin_, shortest_margin);
 }
 
 void predictor::watched(std::int64_t ns, bool in_vain) noexcept {
+  ns = std::clamp<std::int64_t>(ns, 0, longest_period);
   watched_now_ += ns;
   watched_ns_ += static_cast<std::uint64_t>(ns);
   if (!in_vain) return;

@@ -35,8 +35,8 @@ class predictor {
     std::int64_t to = 0;
   };
   [[nodiscard]] std::optional<window> next() noexcept;
-  // A sleep until `from` ended by itself at `now`.
-  void overslept(std::int64_t from, std::int64_t now) noexcept;
+  // A sleep until `from` ended by itself, so much late.
+  void overslept(std::int64_t late_ns) noexcept;
   // The thread has watched for so long. `in_vain`: until the end of the window, and nothing came.
   void watched(std::int64_t ns, bool in_vain) noexcept;
 

@@ -143,20 +143,21 @@ void subscription::wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint
   const std::int64_t now = window ? realtime_ns() : 0;
   found_ = predictor::found::asleep;
   if (!window || now >= window->to) return waiting_.wait(lock, ticket, until);
-  const auto at = [now, from = monotonic::now()](std::int64_t then) {
-    return from + std::chrono::nanoseconds(then - now);
-  };
-  std::int64_t awake = now;
-  if (now < window->from) {
+  // From here on by the monotonic clock: the other one may be set meanwhile.
+  const auto begin = monotonic::now();
+  const auto from = begin + std::chrono::nanoseconds(window->from - now);
+  const auto to = begin + std::chrono::nanoseconds(window->to - now);
+  auto awake = begin;
+  if (awake < from) {
     fine_timers();
-    waiting_.wait(lock, ticket, until.or_at(at(window->from)));
-    awake = realtime_ns();
-    if (awake < window->from || until.passed()) return;
-    predictor_->overslept(window->from, awake);
+    waiting_.wait(lock, ticket, until.or_at(from));
+    awake = monotonic::now();
+    if (awake < from || until.passed()) return;
+    predictor_->overslept((awake - from).count());
   }
   found_ = predictor::found::watching;
-  const bool news = waiting_.look_out(lock, ticket, until.or_at(at(window->to)));
-  predictor_->watched(realtime_ns() - awake, !news && !until.passed());
+  const bool news = waiting_.look_out(lock, ticket, until.or_at(to));
+  predictor_->watched((monotonic::now() - awake).count(), !news && !until.passed());
 }
 
 // The queue may have samples of a publication that was there before the topic was shared.
