@@ -11,6 +11,7 @@
 #include "orc/options.h"
 #include "orc/participant.h"
 #include "orc/publisher.h"
+#include "orc/realtime.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
 #include "orc/version.h"
