@@ -1,7 +1,7 @@
 // Cyclone DDS over UDP on the loopback interface (its shared memory needs iceoryx's daemon, which Debian's build does
 // not have): best effort, keep last 1, or keep last `queue`; readers sleep in a waitset. The type is a sequence of
-// octets, as idlc makes it. The receiver looks at the sample that the reader lends. The configuration allows the largest messages
-// and the largest socket buffers that Cyclone takes.
+// octets, as idlc makes it. The receiver looks at the sample that the reader lends. The configuration allows the
+// largest messages and the largest socket buffers that Cyclone takes.
 #include <dds/dds.h>
 
 #include <cstdlib>

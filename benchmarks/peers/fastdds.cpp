@@ -1,7 +1,9 @@
 // Fast DDS with its own shared memory: data sharing where both ends allow it (the type is bounded), else its
 // shared-memory transport with segments that hold the largest samples. Best effort, keep last 1, or keep last `queue`;
-// published in the caller's thread; readers sleep until a sample is unread. The type is a sequence of octets, serialized
-// as its generator does: one copy on each side.
+// published in the caller's thread; readers sleep until a sample is unread. The type is a sequence of octets,
+// serialized as its generator does: one copy on each side.
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
@@ -11,8 +13,6 @@
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/dds/topic/TypeSupport.hpp>
-#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 
 #include "peer.h"
 
@@ -23,7 +23,10 @@ using namespace eprosima::fastdds::dds;
 using eprosima::fastrtps::rtps::InstanceHandle_t;
 using eprosima::fastrtps::rtps::SerializedPayload_t;
 
-using octets = std::vector<std::byte>;
+struct message {
+  bytes out;                  // what is written, where it is
+  std::vector<std::byte> in;  // what was read
+};
 constexpr std::uint32_t head_size = 8;  // of CDR, and the length of the sequence
 
 class sample_type : public TopicDataType {
@@ -33,7 +36,7 @@ class sample_type : public TopicDataType {
     m_typeSize = head_size + static_cast<std::uint32_t>(largest);
   }
   bool serialize(void* data, SerializedPayload_t* to) override {
-    const auto& from = *static_cast<octets*>(data);
+    const bytes from = static_cast<message*>(data)->out;
     const auto size = static_cast<std::uint32_t>(from.size());
     const unsigned char little_endian[4] = {0, 1, 0, 0};
     std::memcpy(to->data, little_endian, sizeof little_endian);
@@ -49,14 +52,14 @@ class sample_type : public TopicDataType {
     std::memcpy(&size, from->data + 4, sizeof size);
     if (size > from->length - head_size) return false;
     const auto* const begin = reinterpret_cast<const std::byte*>(from->data + head_size);
-    static_cast<octets*>(data)->assign(begin, begin + size);
+    static_cast<message*>(data)->in.assign(begin, begin + size);
     return true;
   }
   std::function<std::uint32_t()> getSerializedSizeProvider(void* data) override {
-    return [data] { return head_size + static_cast<std::uint32_t>(static_cast<octets*>(data)->size()); };
+    return [data] { return head_size + static_cast<std::uint32_t>(static_cast<message*>(data)->out.size()); };
   }
-  void* createData() override { return new octets(); }
-  void deleteData(void* data) override { delete static_cast<octets*>(data); }
+  void* createData() override { return new message(); }
+  void deleteData(void* data) override { delete static_cast<message*>(data); }
   bool getKey(void*, InstanceHandle_t*, bool) override { return false; }
   [[nodiscard]] bool is_bounded() const override { return true; }
 };
@@ -105,13 +108,13 @@ class writer {
     out_ = made(publisher->create_datawriter(n.topic(topic), quality(DataWriterQos(), s)));
   }
   void send(bytes sample) {
-    sample_.assign(sample.begin(), sample.end());
-    if (!out_->write(&sample_)) throw std::runtime_error("Fast DDS does not write");
+    message_.out = sample;
+    if (!out_->write(&message_)) throw std::runtime_error("Fast DDS does not write");
   }
 
  private:
   DataWriter* out_;
-  octets sample_;
+  message message_;
 };
 
 class reader {
@@ -129,13 +132,13 @@ class reader {
  private:
   bool take(const use_function& use) {
     SampleInfo info;
-    if (in_->take_next_sample(&sample_, &info) != ReturnCode_t::RETCODE_OK || !info.valid_data) return false;
-    use(sample_);
+    if (in_->take_next_sample(&message_, &info) != ReturnCode_t::RETCODE_OK || !info.valid_data) return false;
+    use(message_.in);
     return true;
   }
 
   DataReader* in_;
-  octets sample_;
+  message message_;
 };
 
 }  // namespace

@@ -118,8 +118,10 @@ class reader {
     while (have_ < sample_.size()) {
       const ssize_t got = ::recv(fd_, sample_.data() + have_, sample_.size() - have_, 0);
       if (got == 0) throw std::runtime_error("the writer is gone");
-      if (got > 0) have_ += static_cast<std::size_t>(got);
-      else if (now_ns() >= end) return false;
+      if (got > 0)
+        have_ += static_cast<std::size_t>(got);
+      else if (now_ns() >= end)
+        return false;
     }
     have_ = 0;
     use(sample_);

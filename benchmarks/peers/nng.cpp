@@ -32,9 +32,7 @@ class writer {
   ~writer() { ::nng_close(socket_); }
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
-  void send(bytes sample) {
-    check(::nng_send(socket_, const_cast<std::byte*>(sample.data()), sample.size(), 0));
-  }
+  void send(bytes sample) { check(::nng_send(socket_, const_cast<std::byte*>(sample.data()), sample.size(), 0)); }
 
  private:
   nng_socket socket_{};

@@ -140,7 +140,7 @@ def main() -> int:
     chosen = list(measures.named(arguments.measures))
     load_before = os.getloadavg()
     with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orc-peers-")))
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orc_peers_")))
         stack.enter_context(private_broker(directory))
         os.environ |= ROS_NETWORK
         missing = absent(arguments.peers, binaries)

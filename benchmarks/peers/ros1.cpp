@@ -1,6 +1,6 @@
 // ROS 1: roscpp over tcp with TCP_NODELAY, a message of one array of bytes, whose traits stand here because the
-// vectors of Debian's headers do not compile as C++20. Queues of one message on both sides as it is best and for newest only, else of `queue`;
-// callbacks in the thread that waits. The harness starts the master.
+// vectors of Debian's headers do not compile as C++20. Queues of one message on both sides as it is best and for newest
+// only, else of `queue`; callbacks in the thread that waits. The harness starts the master.
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 
@@ -14,7 +14,8 @@ namespace {
 using namespace peers;
 
 struct array {
-  std::vector<std::uint8_t> data;
+  bytes out;                  // what is written, where it is
+  std::vector<std::byte> in;  // what was read
 };
 
 }  // namespace
@@ -44,19 +45,19 @@ template <>
 struct Serializer<array> {
   template <class Stream>
   static void write(Stream& stream, const array& message) {
-    const auto size = static_cast<std::uint32_t>(message.data.size());
+    const auto size = static_cast<std::uint32_t>(message.out.size());
     stream.next(size);
-    std::memcpy(stream.advance(size), message.data.data(), size);
+    std::memcpy(stream.advance(size), message.out.data(), size);
   }
   template <class Stream>
   static void read(Stream& stream, array& message) {
     std::uint32_t size = 0;
     stream.next(size);
-    const std::uint8_t* const begin = stream.advance(size);
-    message.data.assign(begin, begin + size);
+    const auto* const begin = reinterpret_cast<const std::byte*>(stream.advance(size));
+    message.in.assign(begin, begin + size);
   }
   static std::uint32_t serializedLength(const array& message) {
-    return static_cast<std::uint32_t>(sizeof(std::uint32_t) + message.data.size());
+    return static_cast<std::uint32_t>(sizeof(std::uint32_t) + message.out.size());
   }
 };
 }  // namespace serialization
@@ -81,11 +82,9 @@ struct node {
 
 class writer {
  public:
-  writer(node& n, const std::string& topic, const settings& s)
-      : out_(n.handle->advertise<array>(topic, queue_of(s))) {}
+  writer(node& n, const std::string& topic, const settings& s) : out_(n.handle->advertise<array>(topic, queue_of(s))) {}
   void send(bytes sample) {
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(sample.data());
-    message_.data.assign(begin, begin + sample.size());
+    message_.out = sample;
     out_.publish(message_);
   }
 
@@ -108,7 +107,7 @@ class reader {
  private:
   void take(const boost::shared_ptr<const array>& message) {
     taken_ = true;
-    (*use_)({reinterpret_cast<const std::byte*>(message->data.data()), message->data.size()});
+    (*use_)(message->in);
   }
 
   const use_function* use_ = nullptr;

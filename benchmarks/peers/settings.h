@@ -43,17 +43,28 @@ inline settings settings_of(int argc, char** argv) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    if (name == "role") s.role = value;
-    else if (name == "transport") s.transport = value;
-    else if (name == "in") s.in = value;
-    else if (name == "out") s.out = value;
-    else if (name == "directory") s.directory = value;
-    else if (name == "size") s.size = std::stoul(value);
-    else if (name == "seconds") s.seconds = std::stod(value);
-    else if (name == "hz") s.hz = std::stod(value);
-    else if (name == "queue") s.queue = std::stoul(value);
-    else if (name == "spin") s.spin = value == "1";
-    else throw std::runtime_error("unknown argument " + text);
+    if (name == "role")
+      s.role = value;
+    else if (name == "transport")
+      s.transport = value;
+    else if (name == "in")
+      s.in = value;
+    else if (name == "out")
+      s.out = value;
+    else if (name == "directory")
+      s.directory = value;
+    else if (name == "size")
+      s.size = std::stoul(value);
+    else if (name == "seconds")
+      s.seconds = std::stod(value);
+    else if (name == "hz")
+      s.hz = std::stod(value);
+    else if (name == "queue")
+      s.queue = std::stoul(value);
+    else if (name == "spin")
+      s.spin = value == "1";
+    else
+      throw std::runtime_error("unknown argument " + text);
   }
   return s;
 }

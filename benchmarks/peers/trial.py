@@ -109,7 +109,7 @@ class Trial:
     def _started(self) -> Iterator[Any]:
         """Gives a function that starts a process, on the first or the second core."""
         processes: list[Process] = []
-        with tempfile.TemporaryDirectory(prefix="orc-peers-") as name, ExitStack() as stack:
+        with tempfile.TemporaryDirectory(prefix="orc_peers_") as name, ExitStack() as stack:
 
             def start(core: int, **arguments: Any) -> Process:
                 common = {
