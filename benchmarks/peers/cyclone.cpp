@@ -3,11 +3,11 @@
 // octets, as idlc makes it. The receiver looks at the sample that the reader lends. The configuration allows the
 // largest messages and the largest socket buffers that Cyclone takes.
 #include <dds/dds.h>
+#include <sample.h>
 
 #include <cstdlib>
 
 #include "peer.h"
-#include "sample.h"
 
 namespace {
 
