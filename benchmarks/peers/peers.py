@@ -9,13 +9,14 @@ rounds of each peer's ratio to its floor. Each peer's file in benchmarks/peers s
   chain   2 to 32 processes that hand a sample on, at a tenth of --hz
 
 Publisher and measuring end run on the first core, the others on the second; chains alternate. A peer's own threads run
-where its process does.
+where its process does. Ctrl-C ends the benchmark with what it has.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -108,26 +109,33 @@ def measure_all(
     for peer, why in missing.items():
         results.left_out["all", (), peer] = why
     there = [peer for peer in peers if peer.name not in missing]
-    for measure in chosen:
-        for case in cases[measure.name]:
-            able = [peer for peer in there if measure.can(peer, case, options)]
-            for number in range(arguments.rounds):
-                print(f"{measure.name} {measure.label(case)}, round {number + 1}", file=sys.stderr)
-                for peer in able:
-                    key = (measure.name, case, peer.name)
-                    if key in results.left_out:
-                        continue
-                    trial = Trial(peer, binaries, cores, arguments.seconds)
-                    try:
-                        results.add(measure.name, case, peer, number, measure.run(trial, case, options))
-                    except EndFailed as error:
-                        print(f"  {peer.name}: {error}", file=sys.stderr)
-                        results.left_out[key] = str(error)
+    rounds = [
+        (measure, case, number)
+        for measure in chosen
+        for case in cases[measure.name]
+        for number in range(arguments.rounds)
+    ]
+    try:
+        for measure, case, number in rounds:
+            print(f"{measure.name} {measure.label(case)}, round {number + 1}", file=sys.stderr)
+            for peer in there:
+                if not measure.can(peer, case, options) or (measure.name, case, peer.name) in results.left_out:
+                    continue
+                trial = Trial(peer, binaries, cores, arguments.seconds)
+                try:
+                    results.add(measure.name, case, peer, number, measure.run(trial, case, options))
+                except EndFailed as error:
+                    print(f"  {peer.name}: {error}", file=sys.stderr)
+                    results.left_out[measure.name, case, peer.name] = str(error)
+    except KeyboardInterrupt:
+        print("interrupted: this is what was measured until then", file=sys.stderr)
     return results, cases
 
 
 def main() -> int:
     arguments = parser().parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     binaries = Path(os.environ["ORC_PEERS_BIN"])
     options = Options(
         sizes=arguments.size,
