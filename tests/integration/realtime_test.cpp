@@ -22,8 +22,8 @@ using namespace orc::test;
 namespace {
 
 struct placed_threads {
-  std::atomic<int> ours{-1};    // liborc's and libzmq's; -1: the participant was refused
-  std::atomic<int> wrong{0};    // of them, with another policy, priority or set of CPUs
+  std::atomic<int> ours{-1};  // liborc's and libzmq's; -1: the participant was refused
+  std::atomic<int> wrong{0};  // of them, with another policy, priority or set of CPUs
 };
 
 struct placing {
@@ -57,8 +57,7 @@ void look_at_threads(placed_threads& into, const placing& wanted) {
 }
 
 // Makes a participant on a thread with `priority` of SCHED_FIFO (0: an ordinary one), and looks at its threads.
-void make_and_look(placed_threads& into, const orc::participant_options& options, int priority,
-                   const placing& wanted) {
+void make_and_look(placed_threads& into, const orc::participant_options& options, int priority, const placing& wanted) {
   std::thread([&] {
     if (!orc::set_realtime(priority)) return;
     orc::participant tested(options);
@@ -119,7 +118,7 @@ void use_heap() {
 
 TEST_CASE("realtime: liborc's and libzmq's threads run as the participant's options say") {
   const int cpu = last_cpu();
-  const std::vector<placement_case> cases{{0, -1, {}, {SCHED_OTHER, 0, {}}}, {0, 0, {cpu}, {SCHED_OTHER, 0, {cpu}}},
+  const std::vector<placement_case> cases{{0, -1, {}, {SCHED_OTHER, 0, {}}},     {0, 0, {cpu}, {SCHED_OTHER, 0, {cpu}}},
                                           {0, 7, {cpu}, {SCHED_FIFO, 7, {cpu}}}, {5, -1, {}, {SCHED_FIFO, 5, {}}},
                                           {5, 0, {}, {SCHED_OTHER, 0, {}}},      {5, 9, {}, {SCHED_FIFO, 9, {}}}};
   int refused = 0;
@@ -142,7 +141,8 @@ TEST_CASE("realtime: liborc's and libzmq's threads run as the participant's opti
 }
 
 TEST_CASE("realtime: a priority or CPU that there is not is a bad argument") {
-  const std::vector<std::pair<int, std::vector<int>>> wrong{{100, {}}, {-2, {}}, {-1, {-1}}, {-1, {100'000}}, {0, {0, 1'000}}};
+  const std::vector<std::pair<int, std::vector<int>>> wrong{
+      {100, {}}, {-2, {}}, {-1, {-1}}, {-1, {100'000}}, {0, {0, 1'000}}};
   for (const auto& [priority, cpus] : wrong) {
     orc::participant_options options;
     options.broker = "none";

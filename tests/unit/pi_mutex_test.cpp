@@ -98,7 +98,8 @@ TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits")
   const std::vector<int> here{cpu};
   orc::result allowed;
   std::thread([&] { allowed = orc::set_realtime(high, here); }).join();
-  if (allowed.code() == orc::errc::no_permission) return skip("SCHED_FIFO is not allowed: " + allowed.error().message());
+  if (allowed.code() == orc::errc::no_permission)
+    return skip("SCHED_FIFO is not allowed: " + allowed.error().message());
   REQUIRE(allowed);
 
   pi_mutex mutex;
