@@ -23,13 +23,16 @@ housekeeping::housekeeping(zmq::context_t& context, const participant_options& o
     return;
   }
   try {
-    const std::lock_guard lock(mutex_);  // it does nothing before it is placed; libzmq's threads inherit that
+    std::unique_lock lock(mutex_);  // it does nothing before it is placed; libzmq's threads inherit that
     const signals_blocked blocked;
     thread_ = std::thread(&housekeeping::run, this);
     pthread_setname_np(thread_.native_handle(), "orc");
     started_ = place_thread(thread_.native_handle(), options.housekeeping_priority, options.housekeeping_cpus,
                             "housekeeping_priority", "housekeeping_cpus");
-    stop_ = !started_;
+    if (started_) return;
+    stop_ = true;
+    lock.unlock();
+    thread_.join();
   } catch (const std::system_error& e) {
     started_ = {errc::system_error, std::string("cannot start a thread: ") + e.what()};
   }
