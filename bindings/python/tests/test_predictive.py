@@ -221,3 +221,24 @@ def test_the_pure_backend_sleeps_as_with_block(link: Any) -> None:
         for _ in range(40):
             assert subscriber.recv_msg(20_000) is not None
     assert subscriber.link.prediction == orc.pure.PredictionInfo()
+
+
+def test_the_directory_shows_it(native: Any, backend: Any, link: Any) -> None:
+    publisher, subscriber = link(native, **WIDE)
+    with backend.Directory() as directory, Stream(publisher):
+
+        def reported() -> Any:
+            (state,) = directory.describe("t").subscriptions
+            return state.counters
+
+        receive_until(lambda: subscriber.link.prediction.hits > 0, subscriber.recv_msg)
+        shown = wait_until(lambda: (c := reported()) and c.prediction and c.prediction.hits and c.prediction)
+        assert isinstance(shown, backend.PredictionInfo)
+        assert shown.period_ns > 0 and shown.watched_ns > 0
+
+
+def test_the_directory_shows_none_of_a_receiver_that_blocks(native: Any, backend: Any, link: Any) -> None:
+    link(native)
+    with backend.Directory() as directory:
+        counters = wait_until(lambda: directory.describe("t").subscriptions[0].counters)
+        assert counters.prediction is None
