@@ -68,7 +68,7 @@ from orc._history import History, PastSample
 from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
-from orc._types import LinkInfo, PublisherInfo
+from orc._types import LinkInfo, PredictionInfo, PublisherInfo
 from orc._waiting import Callback
 
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
@@ -137,6 +137,7 @@ __all__ = [
     "Participant",
     "PastSample",
     "ParticipantState",
+    "PredictionInfo",
     "PublicationCounters",
     "PublicationState",
     "Publisher",

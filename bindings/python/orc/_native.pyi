@@ -150,6 +150,8 @@ class Participant:
         transports: Union[str, Iterable[str]] = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        wait: str = "block",
+        cpu_budget: float = 0.1,
         max_age_ms: int = 0,
         type: Optional[TypeDescription] = None,
         type_check: str = "on",

@@ -59,8 +59,9 @@ subscriber_handle handle_of(participant& self, const std::string& topic) {
 
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
-                                int spin_us, nb::handle max_age_ms, nb::handle type, const std::string& type_check,
-                                nb::object codec, const std::string& newest_of) {
+                                int spin_us, const std::string& wait, double cpu_budget, nb::handle max_age_ms,
+                                nb::handle type, const std::string& type_check, nb::object codec,
+                                const std::string& newest_of) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
@@ -68,6 +69,8 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .transports = to_transports(transports),
                                 .max_messages = max_messages,
                                 .spin_us = spin_us,
+                                .wait = to_wait(wait),
+                                .cpu_budget = cpu_budget,
                                 .max_age_ms = to_int(max_age_ms, "max_age_ms"),
                                 .type = to_type(type),
                                 .type_check = to_type_check(type_check),
@@ -153,8 +156,9 @@ void bind_participant(nb::module_& m) {
            "registered.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
-           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(),
-           nb::arg("type_check") = "on", nb::arg("codec") = nb::none(), nb::arg("newest_of") = "all",
+           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("wait") = "block", nb::arg("cpu_budget") = 0.1,
+           nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(), nb::arg("type_check") = "on",
+           nb::arg("codec") = nb::none(), nb::arg("newest_of") = "all",
            "codec: orc._typed.codec.Typed; its decode() makes the messages' values.")
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
            "Same as Publisher.send_msg, by name. Also raises NotRegistered.")

@@ -40,6 +40,9 @@ _REGISTER_DEFAULTS: Dict[str, object] = {
 _REQUEST_DEFAULTS: Dict[str, object] = {
     "transports": (),
     "queue": 0,
+    "spin_us": 0,
+    "wait": False,
+    "cpu_budget": 0.1,
     "max_age_ms": 0,
     "type": None,
     "checks": True,
@@ -203,6 +206,8 @@ class Participant(Calling, Tuning):
         transports: Transports = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        wait: str = "block",
+        cpu_budget: float = 0.1,
         max_age_ms: int = 0,
         type: Any = None,
         type_check: str = "on",
@@ -214,7 +219,9 @@ class Participant(Calling, Tuning):
             `depth`.
         depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
         connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
-        max_messages, spin_us: for shm; a BadArgument when `transports` names others.
+        max_messages: for shm; a BadArgument when `transports` names others.
+        spin_us, wait, cpu_budget: checked, but without effect: a receive always waits as with "block". Watching gains
+            nothing in this backend (liborc/doc/guide/python.md).
         max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
             0: any age.
         type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
@@ -232,8 +239,10 @@ class Participant(Calling, Tuning):
         chosen = options.transports(transports)
         kept = options.queue(conflate, depth)
         options.number("max_messages", max_messages, 1, 60)
-        options.number("spin_us", spin_us, 0, 1_000_000)
-        options.only_for_shm(chosen, max_messages=max_messages != 8, spin_us=spin_us != 0)
+        options.only_for_shm(chosen, max_messages=max_messages != 8)
+        spins = options.number("spin_us", spin_us, 0, 1_000_000)
+        predicts = options.waits_predictively(wait)
+        budget = options.cpu_budget(cpu_budget)
         oldest = options.age("max_age_ms", max_age_ms)
         codec = typed(type)
         described = options.described(None if codec is None else codec.description)
@@ -242,6 +251,9 @@ class Participant(Calling, Tuning):
         asked: Dict[str, object] = {
             "transports": chosen,
             "queue": kept,
+            "spin_us": spins,
+            "wait": predicts,
+            "cpu_budget": budget,
             "max_age_ms": oldest,
             "type": described,
             "checks": checks,
