@@ -1,6 +1,12 @@
 // What a sample costs a control loop beyond computing: liborc/doc/design/real-time.md has the table.
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
 #include "conformance/link.h"
 #include "orc/realtime.h"
+#include "support/budget.h"
+#include "support/catch.h"
 #include "support/forked.h"
 #include "support/path_counter.h"
 
@@ -77,7 +83,7 @@ std::string text_of(const path_costs& costs) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("real time: a sample costs no page fault, no plain lock and few system calls", "",
+TEMPLATE_TEST_CASE("real time: a sample costs no page fault, no plain lock and few system calls", "[conformance]",
                    ORC_TEST_TRANSPORTS) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{100'000}}) {
     shared_with_children<measured> costs;

@@ -27,30 +27,30 @@ thread_local std::uint64_t plain_locks = 0;
 
 // glibc's own, which free() fits to.
 extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* memory, std::size_t size);
-void* __libc_memalign(std::size_t alignment, std::size_t size);
+void* libc_malloc(std::size_t size) asm("__libc_malloc");
+void* libc_calloc(std::size_t count, std::size_t size) asm("__libc_calloc");
+void* libc_realloc(void* memory, std::size_t size) asm("__libc_realloc");
+void* libc_memalign(std::size_t alignment, std::size_t size) asm("__libc_memalign");
 
 void* malloc(std::size_t size) {
   ++allocations;
-  return __libc_malloc(size);
+  return libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
   ++allocations;
-  return __libc_calloc(count, size);
+  return libc_calloc(count, size);
 }
 void* realloc(void* memory, std::size_t size) {
   ++allocations;
-  return __libc_realloc(memory, size);
+  return libc_realloc(memory, size);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   ++allocations;
-  return __libc_memalign(alignment, size);
+  return libc_memalign(alignment, size);
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
   ++allocations;
-  *memory = __libc_memalign(alignment, size);
+  *memory = libc_memalign(alignment, size);
   return *memory != nullptr ? 0 : ENOMEM;
 }
 

@@ -102,6 +102,10 @@ class Participant(_native.Participant):
     namespace: stands before the names of topics, services and parameters that the program uses: "robot7" makes "pose"
         into "robot7/pose". A name that begins with a slash is used without it: "/estop" is "estop". It may have several
         parts, "lab/robot7". "/": none. "": $ORC_NAMESPACE, else none. See `resolve`.
+    housekeeping_priority: of the participant's own thread. 1 to 99: SCHED_FIFO with this priority. 0: SCHED_OTHER. -1:
+        as the thread that makes the participant. Without the permission, set-up calls raise NoPermission.
+    housekeeping_cpus: numbers of the CPUs on which that thread may run; empty: those of the thread that makes the
+        participant.
     log: called with a level ("error", "warning", "info", "debug") and a text, on a thread of liborc. It must be quick
         and must not call back. None: the logger "orc".
 
@@ -132,6 +136,8 @@ class Participant(_native.Participant):
         transports: Transports = (),
         multicast: str = "",
         namespace: str = "",
+        housekeeping_priority: int = -1,
+        housekeeping_cpus: Iterable[int] = (),
         log: Optional[Log] = None,
     ) -> None:
         self._name = name or program_name()
@@ -144,6 +150,8 @@ class Participant(_native.Participant):
             transports=transports,
             multicast=multicast,
             namespace=namespace,
+            housekeeping_priority=housekeeping_priority,
+            housekeeping_cpus=list(housekeeping_cpus),
             log=log_to_logging if log is None else log,
         )
         # One object per request and class of values.

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "buffers.h"
 #include "call.h"
@@ -120,7 +121,8 @@ void bind_participant(nb::module_& m) {
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
              std::string advertise, std::string ports, nb::handle transports, std::string multicast,
-             std::string name_space, nb::object log) {
+             std::string name_space, nb::handle housekeeping_priority, std::vector<int> housekeeping_cpus,
+             nb::object log) {
             participant_options options{.broker = std::move(broker),
                                         .name = std::move(name),
                                         .name_space = std::move(name_space),
@@ -128,13 +130,16 @@ void bind_participant(nb::module_& m) {
                                         .advertise = std::move(advertise),
                                         .ports = std::move(ports),
                                         .transports = to_transports(transports),
-                                        .multicast = std::move(multicast)};
+                                        .multicast = std::move(multicast),
+                                        .housekeeping_priority = to_int(housekeeping_priority, "housekeeping_priority"),
+                                        .housekeeping_cpus = std::move(housekeeping_cpus)};
             auto sink = std::make_shared<log_sink>(std::move(log));
             new (self) participant{session_ref(std::make_unique<session>(std::move(options), std::move(sink)))};
           },
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
           nb::arg("advertise") = "", nb::arg("ports") = "", nb::arg("transports") = nb::tuple(),
-          nb::arg("multicast") = "", nb::arg("namespace") = "", nb::arg("log"))
+          nb::arg("multicast") = "", nb::arg("namespace") = "", nb::arg("housekeeping_priority") = -1,
+          nb::arg("housekeeping_cpus") = std::vector<int>(), nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,

@@ -5,7 +5,7 @@
 
 namespace orc::detail {
 
-// 0: not asked for yet. Every lock reads it, so it must not cost a call as thread-local memory of a shared library does.
+// 0: not asked for yet. Every lock reads it, so the model spares the call of thread-local memory in a shared library.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local std::uint32_t known_thread_id;
 
 [[nodiscard]] std::uint32_t ask_for_thread_id() noexcept;

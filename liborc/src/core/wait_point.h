@@ -67,8 +67,7 @@ class wait_point {
   [[nodiscard]] bool has_fd() const noexcept { return static_cast<bool>(user_fd_); }
 
  private:
-  void sleep_in(sleeper& where, std::unique_lock<pi_mutex>& lock, std::uint32_t ticket,
-                const deadline& until) noexcept;
+  void sleep_in(sleeper& where, std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   [[nodiscard]] bool look_at(int descriptor, std::uint32_t ticket, const deadline& until) const noexcept;
   // What the leader waits for: one of both, or the bell alone.
   struct place {

@@ -79,6 +79,7 @@ from orc.pure.directory import Directory, Watch
 from orc.pure.handles import Publisher, Subscriber
 from orc.pure.message import Message
 from orc.pure.participant import Participant
+from orc.pure.realtime import lock_memory
 
 backend = "pure"
 
@@ -145,5 +146,6 @@ __all__ = [
     "backend",
     "flatbuffer",
     "json",
+    "lock_memory",
     "struct",
 ]

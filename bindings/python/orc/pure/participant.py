@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
 
 from .. import _errors as errors
 from .._calls import Calling, Calls, Platform
@@ -21,6 +21,7 @@ from .directory import Directory, Watch
 from .handles import Publisher, Subscriber
 from .message import Loan, Message
 from .options import Transports
+from .realtime import placement
 from .schema import SchemaError, check_types
 from .subscription import Subscription
 
@@ -69,6 +70,9 @@ class Participant(Calling, Tuning):
 
     namespace: stands before the names that the program uses, as in the native backend. "": $ORC_NAMESPACE, else none.
 
+    housekeeping_priority, housekeeping_cpus: as in the native backend, but of the I/O thread and of libzmq's threads,
+    through which samples pass here.
+
     The I/O thread calls `log` and waits for it. The participant holds a bound method weakly: when its object is gone,
     it calls the method no more. It holds any other function, so a function that refers to the participant keeps it.
     """
@@ -84,6 +88,8 @@ class Participant(Calling, Tuning):
         transports: Transports = (),
         multicast: str = "",
         namespace: str = "",
+        housekeeping_priority: int = -1,
+        housekeeping_cpus: Iterable[int] = (),
         log: Optional[Callable[[str, str], object]] = None,
     ) -> None:
         if options.text("multicast", multicast):
@@ -108,6 +114,7 @@ class Participant(Calling, Tuning):
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
             options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
+            placement(housekeeping_priority, housekeeping_cpus),
             log or log_to_logging,
         )
         self._core = core
