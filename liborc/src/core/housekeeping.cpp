@@ -192,10 +192,8 @@ void housekeeping::follow_addresses(monotonic::time_point now) {
 void housekeeping::talk_to_broker(monotonic::time_point now) {
   const bool had_scope = session_.scope().has_value();
   session_.step(now, topics_);
-  for (; !topics_.affected.empty(); topics_.affected.erase(topics_.affected.begin())) {
-    const auto found = cared_.find(&(*topics_.affected.begin())->announcement());
-    if (found != cared_.end()) look_soon(found->second);
-  }
+  for (subscription* const each : topics_.affected) look_soon(cared_.at(&each->announcement()));
+  topics_.affected.erase_if([](const subscription*) { return true; });
   if (!had_scope && session_.scope()) {  // publications can open now, and are then declared
     look_at_all();
     sooner(now);

@@ -61,7 +61,7 @@ void schema_exchange::compare(monotonic::time_point now, topic_lists& topics) {
     if (each.type_report(now)) has_reports_ = true;
   };
   for (auto* const whole : topics.typed) for_each_part(*whole, [&](subscription& each) { look_at(*whole, each); });
-  std::erase_if(topics.typed, [](const subscription* whole) { return !whole->has_type_work(); });
+  topics.typed.erase_if([](const subscription* whole) { return !whole->has_type_work(); });
   fetches_.forget_unwanted();
 }
 

@@ -34,8 +34,8 @@ void topic_lists::remove(const subscription* s) noexcept {
   if (found == subscriptions.end()) return;
   const auto [first, last] = named_.equal_range((*found)->topic());
   named_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == s; }));
-  typed.erase(found->get());
-  affected.erase(found->get());
+  typed.erase(s);
+  affected.erase(s);
   std::erase_if(open, [&](const auto& each) { return each.receiver.get() == s; });
   subscriptions.erase(found);
 }

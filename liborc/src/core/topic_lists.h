@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -25,6 +26,39 @@ struct topic_end {
   [[nodiscard]] bool is_settled() const { return can_be_declared() && !declared().next(); }
 };
 
+// Each once, in the order in which they came.
+class subscription_queue {
+ public:
+  void insert(subscription* s) {
+    if (members_.contains(s)) return;
+    order_.push_back(s);
+    try {
+      members_.insert(s);
+    } catch (const std::bad_alloc&) {
+      order_.pop_back();
+      throw;
+    }
+  }
+  void erase(const subscription* s) noexcept {
+    erase_if([s](const subscription* each) { return each == s; });
+  }
+  template <typename Leaves>
+  void erase_if(Leaves leaves) {
+    std::erase_if(order_, [&](subscription* each) {
+      if (!leaves(each)) return false;
+      members_.erase(each);
+      return true;
+    });
+  }
+  [[nodiscard]] bool empty() const noexcept { return order_.empty(); }
+  [[nodiscard]] auto begin() const noexcept { return order_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return order_.end(); }
+
+ private:
+  std::vector<subscription*> order_;
+  std::unordered_set<const subscription*> members_;
+};
+
 // Not thread-safe: the housekeeping thread owns it. Only add() and remove() change which topics there are.
 class topic_lists {
  public:
@@ -33,9 +67,9 @@ class topic_lists {
 
   // With many topics a walk over all of them for each event would be most of the work. So these hold those for which
   // there is something to do. What is listed in vain is removed by the user of the list.
-  std::vector<topic_end> open;                 // not declared yet, or without an outcome
-  std::unordered_set<subscription*> typed;     // subscription::has_type_work
-  std::unordered_set<subscription*> affected;  // by the session, so the housekeeping has to step() them
+  std::vector<topic_end> open;  // not declared yet, or without an outcome
+  subscription_queue typed;     // subscription::has_type_work
+  subscription_queue affected;  // by the session, so the housekeeping has to step() them
 
   void add(std::shared_ptr<publication> p);
   void add(std::shared_ptr<subscription> s);
