@@ -1,6 +1,6 @@
 // What many topics cost while hardly any carries a sample: one program publishes them, another one subscribes to them,
-// each as one participant. Prints processor time, memory, threads and descriptors of both, and how long the declarations
-// took. In one case a topic carries a stream that its subscriber does not receive.
+// each as one participant. Prints processor time, memory, threads and descriptors of both, and how long the
+// declarations took. In one case a topic carries a stream that its subscriber does not receive.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -158,7 +158,8 @@ struct usage {
 
 usage figures_of(pid_t pid) {
   const std::string proc = "/proc/" + std::to_string(pid);
-  return {.rss_mb = memory_mb_of(pid, "VmRSS"), .threads = entries(proc + "/task"), .descriptors = entries(proc + "/fd")};
+  return {
+      .rss_mb = memory_mb_of(pid, "VmRSS"), .threads = entries(proc + "/task"), .descriptors = entries(proc + "/fd")};
 }
 
 void pause_for(double seconds) {

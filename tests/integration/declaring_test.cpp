@@ -115,7 +115,6 @@ TEST_CASE("A8: options that contradict each other are refused with what to do", 
   };
   refused(both.request_topic("t", {.depth = 100}), "conflate = 0");
   refused(both.request_topic("t", {.transports = {orc::transport::ipc}, .max_messages = 20}), "max_messages");
-  refused(both.request_topic("t", {.transports = {orc::transport::tcp}, .spin_us = 100}), "spin_us");
   refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .history = 10}), "history");
   refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .memory = {.lock = true}}), "memory");
   refused(both.register_topic("t", {.transports = {orc::transport::ipc}, .multicast = "udpm://239.255.76.67:7667"}),

@@ -150,7 +150,8 @@ TEST_CASE("housekeeping: an event of one topic is no work for another one", "[un
   CHECK(idle.services - before <= 2 * ticks + 4);  // and when the addresses of the host change
 }
 
-TEST_CASE("housekeeping: all topics that are added at once are declared, and all that are removed are let go", "[unit]") {
+TEST_CASE("housekeeping: all topics that are added at once are declared, and all that are removed are let go",
+          "[unit]") {
   fake_broker broker;
   fixture f(broker.endpoint());
   constexpr std::size_t many = 500;

@@ -2,6 +2,7 @@
 #include "core/participant.h"
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,10 +78,10 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
          o.transports = {orc::transport::tcp};
          o.max_messages = 9;
        }},
-      {"spin_us has a meaning over shm only", [](auto& o) {
-         o.transports = {orc::transport::tcp};
-         o.spin_us = 1;
-       }}};
+      {"wait is block or predictive", [](auto& o) { o.wait = static_cast<orc::wait>(2); }},
+      {"cpu_budget", [](auto& o) { o.cpu_budget = 0; }},
+      {"cpu_budget", [](auto& o) { o.cpu_budget = 1.01; }},
+      {"cpu_budget", [](auto& o) { o.cpu_budget = std::numeric_limits<double>::quiet_NaN(); }}};
   for (const auto& [what, spoil] : requests) {
     INFO(what);
     orc::request_options options;

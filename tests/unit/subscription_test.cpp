@@ -58,6 +58,24 @@ struct fixture {
   subscription tested;
 };
 
+orc::request_options predictive(double cpu_budget = 0.1) {
+  orc::request_options options;
+  options.wait = orc::wait::predictive;
+  options.cpu_budget = cpu_budget;
+  return options;
+}
+
+// The last samples of a stream whose next one is due a second from now.
+void learn_a_second(fixture& f) {
+  constexpr std::int64_t second = 1'000'000'000;
+  constexpr std::uint64_t samples = 40;
+  const std::int64_t now = realtime_ns();
+  for (std::uint64_t n = 1; n <= samples; ++n) {
+    f.ipc->last().send(n, now - static_cast<std::int64_t>(samples - n) * second);
+    REQUIRE(f.poll() == n);
+  }
+}
+
 orc::request_options in_order(std::size_t depth = 8) {
   orc::request_options options;
   options.conflate = 0;
@@ -328,6 +346,74 @@ TEST_CASE("subscription: its counters tell of samples and of the link", "[unit]"
   CHECK(after.malformed == 2);
   CHECK(after.age_ns >= 0);
   CHECK(after.transport == wire::transport::ipc);
+}
+
+TEST_CASE("subscription: a sample that comes before the predicted time ends the sleep", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(predictive());
+    f.link_up([](fake_publisher&) {}, way);
+    learn_a_second(f);
+    std::uint64_t got = 0;
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms).sequence(); });
+    REQUIRE(user.await_sleep());
+    f.ipc->last().send(41);
+    CHECK(user.await_end());
+    CHECK(got == 41);
+    const auto seen = f.tested.link().prediction;
+    CHECK(seen.period_ns == 1'000'000'000);
+    CHECK(seen.early == 1);
+    CHECK(seen.watched_ns == 0);
+  }
+}
+
+TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when none came", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(predictive());
+    f.link_up([](fake_publisher&) {}, way);
+    learn_a_second(f);
+    CHECK(f.tested.recv(10).status() == errc::timed_out);
+    CHECK(f.tested.link().prediction.watched_ns == 0);
+    CHECK(f.tested.recv(2'000).status() == errc::timed_out);
+    const auto missed = f.tested.link().prediction;
+    CHECK(missed.misses == 1);
+    CHECK(missed.watched_ns > 0);
+    CHECK(f.tested.recv(20).status() == errc::timed_out);
+    CHECK(f.tested.link().prediction == missed);
+    f.ipc->last().send(41);
+    CHECK(f.poll() == 41);
+  }
+}
+
+TEST_CASE("subscription: its end ends a sleep until the predicted time, and the watch for it", "[unit]") {
+  for (const auto way : all_ways) {
+    for (const auto at : {0ms, 990ms, 1005ms}) {
+      fixture f(predictive(1));
+      f.link_up([](fake_publisher&) {}, way);
+      learn_a_second(f);
+      const auto begin = monotonic::now();
+      errc status = errc::ok;
+      waiting_thread user([&] { status = f.tested.recv(waiting_thread::limit_ms).status(); });
+      std::this_thread::sleep_until(begin + at);  // whatever the thread does then
+      f.tested.close();
+      CHECK(user.await_end());
+      CHECK(status == errc::closed);
+    }
+  }
+}
+
+TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit]") {
+  fixture f;
+  f.link_up();
+  learn_a_second(f);
+  CHECK(f.tested.recv(20).status() == errc::timed_out);
+  CHECK(f.tested.link().prediction == orc::prediction_info{});
+  CHECK_FALSE(f.tested.counters().prediction);
+  fixture asked(predictive());
+  asked.link_up();
+  learn_a_second(asked);
+  CHECK(asked.tested.recv(20).status() == errc::timed_out);
+  REQUIRE(asked.tested.counters().prediction);
+  CHECK(asked.tested.counters().prediction->period_ns == 1'000'000'000);
 }
 
 TEST_CASE("subscription: a later request is the same when its options are, or are left at the default", "[unit]") {

@@ -14,6 +14,7 @@
 using namespace orc::test;
 using namespace std::chrono_literals;
 using orc::detail::deadline;
+using orc::detail::pi_mutex;
 using orc::detail::pick;
 using orc::detail::sample;
 using orc::detail::wait_point;
@@ -69,7 +70,7 @@ class fixture {
   }
   [[nodiscard]] int turns() const { return turns_; }
 
-  std::mutex mutex;
+  pi_mutex mutex;
   wait_point waiting;
   std::shared_ptr<fake_publisher> publisher;
   std::shared_ptr<fake_link> link;
@@ -210,11 +211,53 @@ TEST_CASE("wait point: a thread spins before it sleeps when it may", "[unit]") {
     const std::lock_guard lock(f.mutex);
     CHECK(f.publisher->spins == 1);
   }
-  fixture f(reports_by::sleeper, 60s);
-  f.start(1);
-  f.send(1);
-  CHECK(f.await_taken(1));
-  CHECK(f.publisher->sleeps == 0);
+  for (const auto way : all_ways) {
+    fixture f(way, 60s);
+    f.start(1);
+    f.send(1);
+    CHECK(f.await_taken(1));
+    CHECK(f.publisher->sleeps == 0);
+  }
+}
+
+TEST_CASE("wait point: a look-out ends with a sample, a ring, or its time", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(way);
+    const auto look_out = [&](std::chrono::nanoseconds time, auto meanwhile) {
+      std::unique_lock lock(f.mutex);
+      const auto ticket = f.waiting.ticket();
+      std::thread other;
+      meanwhile(other);
+      const bool news = f.waiting.look_out(lock, ticket, deadline(orc::detail::monotonic::now() + time));
+      lock.unlock();
+      if (other.joinable()) other.join();
+      return news;
+    };
+    CHECK_FALSE(look_out(1ms, [](std::thread&) {}));
+    CHECK(look_out(60s, [&](std::thread& other) { other = std::thread([&] { f.send(1); }); }));
+    {
+      const std::lock_guard lock(f.mutex);
+      sample s;
+      REQUIRE(f.link->try_recv(s, pick::next));
+    }
+    CHECK(look_out(60s, [&](std::thread& other) {
+      other = std::thread([&] {
+        const std::lock_guard lock(f.mutex);
+        f.waiting.ring();
+      });
+    }));
+  }
+}
+
+TEST_CASE("wait point: while one thread looks out, others sleep, and one of them goes on when it leaves", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(way, 60s);
+    f.start(3);
+    for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
+      f.send(sequence);
+      REQUIRE(f.await_taken(static_cast<int>(sequence)));
+    }
+  }
 }
 
 TEST_CASE("wait point: the user's descriptor shows samples and rings", "[unit]") {

@@ -73,8 +73,7 @@ class broker_session {
   void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, topic_lists& topics);
   void on_refused_hello(const wire::error& error, monotonic::time_point now, topic_lists& topics);
   void on_lost_session(const wire::error& error, monotonic::time_point now);
-  void on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
-                topic_lists& topics);
+  void on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now, topic_lists& topics);
   void confirm_all(monotonic::time_point now, topic_lists& topics);
   static void ask_again(subscription& whom, topic_lists& topics);
   void say_hello(monotonic::time_point now);

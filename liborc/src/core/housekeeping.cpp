@@ -27,13 +27,16 @@ housekeeping::housekeeping(zmq::context_t& context, const participant_options& o
     return;
   }
   try {
-    const std::lock_guard lock(mutex_);  // it does nothing before it is placed; libzmq's threads inherit that
+    std::unique_lock lock(mutex_);  // it does nothing before it is placed; libzmq's threads inherit that
     const signals_blocked blocked;
     thread_ = std::thread(&housekeeping::run, this);
     pthread_setname_np(thread_.native_handle(), "orc");
     started_ = place_thread(thread_.native_handle(), options.housekeeping_priority, options.housekeeping_cpus,
                             "housekeeping_priority", "housekeeping_cpus");
-    stop_ = !started_;
+    if (started_) return;
+    stop_ = true;
+    lock.unlock();
+    thread_.join();
   } catch (const std::system_error& e) {
     started_ = {errc::system_error, std::string("cannot start a thread: ") + e.what()};
   }
@@ -334,7 +337,7 @@ bool housekeeping::serve(const watch_set::event& what, monotonic::time_point now
   cared_topic& whose = *what.owner;
   if (&whose == &own_) return false;
   const bool may_rest = whose.sender || what.fd == whose.absent_fd;
-  if (may_rest && whose.is_resting()) return true;  // the timer arms it
+  if (may_rest && whose.is_resting()) return true;                             // the timer arms it
   const auto look_at = std::exchange(whose.look_at, monotonic::time_point{});  // without memory all of it is looked at
   set_timer(whose);
   std::optional<monotonic::time_point> resume;

@@ -42,7 +42,6 @@ void predictor::begin() noexcept {
 void predictor::read() noexcept {
   unread_ = false;
   in_vain_ = false;
-  if (std::exchange(predicted_, false)) ++(last_.how == found::watching ? hits_ : early_);
   const std::int64_t watched = std::exchange(watched_now_, 0);
   const std::uint64_t steps = last_.sequence - std::exchange(sequence_, last_.sequence);
   std::int64_t between = 0;
@@ -64,8 +63,11 @@ void predictor::read() noexcept {
     travel_ = travel_is_seen_ ? travel_ + (travel - travel_) / 8 : travel;
     travel_is_seen_ = true;
   } else if (last_.how == found::asleep && !travel_is_seen_) {
-    travel_ = travel_ == 0 ? travel : std::min(travel_, travel);
+    // It includes a wake-up. A thread that woke before it was to watch was to watch earlier.
+    const std::int64_t earlier = lead_ / 2;
+    travel_ = travel_ == 0 ? travel : std::min(travel_ - earlier, travel);
   }
+  lead_ = 0;
   if (period_ != 0) errors_.add(error);
   if (periods_.count >= needed) period_ = periods_.ranked(periods_.count / 2);
 }
@@ -81,7 +83,10 @@ std::optional<predictor::window> predictor::next() noexcept {
   // The extreme of each side is left out: one outlier must not widen the window for long.
   const std::int64_t first = errors_.ranked(1);
   const std::int64_t last = errors_.ranked(errors_.count - 2);
-  const std::int64_t lead = margin_ + (travel_is_seen_ ? 0 : unseen_travel_margin) - std::min<std::int64_t>(first, 0);
+  const std::int64_t known = margin_ - std::min<std::int64_t>(first, 0);
+  // One that begins too late finds its sample there, and so shows the travel nearly as well.
+  const std::int64_t unseen = std::clamp<std::int64_t>(allowed() - known, 0, unseen_travel_margin);
+  const std::int64_t lead = known + (travel_is_seen_ ? 0 : unseen);
   if (lead > allowed() || cost_ > allowed()) {
     margin_ = std::max(shortest_margin, margin_ - margin_ / 64);
     cost_ -= cost_ / 64;
@@ -89,6 +94,7 @@ std::optional<predictor::window> predictor::next() noexcept {
   }
   const std::int64_t expected = stamp_ + period_ + travel_;
   predicted_ = true;
+  lead_ = lead;
   const std::int64_t from = expected - lead;
   return window{from, std::min(expected + last + after_the_last, from + 2 * allowed())};
 }
@@ -106,6 +112,7 @@ void predictor::watched(std::int64_t ns, bool in_vain) noexcept {
   if (!in_vain) return;
   in_vain_ = true;
   predicted_ = false;
+  lead_ = 0;
   ++misses_;
 }
 

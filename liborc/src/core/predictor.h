@@ -24,6 +24,8 @@ class predictor {
   void arrived(std::uint64_t sequence, std::int64_t stamp_ns, std::int64_t now, found how) noexcept {
     if (unread_) [[unlikely]]
       read();
+    if (predicted_) ++(how == found::watching ? hits_ : early_);
+    predicted_ = false;
     last_ = {sequence, stamp_ns, now, how};
     unread_ = true;
   }
@@ -79,6 +81,7 @@ class predictor {
   std::int64_t travel_ = 0;       // from the stamp to the arrival
   bool travel_is_seen_ = false;   // while watching; else it includes the time of a wake-up
   std::int64_t margin_ = 30'000;  // a sleep ends up to so much late
+  std::int64_t lead_ = 0;         // of the window for the next sample; 0: there is none
   std::int64_t cost_ = 0;         // ns of watching per period, averaged
   std::int64_t watched_now_ = 0;  // since the last sample
   bool in_vain_ = false;

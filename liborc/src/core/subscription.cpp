@@ -137,7 +137,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   }
 }
 
-void subscription::wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket,
                                    const deadline& until) noexcept {
   const auto window = predictor_ ? predictor_->next() : std::nullopt;
   const std::int64_t now = window ? realtime_ns() : 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pi_mutex.h"
 #include "core/announcement.h"
 #include "core/drain_policy.h"
 #include "core/inbox.h"
@@ -127,7 +128,7 @@ class subscription {
   [[nodiscard]] message take_from_link(pick which) noexcept;
   [[nodiscard]] message take_from_queue() noexcept;
   [[nodiscard]] message hand_out(sample&& s) noexcept;
-  void wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   void call_housekeeping() noexcept;
   bool pull(subscriber_link& link, pick which = pick::newest) noexcept;
   [[nodiscard]] bool should_drain(monotonic::time_point now) noexcept;
@@ -148,7 +149,7 @@ class subscription {
   monotonic::time_point next_news_;
   monotonic::time_point next_report_;
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   follows follows_ = follows::one;
   drain_policy drain_policy_;
   inbox inbox_;

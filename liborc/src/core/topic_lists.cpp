@@ -29,8 +29,8 @@ void topic_lists::remove(const publication* p) noexcept {
 }
 
 void topic_lists::remove(const subscription* s) noexcept {
-  const auto found = std::find_if(subscriptions.begin(), subscriptions.end(),
-                                  [&](const auto& each) { return each.get() == s; });
+  const auto found =
+      std::find_if(subscriptions.begin(), subscriptions.end(), [&](const auto& each) { return each.get() == s; });
   if (found == subscriptions.end()) return;
   const auto [first, last] = named_.equal_range((*found)->topic());
   named_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == s; }));

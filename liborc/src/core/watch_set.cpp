@@ -31,7 +31,7 @@ void watch_set::drop(int fd, const cared_topic* owner) noexcept {
   const bool was_last = std::next(first) == last;
   owners_.erase(mine);
   if (was_last) (void)epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // fails when it is closed
-  told_ = 0;  // the other owners may have moved up
+  told_ = 0;                                                                // the other owners may have moved up
 }
 
 void watch_set::wait(monotonic::time_point until) noexcept {

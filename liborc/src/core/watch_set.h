@@ -1,9 +1,9 @@
 // The descriptors that the housekeeping waits for, and the topics that they belong to (epoll). Adding, removing or
 // reporting one costs the same however many there are.
 //
-// epoll has two traps. It forgets a descriptor that was closed, and does not notice that its number was given to another
-// file. And it keeps a file that was closed here while a forked child has a copy. So each descriptor reports one event
-// and then rests, and arm() does not rely on what was registered earlier: the file that has the number now is
+// epoll has two traps. It forgets a descriptor that was closed, and does not notice that its number was given to
+// another file. And it keeps a file that was closed here while a forked child has a copy. So each descriptor reports
+// one event and then rests, and arm() does not rely on what was registered earlier: the file that has the number now is
 // registered, and one that is gone can report once at most.
 #pragma once
 
