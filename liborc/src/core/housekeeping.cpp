@@ -39,10 +39,15 @@ housekeeping::housekeeping(zmq::context_t& context, const participant_options& o
     thread_.join();
   } catch (const std::system_error& e) {
     started_ = {errc::system_error, std::string("cannot start a thread: ") + e.what()};
+  } catch (const std::bad_alloc&) {
+    end();
+    throw;
   }
 }
 
-housekeeping::~housekeeping() {
+housekeeping::~housekeeping() { end(); }
+
+void housekeeping::end() noexcept {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

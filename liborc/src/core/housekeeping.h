@@ -46,6 +46,7 @@ class housekeeping {
   [[nodiscard]] result broker_availability() const { return session_.availability(); }
 
  private:
+  void end() noexcept;
   void run();
   [[nodiscard]] bool turn();  // false: the participant ends
   void wait_for_memory();
