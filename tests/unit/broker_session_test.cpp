@@ -314,7 +314,7 @@ TEST_CASE("broker session: a topic that ended is withdrawn before anything new i
       return std::nullopt;
     return f.broker.usual_answer(message);
   };
-  f.topics.remove(p.get());
+  f.topics.remove(*p);
   const auto told = std::make_shared<announcement>();
   std::vector<broker_session::ending> ended;
   ended.push_back({wire::unregister_topic{"t", p->id()}, {p, &p->announcement()}, told});
@@ -333,7 +333,7 @@ TEST_CASE("broker session: a topic that ended is withdrawn before anything new i
 TEST_CASE("broker session: a topic that no broker heard of is not withdrawn", "[unit]") {
   fixture f;
   const auto p = f.publish("t");
-  f.topics.remove(p.get());
+  f.topics.remove(*p);
   const auto told = std::make_shared<announcement>();
   std::vector<broker_session::ending> ended;
   ended.push_back({wire::unregister_topic{"t", p->id()}, {p, &p->announcement()}, told});

@@ -178,6 +178,29 @@ TEST_CASE("housekeeping: all topics that are added at once are declared, and all
   }));
 }
 
+TEST_CASE("housekeeping: the end of one topic leaves the open declarations of all others", "[unit]") {
+  fake_broker broker;
+  fixture f(broker.endpoint());
+  const auto subscription_to = [&](const std::string& topic) {
+    auto made = std::make_shared<subscription>(topic, orc::request_options(), orc::transport_set(), f.transports.list(),
+                                               f.tested->bell(), "", false, false);
+    f.tested->add(made);
+    return made;
+  };
+  const auto is_declared = [&](subscription& which) {
+    return wait_until([&] {
+      broker.serve();
+      return static_cast<bool>(which.announcement().wait(deadline(0)));
+    });
+  };
+  for (int round = 0; round < 5; ++round) {
+    const auto ended = subscription_to("ended");
+    REQUIRE(is_declared(*ended));
+    f.tested->remove(ended);
+    CHECK(is_declared(*subscription_to("again")));
+  }
+}
+
 TEST_CASE("housekeeping: a publication that cannot open is refused with the reason, which is logged", "[unit]") {
   fixture f{std::string(without_broker)};
   f.multicast->advertises = false;

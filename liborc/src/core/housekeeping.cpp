@@ -168,8 +168,8 @@ void housekeeping::let_go(const announcement* of) noexcept {
   if (found == cared_.end()) return;
   cared_topic& one = found->second;
   session_.forget(of);
-  topics_.remove(one.sender.get());
-  topics_.remove(one.receiver.get());
+  if (one.sender) topics_.remove(*one.sender);
+  if (one.receiver) topics_.remove(*one.receiver);
   for (const int fd : one.watched) watched_.drop(fd, &one);
   timers_.erase(one.timer);
   cared_.erase(found);

@@ -23,20 +23,20 @@ void topic_lists::add(std::shared_ptr<subscription> s) {
   }
 }
 
-void topic_lists::remove(const publication* p) noexcept {
-  std::erase_if(publications, [&](const auto& each) { return each.get() == p; });
-  std::erase_if(open, [&](const auto& each) { return each.sender.get() == p; });
+void topic_lists::remove(const publication& p) noexcept {
+  std::erase_if(publications, [&](const auto& each) { return each.get() == &p; });
+  std::erase_if(open, [&](const auto& each) { return each.sender.get() == &p; });
 }
 
-void topic_lists::remove(const subscription* s) noexcept {
+void topic_lists::remove(const subscription& s) noexcept {
   const auto found =
-      std::find_if(subscriptions.begin(), subscriptions.end(), [&](const auto& each) { return each.get() == s; });
+      std::find_if(subscriptions.begin(), subscriptions.end(), [&](const auto& each) { return each.get() == &s; });
   if (found == subscriptions.end()) return;
   const auto [first, last] = named_.equal_range((*found)->topic());
-  named_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == s; }));
-  typed.erase(s);
-  affected.erase(s);
-  std::erase_if(open, [&](const auto& each) { return each.receiver.get() == s; });
+  named_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == &s; }));
+  typed.erase(&s);
+  affected.erase(&s);
+  std::erase_if(open, [&](const auto& each) { return each.receiver.get() == &s; });
   subscriptions.erase(found);
 }
 

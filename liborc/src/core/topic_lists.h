@@ -73,8 +73,8 @@ class topic_lists {
 
   void add(std::shared_ptr<publication> p);
   void add(std::shared_ptr<subscription> s);
-  void remove(const publication* p) noexcept;
-  void remove(const subscription* s) noexcept;
+  void remove(const publication& p) noexcept;
+  void remove(const subscription& s) noexcept;
   // All declarations may be open again.
   void reopen_all();
   void forget_settled();
