@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "bench_load.h"
 #include "bench_rtt.h"
+#include "exit_code.h"
 #include "tools/command_line/help.h"
 #include "tools/support/text.h"
 
@@ -19,6 +21,11 @@ constexpr std::array offered{orc::transport::inproc, orc::transport::shm, orc::t
                              orc::transport::multicast};
 
 }  // namespace
+
+int bench_failed(const std::string& why) {
+  std::fprintf(stderr, "orc: %s\n", why.c_str());
+  return exit_code::failed;
+}
 
 orc::transport transport_named(const std::string& name) {
   for (const orc::transport t : offered) {

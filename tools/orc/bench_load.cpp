@@ -160,17 +160,12 @@ std::string to_document(const std::vector<load_row>& rows) {
   return to_json(objects);
 }
 
-int fail(const std::string& why) {
-  std::fprintf(stderr, "orc: %s\n", why.c_str());
-  return exit_code::failed;
-}
-
 int run(const load_options& options) {
   const bench::interruptible in_order;
   if (!can_be_written(options.json)) return exit_code::failed;
   const bench::scratch_dir files;
   auto broker = start_broker(files);
-  if (!broker) return fail(broker.error().message());
+  if (!broker) return bench_failed(broker.error().message());
   measurement all(options, (*broker)->endpoints().front());
   std::string failure;
   try {
@@ -180,12 +175,12 @@ int run(const load_options& options) {
   }
   print_rows(options.json == "-" ? stderr : stdout, all.rows(), options);
   if (bench::interrupted()) return bench::interrupted_exit_code();
-  if (!failure.empty()) return fail(failure);
+  if (!failure.empty()) return bench_failed(failure);
   if (options.json.empty() || write_text(options.json, to_document(all.rows()))) return exit_code::ok;
-  return fail("cannot write " + options.json);
+  return bench_failed("cannot write " + options.json);
 }
 
-constexpr const char* footer =
+constexpr const char* load_footer =
     "Keeps the machine busy and measures meanwhile: round trips of 10 B and 10 kB, and a stream of 1 kHz. Loads: cpu\n"
     "(a process that computes on each core), memory (one that misses the caches), disk (one that writes 128 MB over\n"
     "and over), network (one that floods the loopback), all of them, and none. Each without and with SCHED_FIFO for\n"
@@ -227,7 +222,7 @@ void take(load_arguments& args) {
 
 void add_load(CLI::App& bench_command, int& exit_code) {
   CLI::App* const command = bench_command.add_subcommand("load", "Round trips and a stream while the machine is busy");
-  command->footer(footer);
+  command->footer(load_footer);
   const auto args = std::make_shared<load_arguments>();
   command->add_option("--load", args->loads, "none, cpu, memory, disk, network, all")
       ->type_name("NAME")

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/child_process.h"
+#include "bench.h"
 #include "exit_code.h"
 #include "orc/realtime.h"
 #include "tools/support/interrupt.h"
@@ -121,11 +122,6 @@ class round_trips {
   std::vector<std::int64_t> ns_;
 };
 
-int fail(const std::string& why) {
-  std::fprintf(stderr, "orc: %s\n", why.c_str());
-  return exit_code::failed;
-}
-
 }  // namespace
 
 detail::expected<rtt_row> measure_round_trips(const rtt_options& options, const std::string& broker,
@@ -177,11 +173,11 @@ int run_rtt(const rtt_options& options) {
   }
   const bench::scratch_dir files;
   auto started = start_broker(files);
-  if (!started) return fail(started.error().message());
+  if (!started) return bench_failed(started.error().message());
   const auto& broker = *started;
   // The broker's thread exists already: it stays free to run anywhere.
   if (!bench::pin_this_thread(options.cpus.first))
-    return fail("cannot pin to core " + std::to_string(options.cpus.first));
+    return bench_failed("cannot pin to core " + std::to_string(options.cpus.first));
 
   std::vector<rtt_row> rows;
   std::string failure;
@@ -197,7 +193,7 @@ int run_rtt(const rtt_options& options) {
   }
   print_rtt_tables(options.json == "-" || options.csv == "-" ? stderr : stdout, rows, options);
   if (bench::interrupted()) return bench::interrupted_exit_code();
-  if (!failure.empty()) return fail(failure);
+  if (!failure.empty()) return bench_failed(failure);
   return write_rtt_files(rows, options) ? exit_code::ok : exit_code::failed;
 }
 

@@ -66,7 +66,7 @@ class machine {
   const std::string root_;
 };
 
-constexpr const char* cpus = "/sys/devices/system/cpu";
+constexpr const char* cpu_files = "/sys/devices/system/cpu";
 
 [[nodiscard]] bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
@@ -114,8 +114,8 @@ void check_clock_source(const examine& add, const machine& from) {
 }
 
 void check_isolated_cpus(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpus) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpus) + "/online").value_or(""));
+  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
+  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
   if (isolated.empty()) {
     finding none{severity::note, "isolated CPUs", "none: a loop shares its CPU with all other programs", {}};
     if (online.size() > 1) {
@@ -126,8 +126,8 @@ void check_isolated_cpus(const examine& add, const machine& from) {
     }
     return add(std::move(none));
   }
-  const std::string list = *from.text(std::string(cpus) + "/isolated");
-  const auto quiet = cpu_list(from.text(std::string(cpus) + "/nohz_full").value_or(""));
+  const std::string list = *from.text(std::string(cpu_files) + "/isolated");
+  const auto quiet = cpu_list(from.text(std::string(cpu_files) + "/nohz_full").value_or(""));
   const bool ticks = std::any_of(isolated.begin(), isolated.end(), [&](unsigned cpu) {
     return std::find(quiet.begin(), quiet.end(), cpu) == quiet.end();
   });
@@ -150,8 +150,8 @@ void check_isolated_cpus(const examine& add, const machine& from) {
 
 // New interrupts go to the CPUs of this mask: hexadecimal digits, in groups of eight.
 void check_interrupts(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpus) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpus) + "/online").value_or(""));
+  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
+  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
   std::string mask = from.text("/proc/irq/default_smp_affinity").value_or("");
   std::erase(mask, ',');
   if (isolated.empty() || mask.empty() || mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return;
@@ -210,7 +210,7 @@ void check_group(const examine& add, const machine& from) {
 }
 
 void check_power_states(const examine& add, const machine& from) {
-  const std::string directory = std::string(cpus) + "/cpu0/cpuidle";
+  const std::string directory = std::string(cpu_files) + "/cpu0/cpuidle";
   std::int64_t longest = 0;
   std::string deepest;
   for (const std::string& state : from.entries(directory, "state")) {
@@ -236,8 +236,8 @@ void check_frequency(const examine& add, const machine& from) {
   std::string other;
   std::string which;
   bool any = false;
-  for (const std::string& cpu : from.entries(cpus, "cpu")) {
-    const auto governor = from.text(std::string(cpus) + "/" + cpu + "/cpufreq/scaling_governor");
+  for (const std::string& cpu : from.entries(cpu_files, "cpu")) {
+    const auto governor = from.text(std::string(cpu_files) + "/" + cpu + "/cpufreq/scaling_governor");
     if (!governor) continue;
     any = true;
     if (*governor == "performance" || !other.empty()) continue;

@@ -20,39 +20,37 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::int64_t period_ns = 1'000'000;
-constexpr std::size_t sample_bytes = 100;
-constexpr std::uint64_t learned = 100;  // samples at the start that are not counted
-constexpr const char* topic = "bench.load.stream";
+constexpr std::int64_t stream_period_ns = 1'000'000;
+constexpr std::size_t stream_bytes = 100;
+constexpr std::uint64_t stream_learned = 100;  // samples at the start that are not counted
+constexpr const char* stream_topic = "bench.load.stream";
 constexpr int silence_ms = 3'000;
-
-int fail(const std::string& why) {
-  std::fprintf(stderr, "orc: stream: %s\n", why.c_str());
-  return exit_code::failed;
-}
 
 // Ends with a sample without bytes.
 int publish(const stream_options& options) {
   participant source(bench::participant_at(options.broker, "orc bench load (stream)"));
   if (const auto done =
-          source.register_topic(topic, {.transports = {options.transport}, .expected_size = sample_bytes});
+          source.register_topic(stream_topic, {.transports = {options.transport}, .expected_size = stream_bytes});
       !done)
-    return fail(done.error().message());
-  auto out = source.publisher(topic);
-  if (const auto joined = out.wait_readers(1, bench::connect_within_ms); !joined) return fail(joined.error().message());
-  if (!bench::pin_this_thread(options.cpus.second)) return fail("cannot run on that core");
+    return bench_failed("stream: " + done.error().message());
+  auto out = source.publisher(stream_topic);
+  if (const auto joined = out.wait_readers(1, bench::connect_within_ms); !joined)
+    return bench_failed("stream: " + joined.error().message());
+  if (!bench::pin_this_thread(options.cpus.second)) return bench_failed("stream: cannot run on that core");
   if (options.priority != 0)
-    if (const auto fifo = set_realtime(options.priority); !fifo) return fail(fifo.error().message());
+    if (const auto fifo = set_realtime(options.priority); !fifo)
+      return bench_failed("stream: " + fifo.error().message());
   (void)::prctl(PR_SET_TIMERSLACK, 1UL);
-  const std::byte bytes[sample_bytes] = {};
-  const auto count = static_cast<std::uint64_t>(options.seconds * 1e9 / static_cast<double>(period_ns)) + learned;
+  const std::byte bytes[stream_bytes] = {};
+  const auto count =
+      static_cast<std::uint64_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + stream_learned;
   std::int64_t at = bench::now_ns();
   for (std::uint64_t n = 0; n < count && !bench::interrupted(); ++n) {
-    at += period_ns;
+    at += stream_period_ns;
     bench::sleep_until_ns(at);
     if (!out.send(bytes, sizeof bytes)) return exit_code::failed;
   }
-  bench::sleep_until_ns(at + 100 * period_ns);
+  bench::sleep_until_ns(at + 100 * stream_period_ns);
   return out.send(nullptr, 0) ? exit_code::ok : exit_code::failed;
 }
 
@@ -73,22 +71,22 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
   wish.transports = {options.transport};
   wish.connected_within_ms = bench::connect_within_ms;
   if (options.predictive) wish.wait = wait::predictive;
-  if (const auto linked = node.request_topic(topic, wish); !linked) return linked.error();
-  auto in = node.subscriber(topic);
+  if (const auto linked = node.request_topic(stream_topic, wish); !linked) return linked.error();
+  auto in = node.subscriber(stream_topic);
   if (options.priority != 0)
     if (const auto fifo = set_realtime(options.priority); !fifo) return fifo.error();
   stream_result all;
-  all.ages_ns.reserve(static_cast<std::size_t>(options.seconds * 1e9 / static_cast<double>(period_ns)) + 1);
+  all.ages_ns.reserve(static_cast<std::size_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + 1);
   errc end = errc::ok;
   while (!bench::interrupted()) {
     const message sample = in.recv(silence_ms);
     end = sample.status();
     if (!sample || sample.size() == 0) break;
     const std::int64_t age = sample.age_ns();
-    if (sample.sequence() <= learned) continue;
+    if (sample.sequence() <= stream_learned) continue;
     all.ages_ns.push_back(age);
     all.sent += 1 + sample.missed();
-    all.late += sample.missed() + (age > period_ns ? 1 : 0);
+    all.late += sample.missed() + (age > stream_period_ns ? 1 : 0);
   }
   if (options.priority != 0) (void)set_realtime(0);
   (void)source.wait(std::chrono::seconds(1));
