@@ -40,19 +40,25 @@ struct options {
 
 class broker_process {
  public:
-  broker_process(std::string program, std::string endpoint)
-      : program_(std::move(program)), endpoint_(std::move(endpoint)) {
+  broker_process(std::string program, std::string endpoint, std::size_t topics)
+      : program_(std::move(program)), endpoint_(std::move(endpoint)), max_topics_(std::max(2 * topics, usual_topics)) {
     start();
   }
-  void start() { process_ = detail::child_process::start({program_, "--listen", endpoint_, "--log-level", "error"}); }
+  void start() {
+    process_ = detail::child_process::start(
+        {program_, "--listen", endpoint_, "--log-level", "error", "--max-topics", std::to_string(max_topics_)});
+  }
   void kill() { process_.kill(); }
   [[nodiscard]] double rss_mb() const { return memory_mb_of(process_.pid(), "VmRSS"); }
   [[nodiscard]] double cpu_seconds() const { return cpu_seconds_of(process_.pid()); }
   [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
 
  private:
+  static constexpr std::size_t usual_topics = 65'536;  // of which one user may have half
+
   std::string program_;
   std::string endpoint_;
+  std::size_t max_topics_;
   detail::child_process process_;
 };
 
@@ -192,7 +198,7 @@ int run(options& o) {
   if (o.federation) return run_federation(o.federated, o.program, o.rest_seconds, o.common);
   const scratch_dir files;
   o.common.print_machine();
-  broker_process broker(o.program, files.ipc("broker"));
+  broker_process broker(o.program, files.ipc("broker"), o.topics);
   zmq_context context;
   context.allow_sockets(static_cast<int>(o.participants) + 10);
   fleet all(context, {broker.endpoint()}, o.participants, o.topics);

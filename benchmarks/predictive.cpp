@@ -164,8 +164,8 @@ std::optional<trial> receive(channel& line, order o, way how, const options& all
       ages.push_back(age);
     }
   }
-  t.core = static_cast<double>(now_on(CLOCK_THREAD_CPUTIME_ID) - cpu) /
-           static_cast<double>(now_on(CLOCK_MONOTONIC) - from);
+  t.core =
+      static_cast<double>(now_on(CLOCK_THREAD_CPUTIME_ID) - cpu) / static_cast<double>(now_on(CLOCK_MONOTONIC) - from);
   t.prediction = in.link().prediction;
   auto took = line.get_list<std::int64_t>(10'000);
   if (!took || ages.empty()) return std::nullopt;
@@ -297,7 +297,9 @@ int main(int argc, char** argv) {
   app.add_option("--rate", o.rate, "Samples per second")->check(between(1.0, 100000.0))->capture_default_str();
   app.add_option("--budget", o.budget, "request_options::cpu_budget")->capture_default_str();
   app.add_option("--rounds", o.rounds, "Of each, in turn")->check(between(1, 1000))->capture_default_str();
-  app.add_option("--seconds", o.seconds, "Per round and way to wait")->check(between(0.1, 600.0))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per round and way to wait")
+      ->check(between(0.1, 600.0))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);

@@ -28,7 +28,7 @@ using detail::unique_fd;
 // Places. Some descriptors are reserved for the listeners, the log, /proc and the surrounding program.
 constexpr std::size_t fds_of_broker = 32;
 constexpr std::size_t max_connections = 65'536;
-constexpr std::size_t max_strangers = 1'024;
+constexpr std::size_t max_strangers = 8'192;  // so many programs may start at the same moment
 
 // Bytes that a connection may leave unread. A stranger gets only answers, and the broker does not receive from it
 // before it has read them. A participant may get 10,000 topics at once.

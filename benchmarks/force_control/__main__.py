@@ -27,12 +27,12 @@ It passes when the mean tracking error over ORC is at most 1.15 times the direct
 without load, and when the robot keeps its promises after the kill. Exit codes: 0 passed, 1 not, 2 bad usage.
 """
 EPILOG = """\
-Needs some 40 s per repetition with two transports. Tracking errors are those of the simulated contact force, over 3 s
-from the beginning of the step or sinusoid. A quiet machine and permission for SCHED_FIFO (ulimit -r 80, or root) give
-the figures that count; what is not permitted is said and done without. A run in which Linux did not wake the robot's
-process for more than 5 ms while it was scored is repeated, at most twice, direct or not: a real arm does not sleep.
-Periods that the controller or the link overran do count. The table tells how many runs were repeated, and the ratio
-with them.
+Needs some 40 s per repetition with two transports and one kind of waiting. Tracking errors are those of the simulated
+contact force, over 3 s from the beginning of the step or sinusoid. A quiet machine and permission for SCHED_FIFO
+(ulimit -r 80, or root) give the figures that count; what is not permitted is said and done without. A run in which
+Linux did not wake the robot's process for more than 5 ms while it was scored is repeated, at most twice, direct or
+not: a real arm does not sleep. Periods that the controller or the link overran do count. The table tells how many
+runs were repeated, and the ratio with them.
 """
 
 
@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--transport", default="shm,ipc", metavar="LIST", help="of shm, ipc, tcp (default: shm,ipc)")
+    add("--wait", default="block", metavar="LIST", help="of block, predictive: how both wait (default: block)")
     add("--repetitions", type=int, default=6, metavar="N", help="of each reference (default: 6)")
     add("--load-repetitions", type=int, default=3, metavar="N", help="under full load, 0: without (default: 3)")
     add("--no-kill", action="store_true", help="leave the killed controller out")
@@ -95,6 +96,9 @@ def main() -> int:
     transports = tuple(name for name in options.transport.split(",") if name)
     if not transports or not set(transports) <= {"shm", "ipc", "tcp"} or options.repetitions < 1:
         _parser().error("--transport takes shm, ipc and tcp; --repetitions at least 1")
+    waits = tuple(name for name in options.wait.split(",") if name)
+    if not waits or not set(waits) <= {"block", "predictive"}:
+        _parser().error("--wait takes block and predictive")
     if not options.broker.exists():
         _parser().error(f"{options.broker} is missing; build it with: tools/dev build")
     try:
@@ -117,12 +121,11 @@ def main() -> int:
         return replaying.main(tool, options.broker, base, transports, options.replay, options.out)
     plan = experiment.Plan(
         broker_program=options.broker,
-        transports=transports,
+        ways=experiment.compared(base, transports, waits),
         repetitions=options.repetitions,
         load_repetitions=options.load_repetitions,
         kill=not options.no_kill,
         seed=options.seed,
-        base=base,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     try:
@@ -133,7 +136,7 @@ def main() -> int:
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
     plot.draw(results, options.out / "force_control.png")
-    fifo = plan.base.realtime and realtime.fifo_permitted(robot.PRIORITY)
+    fifo = base.realtime and realtime.fifo_permitted(robot.PRIORITY)
     described = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
     (options.out / "force_control.json").write_text(
         json.dumps(outcome.to_json({**described, "backend": backend, "sched_fifo": fifo}), indent=1) + "\n"

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,22 @@ class Plan:
     """What is asked for on the command line."""
 
     broker_program: Path
-    transports: tuple[str, ...]
+    ways: dict[str, RunConfig]  # what is compared, by its name; see compared()
     repetitions: int
     load_repetitions: int
     kill: bool
     seed: int
-    base: RunConfig  # with the options that all runs share
     say: Callable[[str], None]
+
+
+def compared(base: RunConfig, transports: Sequence[str], waits: Sequence[str]) -> dict[str, RunConfig]:
+    """The direct controller, and ORC over each transport with each kind of waiting. `base`: what all runs share."""
+    ways = {DIRECT: base}
+    for transport, wait in product(transports, waits):
+        ways[transport if wait == RunConfig.wait else f"{transport} {wait}"] = replace(
+            base, transport=transport, wait=wait
+        )
+    return ways
 
 
 Tracked = dict[str, dict[str, list[Record]]]
@@ -43,34 +53,34 @@ Tracked = dict[str, dict[str, list[Record]]]
 
 @dataclass
 class Results:
-    """The robot's records: [reference][who], one per repetition. Who is DIRECT or the transport."""
+    """The robot's records: [reference][who], one per repetition. Who is a name of Plan.ways."""
 
     idle: Tracked = field(default_factory=dict)
     load: Tracked = field(default_factory=dict)
     idle_slept: Tracked = field(default_factory=dict)  # runs that were repeated; judged all the same, beside the others
     load_slept: Tracked = field(default_factory=dict)
-    kill: dict[str, Record] = field(default_factory=dict)  # by transport
+    kill: dict[str, Record] = field(default_factory=dict)  # by who
 
 
 def perform(plan: Plan) -> Results:
     """All runs, one after the other, in real time. RuntimeError when a process fails."""
     with processes.broker(plan.broker_program) as endpoint, tempfile.TemporaryDirectory() as scratch:
-        base = replace(plan.base, broker=endpoint, out=str(Path(scratch) / "record.npz"))
+        out = str(Path(scratch) / "record.npz")
+        ways = {who: replace(way, broker=endpoint, out=out) for who, way in plan.ways.items()}
         results = Results()
-        results.idle, results.idle_slept = _tracking(plan, base, plan.repetitions, nullcontext)
-        results.load, results.load_slept = _tracking(plan, base, plan.load_repetitions, processes.cpu_load)
-        for transport in plan.transports if plan.kill else ():
-            plan.say(f"kill and restart the controller, {transport}")
-            results.kill[transport] = _killed(
-                replace(base, reference=CONSTANT.name, seed=plan.seed, transport=transport)
-            )
+        results.idle, results.idle_slept = _tracking(plan, ways, plan.repetitions, nullcontext)
+        results.load, results.load_slept = _tracking(plan, ways, plan.load_repetitions, processes.cpu_load)
+        for who, way in ways.items() if plan.kill else ():
+            if way.transport:
+                plan.say(f"kill and restart the controller, {who}")
+                results.kill[who] = _killed(replace(way, reference=CONSTANT.name, seed=plan.seed))
         return results
 
 
 def _tracking(
-    plan: Plan, base: RunConfig, repetitions: int, load: Callable[[], AbstractContextManager[None]]
+    plan: Plan, ways: dict[str, RunConfig], repetitions: int, load: Callable[[], AbstractContextManager[None]]
 ) -> tuple[Tracked, Tracked]:
-    who_all = (DIRECT, *plan.transports)
+    who_all = tuple(ways)
     kept: Tracked = {r.name: {who: [] for who in who_all} for r in TRACKED}
     slept: Tracked = {r.name: {who: [] for who in who_all} for r in TRACKED}
     for repetition in range(repetitions):
@@ -81,10 +91,9 @@ def _tracking(
                     f"{reference.name}, {who}"
                 )
                 config = replace(
-                    base,
+                    ways[who],
                     reference=reference.name,
                     seed=plan.seed + repetition,
-                    transport="" if who == DIRECT else who,
                     verbose=load is nullcontext and repetition == 0 and reference is STEP,
                 )
                 with load():

@@ -44,11 +44,15 @@ class Direct:
 class OverOrc:
     """Publishes the state and takes the newest command that came until the deadline, as the paper's wrapper does."""
 
-    def __init__(self, broker: Any) -> None:
-        """`broker`: an orc.Participant, which stays the caller's."""
+    def __init__(self, broker: Any, watches: bool = False) -> None:
+        """`broker`: an orc.Participant, which stays the caller's.
+
+        `watches`: for its command, which comes soon after the state, instead of sleeping until it comes. It does so by
+        itself: a receive waits for whole ms, and would outlast the deadline when no command comes.
+        """
         self._states = broker.register_topic(STATE_TOPIC, expected_size=STATE.itemsize)
         self._commands = broker.request_topic(COMMAND_TOPIC, max_age_ms=MAX_AGE_MS)
-        self._readable = (self._commands.fileno(),)
+        self._readable = () if watches else (self._commands.fileno(),)
         self.answered = 0
 
     def answer(self, state: Record, deadline_ns: int) -> Array | None:
@@ -67,4 +71,5 @@ class OverOrc:
                 left_ns = deadline_ns - time.monotonic_ns()
                 if left_ns <= 0:
                     return newest
-                select.select(self._readable, (), (), left_ns * 1e-9)
+                if self._readable:
+                    select.select(self._readable, (), (), left_ns * 1e-9)

@@ -29,17 +29,20 @@ def draw(results: Results, out: Path) -> None:
     plt.close(figure)
 
 
-def _label(who: str) -> str:
-    return "direct" if who == DIRECT else f"ORC, {who}"
+def _style(who: str) -> dict[str, str]:
+    """The transport's colour; dotted for predictive waiting."""
+    transport, _, waiting = who.partition(" ")
+    label = "direct" if who == DIRECT else f"ORC, {who}"
+    return {"color": COLOURS[transport], "ls": ":" if waiting else "-", "label": label}
 
 
 def _responses(axis: Any, by_who: dict[str, list[Record]], reference: Reference) -> None:
-    for thickness, (who, runs) in zip((3.0, 1.8, 1.0, 0.6), by_who.items()):
+    for thickness, (who, runs) in zip((3.0, 1.8, 1.4, 1.0, 0.8, 0.6, 0.6), by_who.items()):
         force = np.array([run["force_n"] for run in runs])
         time_s = runs[0]["time_s"] - START_S
         mean, deviation = force.mean(axis=0), force.std(axis=0)
-        axis.plot(time_s, mean, color=COLOURS[who], lw=thickness, label=_label(who))
-        axis.fill_between(time_s, mean - deviation, mean + deviation, color=COLOURS[who], alpha=0.2, lw=0)
+        axis.plot(time_s, mean, lw=thickness, **_style(who))
+        axis.fill_between(time_s, mean - deviation, mean + deviation, color=_style(who)["color"], alpha=0.2, lw=0)
     axis.plot(time_s, [reference.force(t + START_S) for t in time_s], "k--", lw=1, label="reference")
     first, last = (-0.03, 0.2) if reference.name == "step" else (0.0, 1.5)
     seen = (time_s >= first) & (time_s <= last)
@@ -51,7 +54,7 @@ def _responses(axis: Any, by_who: dict[str, list[Record]], reference: Reference)
 def _kills(axis: Any, kills: dict[str, Record]) -> None:
     axis.set(title="(c) Controller killed, and restarted", xlabel="time, s", ylabel="contact force, N")
     for who, run in kills.items():
-        axis.plot(run["time_s"], run["force_n"], color=COLOURS[who], lw=1, label=_label(who))
+        axis.plot(run["time_s"], run["force_n"], lw=1, **_style(who))
         silent = run["silence_s"] > 0.1
         axis.fill_between(run["time_s"], 0, 1, where=silent, transform=axis.get_xaxis_transform(), color="0.9", lw=0)
     if kills:
@@ -65,7 +68,7 @@ def _answers(axis: Any, idle: dict[str, dict[str, list[Record]]]) -> None:
     for who in next(iter(idle.values())):
         answers = np.concatenate([run["answer_us"] for by_who in idle.values() for run in by_who[who]])
         answers = np.sort(answers[~np.isnan(answers)])
-        axis.plot(answers, 1 - np.arange(len(answers)) / len(answers), color=COLOURS[who], label=_label(who))
+        axis.plot(answers, 1 - np.arange(len(answers)) / len(answers), **_style(who))
     axis.set(xscale="log", yscale="log")
     _finish(axis)
 

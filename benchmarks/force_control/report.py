@@ -48,7 +48,7 @@ class Report:
             "machine": {"cpus": os.cpu_count(), "kernel": platform.release(), "python": platform.python_version()},
             "criterion_ratio": RATIO,
             "rows": [{**asdict(row), "passed": row.passed} for row in self.rows],
-            "kills": {transport: asdict(kill) for transport, kill in self.kills.items()},
+            "kills": {who: asdict(kill) for who, kill in self.kills.items()},
             "passed": self.passed,
         }
 
@@ -58,14 +58,14 @@ class Report:
             "Tracking error, N: mean (+/- standard deviation) of the mean |contact force - reference| of each run",
         ]
         lines.append(
-            f"{'reference':<22}{'controller':<12}{'error':<20}{'ratio':<8}{'N':<4}{'repeated':<10}{'ratio of all':<13}"
+            f"{'reference':<22}{'controller':<22}{'error':<20}{'ratio':<8}{'N':<4}{'repeated':<10}{'ratio of all':<13}"
             f"{'state to command, us: p50':>25} {'p99':>6} {'max':>7}  {'late':>8} {'made up':>8}"
         )
         for row in self.rows:
             error, jitter = row.error, row.jitter
             lines.append(
                 f"{row.reference + (', full load' if row.load else ''):<22}"
-                f"{row.who if row.who == DIRECT else 'ORC ' + row.who:<12}"
+                f"{row.who if row.who == DIRECT else 'ORC ' + row.who:<22}"
                 f"{f'{error.mean:.3f} (+/- {error.deviation:.3f})':<20}{row.ratio:<8.3f}{error.runs:<4}"
                 f"{len(row.slept_errors):<10}{row.ratio_of_all:<13.3f}"
                 f"{jitter.p50_us:>25.0f} {jitter.p99_us:>6.0f} {jitter.max_us:>7.0f}  "
@@ -76,9 +76,9 @@ class Report:
             "repeated: runs in which Linux did not wake the robot for 5 ms or more; ratio of all: with them",
             "",
         ]
-        for transport, kill in self.kills.items():
+        for who, kill in self.kills.items():
             lines.append(
-                f"controller killed at {kill.force_at_kill_n:.1f} N, ORC {transport}: released after "
+                f"controller killed at {kill.force_at_kill_n:.1f} N, ORC {who}: released after "
                 f"{kill.released_after_s * 1000:.0f} ms, force rose again by {kill.rebound_n:.2f} N, plate lifted "
                 f"{max(0.0, kill.lift_mm):.2f} mm; reference held {kill.resumed_after_s:.2f} s after the restart"
             )
@@ -96,7 +96,7 @@ def judge(results: Results) -> Report:
     """What the records say."""
     rows = _rows(results.idle, results.idle_slept, load=False) + _rows(results.load, results.load_slept, load=True)
     wanted = CONSTANT.force(0.0)
-    return Report(rows, {transport: judge_kill(record, wanted) for transport, record in results.kill.items()})
+    return Report(rows, {who: judge_kill(record, wanted) for who, record in results.kill.items()})
 
 
 def _rows(records: Tracked, slept: Tracked, load: bool) -> list[Row]:

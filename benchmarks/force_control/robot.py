@@ -140,7 +140,7 @@ def main(config: RunConfig) -> None:
             import orc
 
             broker = stack.enter_context(orc.Participant(config.broker, name="robot", transports=config.transport))
-            link = OverOrc(broker)
+            link = OverOrc(broker, watches=config.wait == "predictive")
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.robot_cpus)
         if config.verbose:
             for line in refused:

@@ -14,6 +14,7 @@ class RunConfig:
     seed: int = 0  # of the disturbances
     out: str = ""  # file (.npz) for what the robot saw
     transport: str = ""  # "shm", "ipc" or "tcp"; empty: no ORC, the controller is called in the robot's process
+    wait: str = "block"  # or "predictive": how the controller receives; the robot then watches for the command
     broker: str = ""  # endpoint
     deadline_us: int = 300  # after the state was published, when the robot turns to the command it has
     realtime: bool = True

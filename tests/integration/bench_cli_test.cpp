@@ -1,4 +1,5 @@
-// `orc bench rtt` as people and scripts use it. What it measures is never judged here: speed belongs to benchmarks/.
+// `orc bench rtt` and `load` as people and scripts use it. What it measures is never judged here: speed belongs to
+// benchmarks/.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -237,5 +238,84 @@ TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file
       CHECK(is_empty(directory));
     }
     CHECK(wait_until([&] { return !exists(echo); }));
+  }
+}
+
+namespace {
+
+// Processes whose temporary directory is this one.
+std::vector<int> processes_of(const orc::detail::temporary_directory& directory) {
+  std::vector<int> found;
+  const std::string mark = "TMPDIR=" + directory.path().string();
+  for (const auto& each : std::filesystem::directory_iterator("/proc")) {
+    const int pid = std::atoi(each.path().filename().c_str());
+    if (pid != 0 && content_of((each.path() / "environ").string()).find(mark) != std::string::npos)
+      found.push_back(pid);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("bench load: a row for each load and measure, and nothing left behind") {
+  const orc::detail::temporary_directory directory;
+  const auto done =
+      run(directory, "$orc bench load --transport ipc --seconds 0.1 --priority 0 --wait predictive --json -");
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  const auto rows = rows_of(done.out);
+  REQUIRE(rows.size() == 18);
+  std::size_t at = 0;
+  for (const char* load : {"none", "cpu", "memory", "disk", "network", "all"}) {
+    for (const char* measure : {"10 B", "10 kB", "stream"}) {
+      const row& r = rows[at++];
+      INFO(load << ", " << measure);
+      CHECK(r.at("load") == std::string(1, '"') + load + '"');
+      CHECK(r.at("measure") == std::string(1, '"') + measure + '"');
+      CHECK(number(r, "count") >= 1);
+      CHECK(number(r, "p50_us") > 0);
+      CHECK(number(r, "max_us") >= number(r, "p99_us"));
+      CHECK((r.count("late_per_million") == 1) == (std::string(measure) == "stream"));
+    }
+  }
+  CHECK_THAT(done.err, contains("late/M"));
+  CHECK(is_empty(directory));
+  CHECK(processes_of(directory).empty());
+}
+
+TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind") {
+  const orc::detail::temporary_directory directory;
+  for (const int signal : {SIGINT, SIGKILL}) {
+    child_process tool({program("orc"), "bench", "load", "--load", "all", "--seconds", "60", "--priority", "0"},
+                       environment(directory));
+    REQUIRE(wait_until([&] { return processes_of(directory).size() >= 6; }));
+    tool.send_signal(signal);
+    const auto status = tool.wait();
+    REQUIRE(status);
+    if (signal == SIGINT) CHECK((WIFEXITED(*status) && WEXITSTATUS(*status) == 130));
+    CHECK(wait_until([&] { return processes_of(directory).empty(); }));
+    if (signal == SIGINT) CHECK(is_empty(directory));
+  }
+}
+
+TEST_CASE("bench load: what it does not understand it refuses with exit code 2") {
+  const orc::detail::temporary_directory directory;
+  const struct {
+    const char* arguments;
+    const char* says;
+  } cases[] = {
+      {"--load weather", "no load is called 'weather'"},
+      {"--transport inproc", "not inproc"},
+      {"--transport pigeon", "no transport is called 'pigeon'"},
+      {"--seconds 0", "seconds"},
+      {"--priority 100", "priority"},
+      {"--wait spin", "wait"},
+      {"--cpu 0", "not two cores"},
+  };
+  for (const auto& each : cases) {
+    INFO(each.arguments);
+    const auto done = run(directory, std::string("$orc bench load ") + each.arguments);
+    CHECK(done.exit_code == 2);
+    CHECK_THAT(done.err, contains(each.says));
   }
 }

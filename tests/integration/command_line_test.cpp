@@ -51,8 +51,8 @@ TEST_CASE("command line: no help shows how the program checks its options", "[in
                               "doctor", "bench", "bench rtt", "replay"})
     commands.push_back("$orc " + std::string(command));
   const std::string beside = commands.front().substr(0, commands.front().rfind('/') + 1);
-  for (const char* name : {"rtt_vs_zmq", "shm_vs_floor", "fanout", "join_stalls", "head_of_line", "freshness",
-                           "broker_load", "fec_cost", "lcm_echo", "web_load"})
+  for (const char* name : {"rtt_vs_zmq", "shm_vs_floor", "fanout", "at_rest", "join_stalls", "head_of_line",
+                           "freshness", "broker_load", "fec_cost", "lcm_echo", "web_load"})
     if (const std::string benchmark = beside + name; access(benchmark.c_str(), X_OK) == 0)
       commands.push_back(benchmark);
   const std::regex internals(R"(\b(INT|UINT|FLOAT|ENUM|TEXT|BOOLEAN|REQUIRED)\b|Excludes:| in \[|->|=\[)");

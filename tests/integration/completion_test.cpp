@@ -58,9 +58,9 @@ class shells {
 };
 
 const std::vector<std::string> commands = {
-    "orc",          "orc top",        "orc topic",     "orc topic list", "orc topic info", "orc topic echo",
-    "orc topic hz", "orc topic pub",  "orc host list", "orc bench",      "orc bench rtt",  "orc doctor",
-    "orc replay",   "orc param list", "orc param set", "orc param load", "orc-broker"};
+    "orc",          "orc top",       "orc topic",      "orc topic list", "orc topic info", "orc topic echo",
+    "orc topic hz", "orc topic pub", "orc host list",  "orc bench",      "orc bench rtt",  "orc bench load",
+    "orc doctor",   "orc replay",    "orc param list", "orc param set",  "orc param load", "orc-broker"};
 
 // The options that --help describes.
 std::set<std::string> options_of(const shells& with, const std::string& command) {
@@ -85,7 +85,7 @@ TEST_CASE("completion: bash offers commands, options and their values") {
   CHECK(with.bash("orc ''") == "top web topic service param type record play replay bridge log host bench doctor");
   CHECK(with.bash("orc d") == "doctor");
   CHECK(with.bash("orc topic ''") == "list info echo hz pub");
-  CHECK(with.bash("orc bench ''") == "rtt");
+  CHECK(with.bash("orc bench ''") == "rtt load");
   CHECK(with.bash("orc topic pub --pri") == "--priority");
   CHECK(with.bash("orc topic pub x --priority ''") == "bulk normal control");
   CHECK(with.bash("orc topic pub x --priority = n") == "normal");  // bash splits at =

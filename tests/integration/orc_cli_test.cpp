@@ -1,7 +1,9 @@
 // `orc topic list`, `info`, `hz`, and what all subcommands share.
 #include <signal.h>
 
+#include <atomic>
 #include <regex>
+#include <thread>
 
 #include "support/orc_tool.h"
 
@@ -110,6 +112,33 @@ TEST_CASE("orc topic list and info show publisher, type, subscribers, links and 
   CHECK(verbose.out.find('\x1b') == std::string::npos);
   CHECK(is_json(orc, orc.run("$orc topic list --json").out));
   CHECK(orc.run("$orc topic info wanted").exit_code == 3);
+}
+
+TEST_CASE("orc topic info shows what predictive waiting achieves, and nothing where it is not used") {
+  const broker_process broker;
+  const tool orc(broker);
+  orc::participant publisher(broker.options("source"));
+  orc::participant reader(broker.options("controller"));
+  REQUIRE(publisher.register_topic("state"));
+  REQUIRE(reader.request_topic("state",
+                               {.connected_within_ms = patience_ms, .wait = orc::wait::predictive, .cpu_budget = 0.5}));
+  std::atomic<bool> stop{false};
+  std::thread sends([&] {
+    for (; !stop; std::this_thread::sleep_for(std::chrono::milliseconds(5))) (void)publisher.send_msg("state", "1", 1);
+  });
+  std::thread receives([&] {
+    while (!stop) (void)reader.recv_msg("state", 100);
+  });
+  const std::regex shown("predicts +a sample every [0-9.]+ (µs|ms); [0-9.]+ % of [0-9]+ came while it watched");
+  CHECK(wait_until([&] { return std::regex_search(orc.run("$orc topic info state").out, shown); }));
+  const auto json = orc.run("$orc topic info state --json").out;
+  CHECK(std::regex_search(json, std::regex("\"prediction\": ?\\{\"period_ns\": ?[1-9]")));
+  stop = true;
+  sends.join();
+  receives.join();
+  REQUIRE(reader.request_topic("other"));
+  CHECK(wait_until([&] { return orc.run("$orc topic info other").out.find("received") != std::string::npos; }));
+  CHECK(orc.run("$orc topic info other").out.find("predicts") == std::string::npos);
 }
 
 TEST_CASE("orc topic list pages through a large map") {

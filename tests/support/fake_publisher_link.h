@@ -1,12 +1,16 @@
 // A publication's link without readers: the test sees what is sent, and decides what the link reports.
 #pragma once
 
+#include <sys/eventfd.h>
+
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/unique_fd.h"
 #include "transport/transport.h"
 
 namespace orc::test {
@@ -22,6 +26,8 @@ struct publisher_link_record {
   bool is_outdated = false;
   bool takes_small = false;  // try_send succeeds
   bool has_memory = true;    // for newest()
+  detail::unique_fd events;  // none: fd() is -1
+  std::atomic<int> services{0};
 
   std::vector<std::uint64_t> committed;  // sequences
   std::vector<std::uint64_t> asked;      // to send small samples: sequences
@@ -50,9 +56,12 @@ class fake_publisher_link final : public detail::publisher_link {
   void service(detail::sample* last) noexcept override {
     seen_->offered.push_back(last != nullptr ? last->sequence : 0);
     if (seen_->behind_for > 0) --seen_->behind_for;
+    eventfd_t rings = 0;
+    if (seen_->events) (void)::eventfd_read(seen_->events.get(), &rings);
+    ++seen_->services;
   }
   [[nodiscard]] detail::monotonic::duration rest() const noexcept override { return seen_->rest; }
-  [[nodiscard]] int fd() const noexcept override { return -1; }
+  [[nodiscard]] int fd() const noexcept override { return seen_->events.get(); }
   [[nodiscard]] bool behind() const noexcept override { return seen_->behind_for > 0; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return seen_->dropped; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }

@@ -27,6 +27,7 @@ class fake_transport final : public detail::transport_kind {
     std::vector<std::shared_ptr<fake_publisher>> publishers;
     bool advertises = false;         // else a publication cannot open
     std::size_t largest = SIZE_MAX;  // sample that its publisher links take, in bytes
+    bool has_events = false;         // its publisher links have a descriptor
     std::vector<std::shared_ptr<publisher_link_record>> links;
 
     [[nodiscard]] fake_publisher& last() { return *publishers.back(); }
@@ -42,6 +43,7 @@ class fake_transport final : public detail::transport_kind {
     seen_->links.push_back(std::make_shared<publisher_link_record>());
     seen_->links.back()->where = {name_, "fake:/" + spec.directory};
     seen_->links.back()->largest = seen_->largest;
+    if (seen_->has_events) seen_->links.back()->events.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return std::make_unique<fake_publisher_link>(seen_->links.back());
   }
   [[nodiscard]] detail::link_or_error<detail::subscriber_link> subscribe(const detail::subscription_spec& wanted,

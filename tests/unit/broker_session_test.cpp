@@ -37,13 +37,13 @@ struct fixture {
   std::shared_ptr<publication> publish(const std::string& topic) {
     auto made = std::make_shared<publication>(topic, orc::topic_options(), std::make_shared<const transport_list>());
     REQUIRE(made->open({}));
-    topics.publications.push_back(made);
+    topics.add(made);
     return made;
   }
   std::shared_ptr<subscription> subscribe(const std::string& topic) {
     auto made = std::make_shared<subscription>(topic, orc::request_options(), orc::transport_set(), transports.list(),
                                                std::make_shared<doorbell>(), "", false, false);
-    topics.subscriptions.push_back(made);
+    topics.add(made);
     return made;
   }
   void step() {
@@ -314,7 +314,7 @@ TEST_CASE("broker session: a topic that ended is withdrawn before anything new i
       return std::nullopt;
     return f.broker.usual_answer(message);
   };
-  f.topics.publications.clear();
+  f.topics.remove(*p);
   const auto told = std::make_shared<announcement>();
   std::vector<broker_session::ending> ended;
   ended.push_back({wire::unregister_topic{"t", p->id()}, {p, &p->announcement()}, told});
@@ -333,7 +333,7 @@ TEST_CASE("broker session: a topic that ended is withdrawn before anything new i
 TEST_CASE("broker session: a topic that no broker heard of is not withdrawn", "[unit]") {
   fixture f;
   const auto p = f.publish("t");
-  f.topics.publications.clear();
+  f.topics.remove(*p);
   const auto told = std::make_shared<announcement>();
   std::vector<broker_session::ending> ended;
   ended.push_back({wire::unregister_topic{"t", p->id()}, {p, &p->announcement()}, told});

@@ -1,9 +1,16 @@
 // What the background thread does for the topics of a participant.
 #include "core/housekeeping.h"
 
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/run_dir.h"
 #include "support/catch.h"
@@ -86,6 +93,112 @@ TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit]"
   const auto s = f.subscribe(wanted);
   CHECK(wait_until([&] { return s->counters().received == 3; }));
   for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(s->recv(0, pick::next).sequence() == sequence);
+}
+
+TEST_CASE("housekeeping: it empties a link that has the number of the one before it", "[unit]") {
+  fixture f{std::string(without_broker)};
+  std::vector<std::shared_ptr<fake_publisher>> made;
+  std::atomic<std::size_t> links{0};
+  f.multicast->next = [&] {
+    auto publisher = std::make_shared<fake_publisher>();
+    if (!made.empty()) {  // as when the kernel gives the number of the old link to the new one
+      const int number = made.back()->descriptor.release();
+      if (::dup3(publisher->descriptor.get(), number, O_CLOEXEC) == number) publisher->descriptor.reset(number);
+    }
+    made.push_back(publisher);
+    ++links;
+    return publisher;
+  };
+  const auto s = f.subscribe();
+  REQUIRE(s->wait_connected(patience_ms));
+  const auto first = made.back();
+  first->send(1);
+  REQUIRE(wait_until([&] { return s->counters().received == 1; }));
+  first->lose();
+  REQUIRE(wait_until([&] { return links == 2; }));
+  REQUIRE(s->wait_connected(patience_ms));
+  const auto second = made.back();
+  REQUIRE(second != first);
+  // The tick alone would take a second for each.
+  const deadline until(patience_ms);
+  constexpr std::uint64_t many = 2 * patience_ms / 1000;
+  for (std::uint64_t n = 1; n <= many && !until.passed(); ++n) {
+    second->send(1 + n);
+    (void)wait_until([&] { return s->counters().received == 1 + n || until.passed(); });
+  }
+  CHECK(s->counters().received == 1 + many);
+}
+
+TEST_CASE("housekeeping: an event of one topic is no work for another one", "[unit]") {
+  fixture f{std::string(without_broker)};
+  f.multicast->has_events = true;
+  const auto a = f.publish();
+  REQUIRE(a->announcement().wait(deadline(patience_ms)));
+  const auto b = f.publish();
+  REQUIRE(b->announcement().wait(deadline(patience_ms)));
+  auto& busy = *f.multicast->links[0];
+  auto& idle = *f.multicast->links[1];
+  const int before = idle.services;
+  const auto began = monotonic::now();
+  constexpr int events = 100;
+  for (int n = 0; n < events; ++n) {
+    const int served = busy.services;
+    ::eventfd_write(busy.events.get(), 1);
+    REQUIRE(wait_until([&] { return busy.services > served; }));
+  }
+  const auto ticks = (monotonic::now() - began) / housekeeping::tick + 1;
+  CHECK(idle.services - before <= 2 * ticks + 4);  // and when the addresses of the host change
+}
+
+TEST_CASE("housekeeping: all topics that are added at once are declared, and all that are removed are let go",
+          "[unit]") {
+  fake_broker broker;
+  fixture f(broker.endpoint());
+  constexpr std::size_t many = 500;
+  std::vector<std::shared_ptr<subscription>> all;
+  for (std::size_t n = 0; n < many; ++n) {
+    all.push_back(std::make_shared<subscription>("t" + std::to_string(n), orc::request_options(), orc::transport_set(),
+                                                 f.transports.list(), f.tested->bell(), "", false, false));
+    f.tested->add(all.back());
+  }
+  for (const auto& each : all) {
+    CHECK(wait_until([&] {
+      broker.serve();
+      return static_cast<bool>(each->announcement().wait(deadline(0)));
+    }));
+  }
+  for (const auto& each : all) f.tested->remove(each);
+  CHECK(wait_until([&] {
+    broker.serve();
+    return broker.all<wire::release_topic>().size() >= many;
+  }));
+  CHECK(wait_until([&] {
+    broker.serve();
+    return std::all_of(all.begin(), all.end(), [](const auto& each) { return each.use_count() == 1; });
+  }));
+}
+
+TEST_CASE("housekeeping: the end of one topic leaves the open declarations of all others", "[unit]") {
+  fake_broker broker;
+  fixture f(broker.endpoint());
+  const auto subscription_to = [&](const std::string& topic) {
+    auto made = std::make_shared<subscription>(topic, orc::request_options(), orc::transport_set(), f.transports.list(),
+                                               f.tested->bell(), "", false, false);
+    f.tested->add(made);
+    return made;
+  };
+  const auto is_declared = [&](subscription& which) {
+    return wait_until([&] {
+      broker.serve();
+      return static_cast<bool>(which.announcement().wait(deadline(0)));
+    });
+  };
+  for (int round = 0; round < 5; ++round) {
+    const auto ended = subscription_to("ended");
+    REQUIRE(is_declared(*ended));
+    f.tested->remove(ended);
+    CHECK(is_declared(*subscription_to("again")));
+  }
 }
 
 TEST_CASE("housekeeping: a publication that cannot open is refused with the reason, which is logged", "[unit]") {

@@ -53,7 +53,7 @@ struct fixture {
     wanted.type = type;
     auto made = std::make_shared<subscription>("t", wanted, orc::transport_set(), transports.list(),
                                                std::make_shared<doorbell>(), "", false, false);
-    topics.subscriptions.push_back(made);
+    topics.add(made);
     return made;
   }
   std::shared_ptr<publication> publish(const type_description& type) {
@@ -61,7 +61,7 @@ struct fixture {
     offered.type = type;
     auto made = std::make_shared<publication>("p", offered, std::make_shared<const transport_list>());
     REQUIRE(made->open({}));
-    topics.publications.push_back(made);
+    topics.add(made);
     return made;
   }
   static wire::publication_info publication_of(const type_description& type, std::uint32_t pid = 4711) {
@@ -82,7 +82,10 @@ struct fixture {
   }
   void step() {
     session.step(now, topics);
-    for (const auto& each : topics.subscriptions) each->step(now);
+    for (const auto& each : topics.subscriptions) {
+      each->step(now);
+      topics.typed.insert(each.get());
+    }
     broker.serve();
   }
   template <class Condition>

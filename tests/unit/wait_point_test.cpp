@@ -14,6 +14,7 @@
 using namespace orc::test;
 using namespace std::chrono_literals;
 using orc::detail::deadline;
+using orc::detail::pi_mutex;
 using orc::detail::pick;
 using orc::detail::sample;
 using orc::detail::wait_point;
@@ -69,7 +70,7 @@ class fixture {
   }
   [[nodiscard]] int turns() const { return turns_; }
 
-  std::mutex mutex;
+  pi_mutex mutex;
   wait_point waiting;
   std::shared_ptr<fake_publisher> publisher;
   std::shared_ptr<fake_link> link;

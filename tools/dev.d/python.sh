@@ -53,7 +53,7 @@ python_package() {
     say "no eclipse-zenoh $zenoh_version from PyPI: the tests of the bridge to Zenoh will be skipped"
   if ! { build_wheel &&
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$ORC_ROOT"/build/wheel/*.whl \
-      pytest numpy scipy pyzmq flatbuffers protobuf rosbags mcap mypy >&2; }; then
+      pytest pytest-xdist numpy scipy pyzmq flatbuffers protobuf rosbags mcap mypy >&2; }; then
     say "bindings/python cannot be built or installed"
     return 1
   fi
@@ -73,7 +73,7 @@ python_test() {
     echo 0 1 0
     return
   fi
-  run_pytest "$report" || status=$?
+  run_pytest "$report" --numprocesses "${ORC_JOBS:-2}" || status=$?
   local reports=("$report") some_failed=1  # pytest's status
   if [[ $status -eq $some_failed ]]; then
     say "once again what failed"

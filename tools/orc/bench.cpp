@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench_load.h"
 #include "bench_rtt.h"
+#include "exit_code.h"
 #include "tools/command_line/help.h"
 #include "tools/support/text.h"
 
@@ -17,6 +20,13 @@ namespace {
 constexpr std::array offered{orc::transport::inproc, orc::transport::shm, orc::transport::ipc, orc::transport::tcp,
                              orc::transport::multicast};
 
+}  // namespace
+
+int bench_failed(const std::string& why) {
+  std::fprintf(stderr, "orc: %s\n", why.c_str());
+  return exit_code::failed;
+}
+
 orc::transport transport_named(const std::string& name) {
   for (const orc::transport t : offered) {
     if (to_string(t) == name) return t;
@@ -25,12 +35,7 @@ orc::transport transport_named(const std::string& name) {
                              "no transport is called '" + name + "'; there are inproc, shm, ipc, tcp and multicast");
 }
 
-std::size_t sample_size(const std::string& text) {
-  if (const auto size = bench::parse_size(text)) return *size;
-  throw CLI::ValidationError("--size", "'" + text + "' is not a size: 1 to 1000M bytes, such as 10, 100k or 1M");
-}
-
-bench::cpu_pair cpus(const std::string& text) {
+bench::cpu_pair cpus_named(const std::string& text) {
   const auto pair = bench::parse_cpus(text);
   if (!pair) throw CLI::ValidationError("--cpu", "'" + text + "' is not two cores, such as 0,1, or none");
   const auto allowed = bench::allowed_cpus();
@@ -40,6 +45,13 @@ bench::cpu_pair cpus(const std::string& text) {
     }
   }
   return *pair;
+}
+
+namespace {
+
+std::size_t sample_size(const std::string& text) {
+  if (const auto size = bench::parse_size(text)) return *size;
+  throw CLI::ValidationError("--size", "'" + text + "' is not a size: 1 to 1000M bytes, such as 10, 100k or 1M");
 }
 
 const std::vector<std::string> wait_modes{"block", "spin"};
@@ -116,7 +128,7 @@ void add_rtt(CLI::App& bench_command, int& exit_code) {
     if (messages->count() > 0) options.messages = args->messages;
     if (warm_up->count() > 0) options.warm_up = args->warm_up;
     options.wait = wait_mode_named(args->wait);
-    if (!args->cpu.empty()) options.cpus = cpus(args->cpu);
+    if (!args->cpu.empty()) options.cpus = cpus_named(args->cpu);
     if (args->move) options.send = bench::send_mode::move;
     if (args->loan) options.send = bench::send_mode::loan;
     if (options.json == "-" && options.csv == "-") {
@@ -143,6 +155,7 @@ void add_rtt_echo(CLI::App& bench_command, int& exit_code) {
   echo->add_option("--size", args->options.size)->required();
   one_of(echo->add_option("--wait", args->wait), wait_modes);
   echo->add_option("--cpu", args->options.cpu);
+  echo->add_option("--priority", args->options.priority);
   echo->add_flag("--move", args->move);
   echo->add_flag("--loan", args->loan);
   echo->callback([args, &exit_code] {
@@ -161,6 +174,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   bench_command->require_subcommand(1);
   add_rtt(*bench_command, exit_code);
   add_rtt_echo(*bench_command, exit_code);
+  add_load(*bench_command, exit_code);
 }
 
 }  // namespace orc::cli

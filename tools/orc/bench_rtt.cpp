@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "base/child_process.h"
-#include "broker/address_broker.h"
+#include "bench.h"
 #include "exit_code.h"
+#include "orc/realtime.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/orc_end.h"
-#include "tools/support/scratch_dir.h"
 #include "tools/support/text.h"
 
 namespace orc::cli {
@@ -48,6 +48,7 @@ class echo_side {
                                        "--size",
                                        std::to_string(echo.size)};
     if (echo.cpu != bench::no_cpu) arguments.insert(arguments.end(), {"--cpu", std::to_string(echo.cpu)});
+    if (echo.priority != 0) arguments.insert(arguments.end(), {"--priority", std::to_string(echo.priority)});
     if (rtt.wait == bench::wait_mode::spin) arguments.insert(arguments.end(), {"--wait", "spin"});
     if (rtt.send == bench::send_mode::move) arguments.emplace_back("--move");
     if (rtt.send == bench::send_mode::loan) arguments.emplace_back("--loan");
@@ -121,11 +122,14 @@ class round_trips {
   std::vector<std::int64_t> ns_;
 };
 
-detail::expected<rtt_row> measure(const rtt_options& options, const std::string& broker, orc::transport transport,
-                                  std::size_t size) {
+}  // namespace
+
+detail::expected<rtt_row> measure_round_trips(const rtt_options& options, const std::string& broker,
+                                              orc::transport transport, std::size_t size) {
   const std::string what = std::string(to_string(transport)) + ", " + bench::size_label(size);
   const std::string topics = "bench." + std::string(to_string(transport)) + "." + std::to_string(size);
-  const echo_side echo(options, {broker, topics, transport, size, options.wait, options.send, options.cpus.second});
+  const echo_side echo(
+      options, {broker, topics, transport, size, options.wait, options.send, options.cpus.second, options.priority});
   bench::orc_end end(broker, "orc bench rtt", {topics + ".ping", topics + ".pong", transport, size, options.wait});
   if (const auto opened = end.open(); !opened) return error(opened.code(), what + ": " + opened.error().message());
 
@@ -136,7 +140,10 @@ detail::expected<rtt_row> measure(const rtt_options& options, const std::string&
     const progress_line line(what);
     const bench::watchdog watch(
         progress, [&] { end.close(); }, [&](std::uint64_t done) { line.show(done); });
+    if (options.priority != 0)
+      if (const auto fifo = set_realtime(options.priority); !fifo) return fifo.error();
     complete = trips.run();
+    if (options.priority != 0) (void)set_realtime(0);
   }
   (void)end.send(nullptr, 0);  // ends the echo
   if (!complete)
@@ -151,39 +158,33 @@ detail::expected<std::unique_ptr<address_broker>> start_broker(const bench::scra
   return address_broker::start(std::move(options));
 }
 
-// Before minutes of measuring, not after.
 bool can_be_written(const std::string& file) {
   if (file.empty() || file == "-") return true;
   std::FILE* const opened = std::fopen(file.c_str(), "ab");
-  return opened != nullptr && std::fclose(opened) == 0;
+  if (opened != nullptr && std::fclose(opened) == 0) return true;
+  std::fprintf(stderr, "orc: cannot write %s: %s\n", file.c_str(), std::strerror(errno));
+  return false;
 }
-
-int fail(const std::string& why) {
-  std::fprintf(stderr, "orc: %s\n", why.c_str());
-  return exit_code::failed;
-}
-
-}  // namespace
 
 int run_rtt(const rtt_options& options) {
   const bench::interruptible in_order;
   for (const std::string& file : {options.json, options.csv}) {
-    if (!can_be_written(file)) return fail("cannot write " + file + ": " + std::strerror(errno));
+    if (!can_be_written(file)) return exit_code::failed;
   }
   const bench::scratch_dir files;
   auto started = start_broker(files);
-  if (!started) return fail(started.error().message());
+  if (!started) return bench_failed(started.error().message());
   const auto& broker = *started;
   // The broker's thread exists already: it stays free to run anywhere.
   if (!bench::pin_this_thread(options.cpus.first))
-    return fail("cannot pin to core " + std::to_string(options.cpus.first));
+    return bench_failed("cannot pin to core " + std::to_string(options.cpus.first));
 
   std::vector<rtt_row> rows;
   std::string failure;
   for (const orc::transport transport : options.transports) {
     for (const std::size_t size : options.sizes) {
       if (bench::interrupted() || !failure.empty()) break;
-      auto result = measure(options, broker->endpoints().front(), transport, size);
+      auto result = measure_round_trips(options, broker->endpoints().front(), transport, size);
       if (result)
         rows.push_back(*std::move(result));
       else
@@ -192,7 +193,7 @@ int run_rtt(const rtt_options& options) {
   }
   print_rtt_tables(options.json == "-" || options.csv == "-" ? stderr : stdout, rows, options);
   if (bench::interrupted()) return bench::interrupted_exit_code();
-  if (!failure.empty()) return fail(failure);
+  if (!failure.empty()) return bench_failed(failure);
   return write_rtt_files(rows, options) ? exit_code::ok : exit_code::failed;
 }
 

@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/expected.h"
+#include "broker/address_broker.h"
 #include "orc/options.h"
 #include "tools/support/cpu.h"
 #include "tools/support/ping_pong.h"
+#include "tools/support/scratch_dir.h"
 #include "tools/support/summary.h"
 
 namespace orc::cli {
@@ -25,6 +29,7 @@ struct rtt_options {
   bench::wait_mode wait = bench::wait_mode::block;
   bench::send_mode send = bench::send_mode::copy;
   bench::cpu_pair cpus = bench::default_cpus();
+  int priority = 0;  // SCHED_FIFO of both ends; 0: none
   std::string json;  // file, "-" for stdout, empty: none
   std::string csv;
 };
@@ -35,6 +40,16 @@ struct rtt_row {
   std::size_t size = 0;
   bench::summary one_way;
 };
+
+// Round trips over one transport with samples of one size. A broker must be there.
+[[nodiscard]] detail::expected<rtt_row> measure_round_trips(const rtt_options& options, const std::string& broker,
+                                                            orc::transport transport, std::size_t size);
+
+// A broker of the measurement's own, in its directory.
+[[nodiscard]] detail::expected<std::unique_ptr<address_broker>> start_broker(const bench::scratch_dir& files);
+
+// Whether a file that is to be written later can be. Says so, if not: before minutes of measuring, not after.
+[[nodiscard]] bool can_be_written(const std::string& file);
 
 // Runs the test and reports. Returns the exit code.
 int run_rtt(const rtt_options& options);
@@ -49,6 +64,7 @@ struct rtt_echo_options {
   bench::wait_mode wait = bench::wait_mode::block;
   bench::send_mode send = bench::send_mode::copy;
   int cpu = bench::no_cpu;
+  int priority = 0;
 };
 int run_rtt_echo(const rtt_echo_options& options);
 

@@ -2,6 +2,7 @@
 
 #include "bench_rtt.h"
 #include "exit_code.h"
+#include "orc/realtime.h"
 #include "tools/support/orc_end.h"
 
 namespace orc::cli {
@@ -17,6 +18,12 @@ int run_rtt_echo(const rtt_echo_options& options) {
   if (const auto opened = end.open(); !opened) {
     if (!bench::interrupted()) std::fprintf(stderr, "orc: echo: %s\n", opened.error().message().c_str());
     return exit_code::failed;
+  }
+  if (options.priority != 0) {
+    if (const auto fifo = set_realtime(options.priority); !fifo) {
+      std::fprintf(stderr, "orc: echo: %s\n", fifo.error().message().c_str());
+      return exit_code::failed;
+    }
   }
   return bench::echo(end, options.wait, options.send) ? exit_code::ok : exit_code::failed;
 }

@@ -1,8 +1,6 @@
 // orc doctor
 #include "doctor.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +22,7 @@ struct doctor_options {
   std::string multicast;
   std::string json;
   bool huge_pages = false;
+  bool realtime = false;
   std::string to;
   bool answer = false;
   std::uint16_t port = doctor_port;
@@ -108,7 +107,9 @@ int run(const doctor_options& options) {
       out.write(text);
     findings.push_back(std::move(each));
   };
-  if (options.to.empty())
+  if (options.realtime)
+    check_realtime(add);
+  else if (options.to.empty())
     check_this_host(add, options, stop);
   else if (const auto wish = wished_network(add, options))
     check_other_host(add, options.to, options.port, wish->url, stop);
@@ -133,21 +134,6 @@ int answer(const doctor_options& options) {
 
 }  // namespace
 
-std::string as_root(const std::string& command) { return (::geteuid() == 0 ? "" : "sudo ") + command; }
-
-std::string shell_word(const std::string& text) {
-  constexpr const char* harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-  if (!text.empty() && text.find_first_not_of(harmless) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-std::vector<std::string> set_kernel_parameter(const std::string& name, const std::string& value) {
-  const std::string setting = name + "=" + value;
-  return {as_root("sysctl -w " + setting), "echo " + setting + " | " + as_root("tee -a /etc/sysctl.d/60-orc.conf")};
-}
-
 void add_doctor(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<doctor_options>();
   CLI::App* command = app.add_subcommand("doctor", "Check this machine, and print the command that fixes each finding");
@@ -167,13 +153,18 @@ void add_doctor(CLI::App& app, int& exit_code) {
       });
   command->add_flag("--huge-pages", options->huge_pages,
                     "Check huge pages as well (shared_memory_options::huge_pages)");
+  auto* const realtime = command->add_flag(
+      "--realtime", options->realtime, "Check instead what a control loop needs: kernel, CPUs, power states, limits");
   command->add_option("--json", options->json, "Write JSON to FILE, - is stdout (the lines then go to stderr)")
       ->type_name("FILE|-");
   auto* const to = command
                        ->add_option("--to", options->to,
                                     "Check the network between this host and HOST, where 'orc doctor --answer' runs")
-                       ->type_name("HOST");
-  command->add_flag("--answer", options->answer, "Answer 'orc doctor --to' of other hosts, until Ctrl-C")->excludes(to);
+                       ->type_name("HOST")
+                       ->excludes(realtime);
+  command->add_flag("--answer", options->answer, "Answer 'orc doctor --to' of other hosts, until Ctrl-C")
+      ->excludes(to)
+      ->excludes(realtime);
   command->add_option("--port", options->port, "Port of --answer, and of --to")
       ->type_name("PORT")
       ->capture_default_str()

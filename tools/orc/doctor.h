@@ -2,6 +2,8 @@
 // adds its findings; it never throws for what it finds.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
@@ -35,6 +37,8 @@ using examine = std::function<void(finding)>;
 void check_versions(const examine& add);
 void check_limits(const examine& add, bool huge_pages);
 void check_clock(const examine& add);
+// What a control loop needs. `root` stands for the directory /, for tests.
+void check_realtime(const examine& add, const std::string& root = {});
 
 // Returns where the broker that participants use was found. `endpoint`: empty: where participants look for one.
 [[nodiscard]] std::optional<std::string> check_broker(const examine& add, const std::string& endpoint,
@@ -65,5 +69,8 @@ void check_other_host(const examine& add, const std::string& host, std::uint16_t
 [[nodiscard]] std::string shell_word(const std::string& text);
 // Sets a kernel parameter now, and at every start from now on.
 [[nodiscard]] std::vector<std::string> set_kernel_parameter(const std::string& name, const std::string& value);
+// Raises a limit of `ulimit -LETTER`, which limits.conf(5) calls `name`. A shell does so up to the hard one; beyond
+// that an administrator must, for the next login.
+[[nodiscard]] std::vector<std::string> raise_limit(char letter, const char* name, rlim_t to, const rlimit& now);
 
 }  // namespace orc::cli

@@ -49,16 +49,6 @@ bool may_lock_memory() {
   return false;
 }
 
-// A shell raises its limit up to the hard one; beyond that an administrator must, for the next login.
-std::vector<std::string> raise_limit(char letter, const char* name, rlim_t to, const rlimit& now) {
-  const std::string value = to == RLIM_INFINITY ? "unlimited" : std::to_string(to);
-  std::vector<std::string> fixes;
-  if (::geteuid() == 0 || now.rlim_max >= to) fixes.push_back(std::string("ulimit -") + letter + " " + value);
-  fixes.push_back("echo '* - " + std::string(name) + " " + value + "' | " +
-                  as_root("tee -a /etc/security/limits.d/60-orc.conf"));
-  return fixes;
-}
-
 void check_locked_memory(const examine& add) {
   constexpr rlim_t enough = 64 * 1024 * 1024;
   rlimit limit{};

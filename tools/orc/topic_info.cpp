@@ -18,7 +18,7 @@ namespace orc::cli {
 
 namespace {
 
-struct info_options {
+struct topic_info_options {
   common_options common;
   std::string topic;
   bool verbose = false;
@@ -106,7 +106,7 @@ std::string text_document(const topic_state& state, bool verbose) {
   return table(lines);
 }
 
-int run(const info_options& options) {
+int run(const topic_info_options& options) {
   console out;
   const detail::stop_signal stop;
   auto directory = look(options.common.broker, stop);
@@ -129,7 +129,7 @@ int run(const info_options& options) {
 }  // namespace
 
 void add_topic_info(CLI::App& topic, int& exit_code) {
-  auto options = std::make_shared<info_options>();
+  auto options = std::make_shared<topic_info_options>();
   CLI::App* command = topic.add_subcommand("info",
                                            "One topic: publisher (of a shared topic all of them), endpoints, type, "
                                            "counters, and for each subscriber the link it uses and why");

@@ -20,7 +20,8 @@ def test_quick(tmp_path):
     bin_dir = Path(os.environ.get("ORC_BIN_DIR") or BENCHMARKS.parent / "build/release/bin")
     if not (bin_dir / "orc-broker").exists():
         pytest.skip(f"{bin_dir}/orc-broker is missing")
-    command = [sys.executable, "-m", "force_control", "--quick", "--transport", "ipc", "--out", str(tmp_path)]
+    ways = ["--transport", "ipc", "--wait", "block,predictive"]
+    command = [sys.executable, "-m", "force_control", "--quick", *ways, "--out", str(tmp_path)]
     path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [*command, "--broker", str(bin_dir / "orc-broker")],
@@ -34,5 +35,5 @@ def test_quick(tmp_path):
     assert (tmp_path / "force_control.png").read_bytes().startswith(b"\x89PNG")
     figures = json.loads((tmp_path / "force_control.json").read_text())
     told = [(row["reference"], row["who"]) for row in figures["rows"]]
-    assert told == [("step", "direct"), ("step", "ipc"), ("sinusoid", "direct"), ("sinusoid", "ipc")]
-    assert set(figures["kills"]) == {"ipc"}
+    assert told == [(name, who) for name in ("step", "sinusoid") for who in ("direct", "ipc", "ipc predictive")]
+    assert set(figures["kills"]) == {"ipc", "ipc predictive"}

@@ -68,20 +68,20 @@ from orc._history import History, PastSample
 from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
-from orc._types import LinkInfo, PublisherInfo
+from orc._types import LinkInfo, PredictionInfo, PublisherInfo
 from orc._waiting import Callback
 
 # An extension that exists but does not load raises its error here. It is no reason to use the other backend.
 if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
     from orc._directory import Directory, Watch
-    from orc._native import monotonic_ns
+    from orc._native import lock_memory, monotonic_ns
     from orc._participant import Message, Participant, Publisher, Subscriber
 
     backend = "native"
 else:
     from time import monotonic_ns
 
-    from orc.pure import Directory, Message, Participant, Publisher, Subscriber, Watch
+    from orc.pure import Directory, Message, Participant, Publisher, Subscriber, Watch, lock_memory
 
     backend = "pure"
 
@@ -137,6 +137,7 @@ __all__ = [
     "Participant",
     "PastSample",
     "ParticipantState",
+    "PredictionInfo",
     "PublicationCounters",
     "PublicationState",
     "Publisher",
@@ -159,6 +160,7 @@ __all__ = [
     "backend",
     "flatbuffer",
     "json",
+    "lock_memory",
     "monotonic_ns",
     "struct",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
 from orc import _native
@@ -19,6 +20,7 @@ from orc._directory_types import (
     TopicType,
 )
 from orc._type_description import TypeDescription
+from orc._types import PredictionInfo
 from orc._watching import Watching, patterns
 
 
@@ -41,8 +43,13 @@ def _subscription(state: Tuple[Any, ...]) -> SubscriptionState:
         ParticipantState(*participant),
         max_age_ms,
         None if type is None else TopicType(*type),
-        None if counters is None else SubscriptionCounters(*counters),
+        None if counters is None else _counters(counters),
     )
+
+
+def _counters(of: Tuple[Any, ...]) -> SubscriptionCounters:
+    made = SubscriptionCounters(*of)
+    return made if of[-1] is None else dataclasses.replace(made, prediction=PredictionInfo(*of[-1]))
 
 
 def _topic(state: Tuple[Any, ...]) -> TopicState:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import List, Optional
 
+from orc._types import PredictionInfo
+
 
 @dataclass(frozen=True)
 class ParticipantState:
@@ -125,6 +127,8 @@ class SubscriptionCounters:
     """Why this transport."""
     sampled_ns: int
     """The subscriber's monotonic clock when it reported."""
+    prediction: Optional[PredictionInfo]
+    """None: it does not wait predictively."""
 
 
 @dataclass(frozen=True)

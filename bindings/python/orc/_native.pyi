@@ -15,6 +15,7 @@ from orc._types import LinkInfo, PublisherInfo
 version: str
 
 def monotonic_ns() -> int: ...
+def lock_memory(*, stack_bytes: int = 262_144, heap_bytes: int = 16_777_216) -> None: ...
 def check_types(published: TypeDescription, expected: TypeDescription, publisher: str) -> None: ...
 
 # Before Python 3.12, numpy's stubs do not say that an array is a buffer.
@@ -118,6 +119,8 @@ class Participant:
         transports: Union[str, Iterable[str]] = (),
         multicast: str = "",
         namespace: str = "",
+        housekeeping_priority: int = -1,
+        housekeeping_cpus: List[int] = ...,
         log: Callable[[str, str], object],
     ) -> None: ...
     @property
@@ -150,6 +153,8 @@ class Participant:
         transports: Union[str, Iterable[str]] = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        wait: str = "block",
+        cpu_budget: float = 0.1,
         max_age_ms: int = 0,
         type: Optional[TypeDescription] = None,
         type_check: str = "on",

@@ -102,6 +102,10 @@ class Participant(_native.Participant):
     namespace: stands before the names of topics, services and parameters that the program uses: "robot7" makes "pose"
         into "robot7/pose". A name that begins with a slash is used without it: "/estop" is "estop". It may have several
         parts, "lab/robot7". "/": none. "": $ORC_NAMESPACE, else none. See `resolve`.
+    housekeeping_priority: of the participant's own thread. 1 to 99: SCHED_FIFO with this priority. 0: SCHED_OTHER. -1:
+        as the thread that makes the participant. Without the permission, set-up calls raise NoPermission.
+    housekeeping_cpus: numbers of the CPUs on which that thread may run; empty: those of the thread that makes the
+        participant.
     log: called with a level ("error", "warning", "info", "debug") and a text, on a thread of liborc. It must be quick
         and must not call back. None: the logger "orc".
 
@@ -132,6 +136,8 @@ class Participant(_native.Participant):
         transports: Transports = (),
         multicast: str = "",
         namespace: str = "",
+        housekeeping_priority: int = -1,
+        housekeeping_cpus: Iterable[int] = (),
         log: Optional[Log] = None,
     ) -> None:
         self._name = name or program_name()
@@ -144,6 +150,8 @@ class Participant(_native.Participant):
             transports=transports,
             multicast=multicast,
             namespace=namespace,
+            housekeeping_priority=housekeeping_priority,
+            housekeeping_cpus=list(housekeeping_cpus),
             log=log_to_logging if log is None else log,
         )
         # One object per request and class of values.
@@ -243,6 +251,8 @@ class Participant(_native.Participant):
         transports: Transports = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        wait: str = "block",
+        cpu_budget: float = 0.1,
         max_age_ms: int = 0,
         type: Any = None,
         type_check: str = "on",
@@ -255,7 +265,12 @@ class Participant(_native.Participant):
         depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
         connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
         max_messages: shm: how many messages may exist at a time, 1 to 60.
-        spin_us: shm: how long a receive spins before it sleeps, at most 1000000.
+        spin_us: how long a receive spins before it sleeps, at most 1000000. Other threads of Python go on meanwhile.
+        wait: "predictive", for streams with a period: a receive sleeps until shortly before the next sample, and then
+            watches for it. `link.prediction` shows what that achieves. A stream without a period is received as with
+            "block". No effect on `await subscriber.recv()`, on `fileno`, and on shared topics. Sets the timer slack of
+            the receiving thread to 1 ns.
+        cpu_budget: the share of a core that watching may cost, above 0 and at most 1.
         max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
             0: any age.
         type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
@@ -277,6 +292,8 @@ class Participant(_native.Participant):
             transports=transports,
             max_messages=max_messages,
             spin_us=spin_us,
+            wait=wait,
+            cpu_budget=cpu_budget,
             max_age_ms=max_age_ms,
             type=None if codec is None else codec.description,
             type_check=type_check,

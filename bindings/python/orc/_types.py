@@ -7,6 +7,22 @@ from typing import Optional
 
 
 @dataclass(frozen=True)
+class PredictionInfo:
+    """What predictive waiting has done for a subscription since it was made (liborc/include/orc/prediction.h)."""
+
+    period_ns: int = 0
+    """Of the stream; 0: none was found."""
+    hits: int = 0
+    """Samples that came while a thread was watching."""
+    early: int = 0
+    """Samples that came before that, so they ended a sleep."""
+    misses: int = 0
+    """Times that a thread watched, and the sample did not come in time."""
+    watched_ns: int = 0
+    """Time of a core that was spent on watching."""
+
+
+@dataclass(frozen=True)
 class LinkInfo:
     """The link between a subscription and its publication, as it is now (liborc/include/orc/subscriber.h)."""
 
@@ -19,6 +35,8 @@ class LinkInfo:
     that failed, with address and cause, or "no publisher"."""
     stale: int = 0
     """Samples dropped because they were older than `max_age_ms`."""
+    prediction: PredictionInfo = PredictionInfo()
+    """With wait="predictive"."""
 
 
 @dataclass(frozen=True)

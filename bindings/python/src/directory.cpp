@@ -56,9 +56,14 @@ nb::tuple tuple_of(const publication_counters& of) {
   return nb::make_tuple(of.sampled_ns, of.age.count(), of.sent, of.bytes, of.dropped, of.readers,
                         optional(of.last_sent_ns, cast_ns), optional(of.jitter_ns, cast_ns));
 }
+nb::tuple tuple_of(const prediction_info& of) {
+  return nb::make_tuple(of.period_ns, of.hits, of.early, of.misses, of.watched_ns);
+}
 nb::tuple tuple_of(const subscription_counters& of) {
+  const auto tuple = [](const auto& part) { return tuple_of(part); };
   return nb::make_tuple(of.age.count(), of.received, of.bytes, of.missed, of.malformed, of.stale,
-                        optional(of.sample_age_ns, cast_ns), optional(of.transport, name_of), of.reason, of.sampled_ns);
+                        optional(of.sample_age_ns, cast_ns), optional(of.transport, name_of), of.reason, of.sampled_ns,
+                        optional(of.prediction, tuple));
 }
 nb::tuple tuple_of(const publication_state& of) {
   const auto tuple = [](const auto& part) { return tuple_of(part); };

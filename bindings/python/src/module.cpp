@@ -4,6 +4,7 @@
 #include "call.h"
 #include "call_ends.h"
 #include "directory.h"
+#include "errors.h"
 #include "interpreter.h"
 #include "message.h"
 #include "orc.h"
@@ -41,6 +42,20 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);  // atexit closed everything that is left
   m.doc() = "liborc (liborc/include/orc/*.h) for the package orc.";
   m.attr("version") = orc::version();
+  m.def(
+      "lock_memory",
+      [](std::size_t stack_bytes, std::size_t heap_bytes) {
+        orc::python::check(orc::lock_memory({.stack_bytes = stack_bytes, .heap_bytes = heap_bytes}));
+      },
+      nb::kw_only(), nb::arg("stack_bytes") = orc::memory_lock_options().stack_bytes,
+      nb::arg("heap_bytes") = orc::memory_lock_options().heap_bytes,
+      "Locks the memory of the process, now and in the future (mlockall): no page is swapped out, or touched for the "
+      "first time in a control loop. Freed memory stays with the process from then on. Call it once, before the "
+      "threads "
+      "of control loops start and before participants are made.\n\n"
+      "stack_bytes: of the calling thread's stack that are touched now.\n"
+      "heap_bytes: of heap that are taken now and stay with the process.\n\n"
+      "Raises NoPermission (ulimit -l, LimitMEMLOCK=infinity or CAP_IPC_LOCK is missing), NoMemory, SystemFailure.");
   m.def("monotonic_ns", &orc::monotonic_ns,
         "Same as time.monotonic_ns(), but traced (ORC_TRACE): a replay returns the same values again. "
         "liborc/doc/guide/replay.md.");

@@ -55,6 +55,12 @@ type_description to_type(nb::handle type) {
           .schema = std::string(static_cast<const char*>(schema.data()), schema.size())};
 }
 
+wait to_wait(const std::string& name) {
+  if (name == "block") return wait::block;
+  if (name == "predictive") return wait::predictive;
+  fail(errc::bad_argument, "wait is block or predictive, not " + name);
+}
+
 newest_of to_newest_of(const std::string& name) {
   if (name == "all") return newest_of::all;
   if (name == "each") return newest_of::each;

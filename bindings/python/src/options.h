@@ -16,8 +16,13 @@ namespace orc::python {
 // From orc.TypeDescription or None. Raises TypeError.
 [[nodiscard]] type_description to_type(nanobind::handle type);
 
-// From "on" or "off". Raises BadArgument.
+// From "block" or "predictive". Raises BadArgument.
+[[nodiscard]] wait to_wait(const std::string& name);
+
+// From "all" or "each". Raises BadArgument.
 [[nodiscard]] newest_of to_newest_of(const std::string& name);
+
+// From "on" or "off". Raises BadArgument.
 [[nodiscard]] type_check to_type_check(const std::string& name);
 
 }  // namespace orc::python

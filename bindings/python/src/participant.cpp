@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "buffers.h"
 #include "call.h"
@@ -59,8 +60,9 @@ subscriber_handle handle_of(participant& self, const std::string& topic) {
 
 subscriber_handle request_topic(participant& self, const std::string& topic, int conflate, std::size_t depth,
                                 nb::handle connected_within_ms, nb::handle transports, std::size_t max_messages,
-                                int spin_us, nb::handle max_age_ms, nb::handle type, const std::string& type_check,
-                                nb::object codec, const std::string& newest_of) {
+                                int spin_us, const std::string& wait, double cpu_budget, nb::handle max_age_ms,
+                                nb::handle type, const std::string& type_check, nb::object codec,
+                                const std::string& newest_of) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
   const request_options options{.conflate = conflate,
                                 .depth = depth,
@@ -68,6 +70,8 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .transports = to_transports(transports),
                                 .max_messages = max_messages,
                                 .spin_us = spin_us,
+                                .wait = to_wait(wait),
+                                .cpu_budget = cpu_budget,
                                 .max_age_ms = to_int(max_age_ms, "max_age_ms"),
                                 .type = to_type(type),
                                 .type_check = to_type_check(type_check),
@@ -117,7 +121,8 @@ void bind_participant(nb::module_& m) {
           "__init__",
           [](participant* self, std::string broker, std::string name, nb::handle broker_timeout_ms,
              std::string advertise, std::string ports, nb::handle transports, std::string multicast,
-             std::string name_space, nb::object log) {
+             std::string name_space, nb::handle housekeeping_priority, std::vector<int> housekeeping_cpus,
+             nb::object log) {
             participant_options options{.broker = std::move(broker),
                                         .name = std::move(name),
                                         .name_space = std::move(name_space),
@@ -125,13 +130,16 @@ void bind_participant(nb::module_& m) {
                                         .advertise = std::move(advertise),
                                         .ports = std::move(ports),
                                         .transports = to_transports(transports),
-                                        .multicast = std::move(multicast)};
+                                        .multicast = std::move(multicast),
+                                        .housekeeping_priority = to_int(housekeeping_priority, "housekeeping_priority"),
+                                        .housekeeping_cpus = std::move(housekeeping_cpus)};
             auto sink = std::make_shared<log_sink>(std::move(log));
             new (self) participant{session_ref(std::make_unique<session>(std::move(options), std::move(sink)))};
           },
           nb::arg("broker") = "", nb::kw_only(), nb::arg("name") = "", nb::arg("broker_timeout_ms") = 2000,
           nb::arg("advertise") = "", nb::arg("ports") = "", nb::arg("transports") = nb::tuple(),
-          nb::arg("multicast") = "", nb::arg("namespace") = "", nb::arg("log"))
+          nb::arg("multicast") = "", nb::arg("namespace") = "", nb::arg("housekeeping_priority") = -1,
+          nb::arg("housekeeping_cpus") = std::vector<int>(), nb::arg("log"))
       .def("register_topic", &register_topic, nb::arg("topic"), nb::kw_only(), nb::arg("transports") = nb::tuple(),
            nb::arg("expected_size") = 0, nb::arg("history") = 1, nb::arg("lock") = false, nb::arg("huge_pages") = false,
            nb::arg("multicast") = "", nb::arg("type") = nb::none(), nb::arg("keep_last") = true,
@@ -153,8 +161,9 @@ void bind_participant(nb::module_& m) {
            "registered.")
       .def("request_topic", &request_topic, nb::arg("topic"), nb::kw_only(), nb::arg("conflate") = 1,
            nb::arg("depth") = 0, nb::arg("connected_within_ms") = 0, nb::arg("transports") = nb::tuple(),
-           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(),
-           nb::arg("type_check") = "on", nb::arg("codec") = nb::none(), nb::arg("newest_of") = "all",
+           nb::arg("max_messages") = 8, nb::arg("spin_us") = 0, nb::arg("wait") = "block", nb::arg("cpu_budget") = 0.1,
+           nb::arg("max_age_ms") = 0, nb::arg("type") = nb::none(), nb::arg("type_check") = "on",
+           nb::arg("codec") = nb::none(), nb::arg("newest_of") = "all",
            "codec: orc._typed.codec.Typed; its decode() makes the messages' values.")
       .def("send_msg", &send_by_name, nb::arg("topic"), nb::arg("data"),
            "Same as Publisher.send_msg, by name. Also raises NotRegistered.")

@@ -11,10 +11,17 @@ namespace orc::python {
 
 namespace {
 
+[[nodiscard]] nb::object object_of(const prediction_info& of) {
+  nb::tuple arguments = nb::make_tuple(of.period_ns, of.hits, of.early, of.misses, of.watched_ns);
+  const nb::object made = nb::steal(call_python("orc._types", "PredictionInfo", arguments.release().ptr()));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
 [[nodiscard]] nb::object link_of(const subscriber_handle& self) {
   const link_info now = without_gil([&]() noexcept { return self.same->end.link(); });
   const nb::object transport = now.connected ? nb::cast(std::string(to_string(now.transport))) : nb::borrow(nb::none());
-  nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason, now.stale);
+  nb::tuple arguments = nb::make_tuple(now.connected, transport, now.reason, now.stale, object_of(now.prediction));
   const nb::object made = nb::steal(call_python("orc._types", "LinkInfo", arguments.release().ptr()));
   if (!made.is_valid()) throw nb::python_error();
   return made;

@@ -40,8 +40,9 @@ def test_over_shm_recv_next_goes_back(native: Any, broker: Any) -> None:
         assert subscriber.recv_next(0) is None
 
 
-def test_spinning_receives_the_same(native: Any, link: Any) -> None:
-    publisher, subscriber = link(native, "shm", spin_us=1000)
+@pytest.mark.parametrize("transport", ["inproc", "ipc", "tcp", "shm"])
+def test_spinning_receives_the_same(native: Any, link: Any, transport: str) -> None:
+    publisher, subscriber = link(native, transport, spin_us=1000)
     for number in range(20):
         publisher.send_msg(b"%d" % number)
         assert bytes(subscriber.recv_msg(20000)) == b"%d" % number

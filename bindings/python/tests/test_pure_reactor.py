@@ -13,6 +13,7 @@ pytest.importorskip("flatbuffers")
 
 from orc.pure import reactor
 from orc.pure.reactor import Reactor
+from orc.pure.realtime import placement
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def failures() -> List[Exception]:
 @pytest.fixture
 def running(failures: List[Exception]) -> Iterator[Reactor]:
     """Without timers: only the bell wakes it."""
-    made = Reactor("test", failures.append)
+    made = Reactor("test", placement(-1, ()), failures.append)
     yield made
     made.stop(20)
 

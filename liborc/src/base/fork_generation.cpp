@@ -5,13 +5,18 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/thread_id.h"
+
 namespace orc::detail {
 
 namespace {
 
 std::atomic<unsigned> generation{0};
 
-void after_fork_in_child() { generation.fetch_add(1); }
+void after_fork_in_child() {
+  known_thread_id = 0;
+  generation.fetch_add(1);
+}
 
 }  // namespace
 

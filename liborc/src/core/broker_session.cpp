@@ -58,7 +58,7 @@ void broker_session::draw_identity() {
   hello_request_ = next_request_++;
 }
 
-void broker_session::step(monotonic::time_point now, const topic_lists& topics) {
+void broker_session::step(monotonic::time_point now, topic_lists& topics) {
   if (alone_) {
     schemas_.compare(now, topics);  // no broker has schemas, but links may have news about types
     return confirm_all(now, topics);
@@ -94,18 +94,15 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
   if (unread_) return now;
   if (!joined_) return std::min(search_.next_step(), next_hello_);
   auto next = next_beat_;
-  const auto look_at = [&](const announcement& a) {
-    if (const auto due = a.next()) next = std::min(next, *due);
-  };
-  for (const auto& each : topics.publications) {
-    if (each->is_open()) look_at(each->announcement());
+  for (const auto& each : topics.open) {
+    if (!each.can_be_declared()) continue;
+    if (const auto due = each.declared().next()) next = std::min(next, *due);
   }
-  for (const auto& each : topics.subscriptions) look_at(each->announcement());
   next = std::min({next, withdrawals_.next(), schemas_.next()});
   return std::max({next, now, try_again_});
 }
 
-void broker_session::receive_all(monotonic::time_point now, const topic_lists& topics) {
+void broker_session::receive_all(monotonic::time_point now, topic_lists& topics) {
   unread_ = search_.receive_some([&](std::span<const std::byte> frame) {
     auto decoded = wire::decode(frame);
     if (decoded)
@@ -115,7 +112,7 @@ void broker_session::receive_all(monotonic::time_point now, const topic_lists& t
   });
 }
 
-void broker_session::receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics) {
+void broker_session::receive(wire::envelope&& message, monotonic::time_point now, topic_lists& topics) {
   last_heard_ = now;
   if (const auto* const welcome = std::get_if<wire::welcome>(&message.content)) {
     if (message.request == 0) return on_new_connection(*welcome, now);
@@ -138,12 +135,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   if (!std::holds_alternative<wire::ack>(message.content)) return;
   withdrawals_.end(message.request);
   schemas_.on_ack(message.request, now);
-  for (const auto& each : topics.publications) {
-    if (each->announcement().awaits(message.request)) each->announcement().confirmed();
-  }
-  for (const auto& each : topics.subscriptions) {
-    if (each->announcement().awaits(message.request)) each->announcement().confirmed();
-  }
+  if (const auto topic = asked_with(message.request)) topic->declared().confirmed();
 }
 
 // A new connection may lead to another broker.
@@ -163,7 +155,8 @@ void broker_session::learn(const wire::welcome& welcome) {
   if (!remark.empty()) log(log_level::warning, remark);
 }
 
-void broker_session::follow_addresses(monotonic::time_point now, const topic_lists& topics) {
+void broker_session::follow_addresses(monotonic::time_point now, topic_lists& topics) {
+  topics.reopen_all();
   for (const auto& each : topics.publications) {
     if (each->close_outdated()) each->announcement().moved();
   }
@@ -182,7 +175,7 @@ void broker_session::follow_addresses(monotonic::time_point now, const topic_lis
   }
 }
 
-void broker_session::join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics) {
+void broker_session::join(const wire::welcome& welcome, monotonic::time_point now, topic_lists& topics) {
   learn(welcome);
   if (epoch_ != welcome.epoch || endpoint() != search_.endpoint())
     log(log_level::info, "broker " + welcome.version + " answers at " + search_.endpoint());
@@ -196,6 +189,8 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   logged_refusal_.clear();
   silence_.end();
   next_beat_ = now;
+  asked_.clear();
+  topics.reopen_all();
   for (const auto& each : topics.publications) {
     if (each->set_addresses(scope()->addresses))
       each->announcement().moved();
@@ -207,36 +202,31 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
 }
 
 void broker_session::on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now,
-                              const topic_lists& topics) {
+                              topic_lists& topics) {
   if (request == hello_request_ && !joined_) return on_refused_hello(error, now, topics);
   if (!joined_) return;
   if (error.code == wire::error_code::unknown_participant) return on_lost_session(error, now);
   withdrawals_.end(request);
   schemas_.on_error(request, error, now);
   const orc::error why(code_of(error.code), error.text);
-  for (const auto& each : topics.publications) {
-    auto& declared = each->announcement();
-    if (!declared.awaits(request)) continue;
-    // Another participant may leave, and make room.
-    const bool may_pass = error.code == wire::error_code::name_taken || error.code == wire::error_code::limit;
-    if (!may_pass) {
-      declared.refused(why);
-    } else if (!declared.taken(why, now)) {
-      return;
-    }
-    log(log_level::error, "the broker refused topic " + each->topic() + ": " + error.text);
+  const auto topic = asked_with(request);
+  if (!topic) return;
+  if (topic->receiver) {
+    log(log_level::error, "the broker refused to give topic " + topic->receiver->topic() + ": " + error.text);
+    return topic->declared().refused(why);
+  }
+  // Another participant may leave, and make room.
+  const bool may_pass = error.code == wire::error_code::name_taken || error.code == wire::error_code::limit;
+  if (!may_pass) {
+    topic->declared().refused(why);
+  } else if (!topic->declared().taken(why, now)) {
     return;
   }
-  for (const auto& each : topics.subscriptions) {
-    if (!each->announcement().awaits(request)) continue;
-    log(log_level::error, "the broker refused to give topic " + each->topic() + ": " + error.text);
-    each->announcement().refused(why);
-    return;
-  }
+  log(log_level::error, "the broker refused topic " + topic->sender->topic() + ": " + error.text);
 }
 
 // The topics stay declared. Threads that wait for one get the reason why it does not come about now.
-void broker_session::on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics) {
+void broker_session::on_refused_hello(const wire::error& error, monotonic::time_point now, topic_lists& topics) {
   const bool taken = error.code == wire::error_code::id_taken;
   const auto delay = taken ? hello_delay_ : std::max(hello_delay_, min_delay);
   hello_delay_ = std::clamp(hello_delay_ * 2, min_delay, max_delay);
@@ -264,50 +254,52 @@ void broker_session::on_lost_session(const wire::error& error, monotonic::time_p
 }
 
 void broker_session::hold_up(const topic_lists& topics) {
-  for (const auto& each : topics.publications) each->announcement().held_up(refusal_);
-  for (const auto& each : topics.subscriptions) each->announcement().held_up(refusal_);
+  for (const auto& each : topics.open) each.declared().held_up(refusal_);
 }
 
 void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
-                              const topic_lists& topics) {
-  const auto confirm = [&](auto& topic) {
-    if (request == 0 || !topic.announcement().awaits(request)) return;
-    if (state.lacks_schema && topic.type()) schemas_.lacks(topic.type(), now);
-    topic.announcement().confirmed();
-  };
-  for (const auto& each : topics.publications) {
-    if (each->is_shared() && !state.shared && request != 0 && each->announcement().awaits(request))
-      each->announcement().refused(
-          {errc::refused, "the broker at " + search_.endpoint() + " is too old for shared topics: update it"});
-    confirm(*each);
-  }
-  for (const auto& each : topics.subscriptions) {
-    // First, because request_topic then looks whether the types match.
-    const bool is_its = each->topic() == state.topic;
-    if (is_its && !each->update(state, request == 0, whereabouts_.run_directory(), schemas_.checks(), now)) {
-      if (request == 0) each->announcement().renew();
-      continue;  // asks again
-    }
-    confirm(*each);
-  }
+                              topic_lists& topics) {
+  const auto topic = request != 0 ? asked_with(request) : std::nullopt;
+  bool is_complete = true;
+  // First, because request_topic then looks whether the types match.
+  topics.for_each_named(state.topic, [&](subscription& each) {
+    topics.affected.insert(&each);
+    topics.typed.insert(&each);
+    if (each.update(state, request == 0, whereabouts_.run_directory(), schemas_.checks(), now)) return;
+    if (topic && topic->receiver.get() == &each) is_complete = false;  // asks again
+    if (request == 0) ask_again(each, topics);
+  });
+  if (!topic || !is_complete) return;
+  if (topic->sender && topic->sender->is_shared() && !state.shared)
+    return topic->declared().refused(
+        {errc::refused, "the broker at " + search_.endpoint() + " is too old for shared topics: update it"});
+  const auto& type = topic->sender ? topic->sender->type() : topic->receiver->type();
+  if (state.lacks_schema && type) schemas_.lacks(type, now);
+  topic->declared().confirmed();
+}
+
+void broker_session::ask_again(subscription& whom, topic_lists& topics) {
+  const auto is_it = [&](const auto& each) { return each.get() == &whom; };
+  const auto found = std::find_if(topics.subscriptions.begin(), topics.subscriptions.end(), is_it);
+  if (found != topics.subscriptions.end()) topics.open.push_back({.sender = {}, .receiver = *found});
+  whom.announcement().renew();
 }
 
 // Without a broker there is nothing to declare.
-void broker_session::confirm_all(monotonic::time_point now, const topic_lists& topics) {
-  const auto confirm = [](announcement& a) {
-    if (a.due({})) a.confirmed();
-  };
-  for (const auto& each : topics.publications) {
-    if (each->is_open()) confirm(each->announcement());
-  }
-  for (const auto& each : topics.subscriptions) {
-    if (!each->announcement().due({})) continue;
-    each->step(now);  // it listens when request_topic returns
-    if (auto why = each->why_deaf())
-      each->announcement().refused(*std::move(why));
+void broker_session::confirm_all(monotonic::time_point now, topic_lists& topics) {
+  for (const auto& each : topics.open) {
+    if (!each.can_be_declared() || !each.declared().due({})) continue;
+    if (!each.receiver) {
+      each.declared().confirmed();
+      continue;
+    }
+    each.receiver->step(now);  // it listens when request_topic returns
+    if (auto why = each.receiver->why_deaf())
+      each.declared().refused(*std::move(why));
     else
-      confirm(each->announcement());
+      each.declared().confirmed();
   }
+  topics.forget_settled();
 }
 
 void broker_session::say_hello(monotonic::time_point now) {
@@ -316,20 +308,20 @@ void broker_session::say_hello(monotonic::time_point now) {
 }
 
 // Withdrawals come first, because a topic may be declared anew under another id.
-void broker_session::declare(monotonic::time_point now, const topic_lists& topics) {
+void broker_session::declare(monotonic::time_point now, topic_lists& topics) {
   try_again_ = now + retry_interval;  // unless all of it is sent
   const auto send_one = [this](std::uint64_t request, const wire::body& what) { return send(request, what); };
   if (!withdrawals_.send_due(now, send_one)) return;
-  for (const auto& each : topics.publications) {
-    if (!each->is_open() || !each->announcement().due(now)) continue;
-    if (!send(next_request_, each->registration())) return;
-    each->announcement().sent(next_request_++, now);
+  for (const auto& each : topics.open) {
+    if (!each.can_be_declared() || !each.declared().due(now)) continue;
+    const auto asked = asked_.emplace(next_request_, each).first;
+    if (!send(next_request_, each.sender ? wire::body(each.sender->registration()) : each.receiver->request())) {
+      asked_.erase(asked);
+      return;
+    }
+    each.declared().sent(next_request_++, now);
   }
-  for (const auto& each : topics.subscriptions) {
-    if (!each->announcement().due(now)) continue;
-    if (!send(next_request_, each->request())) return;
-    each->announcement().sent(next_request_++, now);
-  }
+  topics.forget_settled();
   try_again_ = now;
   schemas_.step(now, topics, [&](wire::body what) -> std::optional<std::uint64_t> {
     if (send(next_request_, std::move(what))) return next_request_++;
@@ -338,7 +330,23 @@ void broker_session::declare(monotonic::time_point now, const topic_lists& topic
   });
 }
 
+// The topic of the declaration that this answers; nothing: it is the answer to an older one, or to none of them.
+std::optional<topic_end> broker_session::asked_with(std::uint64_t request) {
+  const auto found = asked_.find(request);
+  if (found == asked_.end() || !found->second.declared().awaits(request)) return std::nullopt;
+  return found->second;
+}
+
+void broker_session::forget_answered() {
+  std::erase_if(asked_, [](const auto& each) { return !each.second.declared().awaits(each.first); });
+}
+
+void broker_session::forget(const announcement* declared) noexcept {
+  std::erase_if(asked_, [&](const auto& each) { return &each.second.declared() == declared; });
+}
+
 void broker_session::beat(const topic_lists& topics) {
+  forget_answered();
   wire::heartbeat beat;
   const auto flush = [&] { send(heartbeat_request, std::exchange(beat, {})); };
   for (const auto& each : topics.publications) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/broker_search.h"
@@ -27,13 +28,13 @@ class broker_session {
   broker_session(zmq::context_t& context, const participant_options& options);
 
   // Receives what has arrived, and sends what is due.
-  void step(monotonic::time_point now, const topic_lists& topics);
+  void step(monotonic::time_point now, topic_lists& topics);
   [[nodiscard]] int fd() noexcept { return search_.fd(); }
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
   // Call it when this host's addresses or routes may have changed. Registers publications at their current addresses.
   // Connects to the broker anew when the way there begins at another address, because the old connection is dead or
   // soon will be. Closes links that no current address reaches; publication::is_open reports that.
-  void follow_addresses(monotonic::time_point now, const topic_lists& topics);
+  void follow_addresses(monotonic::time_point now, topic_lists& topics);
 
   // The end of one of our topics: the withdrawal to send, whether a broker may know the topic, and the announcement
   // that reports the end.
@@ -44,6 +45,8 @@ class broker_session {
   };
   // Takes over all of them. Ends their waits at once when there is no broker to wait for.
   void withdraw(std::vector<ending>& topics);
+  // The topic ended: no answer about it counts any more.
+  void forget(const announcement* declared) noexcept;
   // Sends Goodbye and waits up to 300 ms for the ack, which frees our topic names. Must be the last call.
   void leave();
 
@@ -62,24 +65,26 @@ class broker_session {
   static constexpr std::uint64_t goodbye_request = 15;
   static constexpr std::uint64_t first_request = 16;
 
-  void receive_all(monotonic::time_point now, const topic_lists& topics);
-  void receive(wire::envelope&& message, monotonic::time_point now, const topic_lists& topics);
+  void receive_all(monotonic::time_point now, topic_lists& topics);
+  void receive(wire::envelope&& message, monotonic::time_point now, topic_lists& topics);
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
-  void join(const wire::welcome& welcome, monotonic::time_point now, const topic_lists& topics);
+  void join(const wire::welcome& welcome, monotonic::time_point now, topic_lists& topics);
   void learn(const wire::welcome& welcome);
-  void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, const topic_lists& topics);
-  void on_refused_hello(const wire::error& error, monotonic::time_point now, const topic_lists& topics);
+  void on_error(std::uint64_t request, const wire::error& error, monotonic::time_point now, topic_lists& topics);
+  void on_refused_hello(const wire::error& error, monotonic::time_point now, topic_lists& topics);
   void on_lost_session(const wire::error& error, monotonic::time_point now);
-  void on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
-                const topic_lists& topics);
-  void confirm_all(monotonic::time_point now, const topic_lists& topics);
+  void on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now, topic_lists& topics);
+  void confirm_all(monotonic::time_point now, topic_lists& topics);
+  static void ask_again(subscription& whom, topic_lists& topics);
   void say_hello(monotonic::time_point now);
   void draw_identity();
   void hold_up(const topic_lists& topics);
-  void declare(monotonic::time_point now, const topic_lists& topics);
+  void declare(monotonic::time_point now, topic_lists& topics);
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
   [[nodiscard]] bool goodbye_was_heard(const deadline& until);
+  [[nodiscard]] std::optional<topic_end> asked_with(std::uint64_t request);
+  void forget_answered();
   bool send(std::uint64_t request, wire::body what);
   void publish_status();
 
@@ -104,6 +109,8 @@ class broker_session {
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
+  // The declarations that wait for an answer; those that were repeated are forgotten with the next beat.
+  std::unordered_map<std::uint64_t, topic_end> asked_;
   withdrawals withdrawals_;
   schema_exchange schemas_;
   silence_check silence_;

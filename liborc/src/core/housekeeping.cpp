@@ -1,10 +1,13 @@
 #include "core/housekeeping.h"
 
+#include <poll.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/signals_blocked.h"
 #include "base/thread_placement.h"
@@ -14,11 +17,12 @@ namespace orc::detail {
 namespace {
 
 constexpr int rest_without_memory_ms = 50;
+constexpr auto unwatched_interval = std::chrono::milliseconds(100);
 
 }  // namespace
 
 housekeeping::housekeeping(zmq::context_t& context, const participant_options& options) : session_(context, options) {
-  if (bell_->fd() < 0) {
+  if (bell_->fd() < 0 || calls_->fd() < 0 || !watched_.is_open()) {
     started_ = {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"};
     return;
   }
@@ -35,10 +39,15 @@ housekeeping::housekeeping(zmq::context_t& context, const participant_options& o
     thread_.join();
   } catch (const std::system_error& e) {
     started_ = {errc::system_error, std::string("cannot start a thread: ") + e.what()};
+  } catch (const std::bad_alloc&) {
+    end();
+    throw;
   }
 }
 
-housekeeping::~housekeeping() {
+housekeeping::~housekeeping() { end(); }
+
+void housekeeping::end() noexcept {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -50,8 +59,7 @@ housekeeping::~housekeeping() {
 void housekeeping::add(std::shared_ptr<publication> p) {
   {
     const std::lock_guard lock(mutex_);
-    wanted_.publications.push_back(std::move(p));
-    changed_ = true;
+    added_.push_back({.sender = std::move(p), .receiver = {}});
   }
   bell_->ring();
 }
@@ -59,8 +67,7 @@ void housekeeping::add(std::shared_ptr<publication> p) {
 void housekeeping::add(std::shared_ptr<subscription> s) {
   {
     const std::lock_guard lock(mutex_);
-    wanted_.subscriptions.push_back(std::move(s));
-    changed_ = true;
+    added_.push_back({.sender = {}, .receiver = std::move(s)});
   }
   bell_->ring();
 }
@@ -70,8 +77,6 @@ std::shared_ptr<const announcement> housekeeping::remove(const std::shared_ptr<p
   {
     const std::lock_guard lock(mutex_);
     ended_.push_back({wire::unregister_topic{p->topic(), p->id()}, {p, &p->announcement()}, told});
-    std::erase(wanted_.publications, p);
-    changed_ = true;
   }
   bell_->ring();
   return told;
@@ -81,8 +86,6 @@ void housekeeping::remove(const std::shared_ptr<subscription>& s) {
   {
     const std::lock_guard lock(mutex_);
     ended_.push_back({s->release(), {s, &s->announcement()}, std::make_shared<announcement>()});
-    std::erase(wanted_.subscriptions, s);
-    changed_ = true;
   }
   bell_->ring();
 }
@@ -92,7 +95,7 @@ void housekeeping::run() {
     try {
       if (!turn()) break;
     } catch (const std::bad_alloc&) {
-      rest();
+      wait_for_memory();
     }
   }
   try {
@@ -102,7 +105,7 @@ void housekeeping::run() {
 }
 
 // Waits a little when memory ran out; the work is done later.
-void housekeeping::rest() {
+void housekeeping::wait_for_memory() {
   pollfd bell{bell_->fd(), POLLIN, 0};
   (void)::poll(&bell, 1, rest_without_memory_ms);
 }
@@ -114,140 +117,250 @@ bool housekeeping::turn() {
     if (stop_) return false;
     take_changes();
   }
-  auto now = monotonic::now();
-  const bool look_at_all = now >= next_tick_;
-  if (look_at_all) next_tick_ = now + tick;
-  if (look_at_all) addresses_.tick(now);
+  const auto now = monotonic::now();
+  if (now >= next_tick_) {
+    next_tick_ = now + tick;
+    addresses_.tick(now);
+    look_at_all();
+  }
   next_ = next_tick_;
-  polled_.clear();
-  watches_.clear();
-  add_watch(bell_->fd(), {});
+  take_calls();
   follow_addresses(now);
-  for (const auto& each : topics_.publications) {
-    look_after(*each, now);
-    if (look_at_all) each->service();
-  }
-  now = monotonic::now();  // opening a publication may have taken long
-  const bool had_scope = session_.scope().has_value();
-  session_.step(now, topics_);
-  sooner(session_.next_step(now, topics_));
-  if (!had_scope && session_.scope()) sooner(now);  // publications can open now
-  add_watch(session_.fd(), {});
-  fds_.clear();
-  for (const auto& each : topics_.subscriptions) {
-    each->step(now);
-    each->append_fds(fds_);
-    const auto absent = each->link_to_drain(now);
-    add_watch(absent.fd, {.sender = nullptr, .receiver = each.get(), .resume = absent.at});
-    sooner(each->next_step(now));
-  }
-  for (const int fd : fds_) add_watch(fd, {});
+  attend_due(now);
+  talk_to_broker(monotonic::now());  // opening a publication may have taken long
+  attend_due(monotonic::now());
   wait();
   return true;
 }
 
+// ---- the topics ----
+
 void housekeeping::take_changes() {
-  if (!changed_) return;
-  topics_ = wanted_;
-  session_.withdraw(ended_);
-  changed_ = false;
+  for (; !added_.empty(); added_.pop_front()) take_in(added_.front());
+  for (const auto& each : ended_) let_go(each.declared.get());
+  if (!ended_.empty()) session_.withdraw(ended_);
 }
 
-// Runs before the links are polled, because it opens some anew.
+// May have begun already, when memory ran out.
+void housekeeping::take_in(const topic_end& topic) {
+  const announcement* const key = &topic.declared();
+  const auto [found, is_new] = cared_.try_emplace(key);
+  cared_topic& one = found->second;
+  try {
+    if (is_new) one.timer = timers_.emplace(monotonic::time_point{}, &one);
+  } catch (const std::bad_alloc&) {
+    cared_.erase(found);
+    throw;
+  }
+  if (!one.sender && !one.receiver) {
+    if (topic.sender)
+      topics_.add(topic.sender);
+    else
+      topics_.add(topic.receiver);
+    one.sender = topic.sender;
+    one.receiver = topic.receiver;
+  }
+  look_soon(one);
+}
+
+void housekeeping::let_go(const announcement* of) noexcept {
+  const auto found = cared_.find(of);
+  if (found == cared_.end()) return;
+  cared_topic& one = found->second;
+  session_.forget(of);
+  if (one.sender) topics_.remove(*one.sender);
+  if (one.receiver) topics_.remove(*one.receiver);
+  for (const int fd : one.watched) watched_.drop(fd, &one);
+  timers_.erase(one.timer);
+  cared_.erase(found);
+}
+
+// Users found that links are lost.
+void housekeeping::take_calls() {
+  calls_->clear();
+  const auto rings = calls_->ticket();
+  if (rings == taken_calls_) return;
+  for (auto& [key, each] : cared_) {
+    if (each.receiver && each.receiver->take_call()) look_soon(each);
+  }
+  taken_calls_ = rings;
+}
+
+// Runs before the links are watched, because it opens some anew.
 void housekeeping::follow_addresses(monotonic::time_point now) {
   addresses_.step(now);
   if (now >= addresses_.due()) {
+    look_at_all();
     session_.follow_addresses(now, topics_);
     addresses_.done();
   }
   sooner(addresses_.due());
-  add_watch(addresses_.fd(), {});
 }
 
-void housekeeping::look_after(publication& p, monotonic::time_point now) {
-  if (!session_.scope()) return;
-  if (!p.is_open()) open(p, now);
+void housekeeping::talk_to_broker(monotonic::time_point now) {
+  const bool had_scope = session_.scope().has_value();
+  session_.step(now, topics_);
+  for (subscription* const each : topics_.affected) look_soon(cared_.at(&each->announcement()));
+  topics_.affected.erase_if([](const subscription*) { return true; });
+  if (!had_scope && session_.scope()) {  // publications can open now, and are then declared
+    look_at_all();
+    sooner(now);
+  }
+  sooner(session_.next_step(now, topics_));
+}
+
+// ---- looking at a topic ----
+
+void housekeeping::look_soon(cared_topic& which) noexcept {
+  which.look_at = {};
+  set_timer(which);
+}
+
+void housekeeping::look_at_all() noexcept {
+  for (auto& [key, each] : cared_) look_soon(each);
+}
+
+void housekeeping::set_timer(cared_topic& which) noexcept {
+  const auto at = std::min(which.look_at, which.resume_at);
+  if (which.timer->first == at) return;
+  auto node = timers_.extract(which.timer);
+  node.key() = at;
+  which.timer = timers_.insert(std::move(node));
+}
+
+// Each of them once: some are due again at once.
+void housekeeping::attend_due(monotonic::time_point now) {
+  due_.clear();
+  for (auto each = timers_.begin(); each != timers_.end() && each->first <= now; ++each) due_.push_back(each->second);
+  for (cared_topic* const each : due_) attend(*each, now);
+}
+
+// Without memory it stays due.
+void housekeeping::attend(cared_topic& which, monotonic::time_point now) {
+  if (which.look_at <= now && which.sender) {
+    look_at(which, *which.sender, now);
+  } else if (which.look_at <= now) {
+    look_at(which, *which.receiver, now);
+  } else {
+    arm_all(which, now);
+  }
+  set_timer(which);
+}
+
+void housekeeping::look_at(cared_topic& which, publication& p, monotonic::time_point now) {
+  auto next = monotonic::time_point::max();
+  if (session_.scope() && !p.is_open()) {
+    if (now >= p.next_attempt()) open(p, now);
+    if (!p.is_open()) next = p.next_attempt();
+  }
+  p.service();
   fds_.clear();
   p.append_fds(fds_);
-  for (const int fd : fds_) add_watch(fd, {.sender = &p, .receiver = nullptr, .resume = p.resume()});
+  watch(which);
+  which.look_at = next;
+  rest(which, p.resume(), now);
+  arm_all(which, now);
+}
+
+void housekeeping::look_at(cared_topic& which, subscription& s, monotonic::time_point now) {
+  s.step(now);
+  if (s.has_type_work()) topics_.typed.insert(&s);
+  fds_.clear();
+  s.append_fds(fds_);
+  const auto absent = s.link_to_drain(now);
+  if (absent.fd >= 0) fds_.push_back(absent.fd);
+  watch(which);
+  which.absent_fd = absent.fd;
+  which.look_at = s.next_step(now);
+  rest(which, absent.fd >= 0 ? absent.at : now, now);
+  arm_all(which, now);
 }
 
 // A publication that cannot open now (no permission, no descriptors) may open later.
 void housekeeping::open(publication& p, monotonic::time_point now) {
-  if (now < p.next_attempt()) return sooner(p.next_attempt());
   const auto opened = p.open(*session_.scope());
   if (!p.left_out().empty()) session_.log(log_level::warning, p.left_out());
   if (opened) {
     if (p.was_put_off()) p.announcement().reopen();
-    return;
+    return sooner(now);  // it can be declared
   }
   if (p.put_off(opened.error(), now) && opened.code() != errc::closed)
     session_.log(log_level::error, "topic " + p.topic() + " cannot be offered: " + opened.error().message());
   p.announcement().refused(opened.error());
-  sooner(p.next_attempt());
 }
 
-void housekeeping::add_watch(int fd, watch whom) {
-  if (fd < 0) return;
-  polled_.push_back({whom.resume != monotonic::time_point{} ? ~fd : fd, POLLIN, 0});
-  watches_.push_back(whom);
+// ---- waiting ----
+
+// Sets the descriptors of the topic: those in fds_.
+void housekeeping::watch(cared_topic& which) {
+  for (const int old : which.watched) {
+    if (std::find(fds_.begin(), fds_.end(), old) == fds_.end()) watched_.drop(old, &which);
+  }
+  which.watched = fds_;
 }
 
-// Waits until an event takes a whole turn. Readers that join or lag, and samples for an absent user, do not: with a
-// thousand topics, a whole turn for each would be most of the work.
+// All links of a publication rest together, because one lock serves them all. Of a subscription only the link of an
+// absent user does.
+void housekeeping::rest(cared_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept {
+  which.resume_at = until > now ? until : monotonic::time_point::max();
+}
+
+void housekeeping::arm_all(cared_topic& which, monotonic::time_point now) {
+  rest(which, which.is_resting() ? which.resume_at : now, now);
+  for (const int fd : which.watched) {
+    if (!which.is_resting() || (which.receiver && fd != which.absent_fd)) arm(which, fd, now);
+  }
+}
+
+void housekeeping::arm(cared_topic& which, int fd, monotonic::time_point now) {
+  if (!watched_.arm(fd, &which)) which.look_at = std::min(which.look_at, now + unwatched_interval);
+}
+
+// Waits until an event takes a whole turn. Those of a topic do not: with a thousand topics, a whole turn for each would
+// be most of the work.
 void housekeeping::wait() {
-  monotonic::time_point now = monotonic::now();
-  do {
-    const auto until = std::min(next_, resume_watches(now));
-    const auto rest = std::chrono::nanoseconds(std::max(until - now, monotonic::duration::zero())).count();
-    const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
-    if (ppoll(polled_.data(), polled_.size(), &limit, nullptr) < 0) return;
+  fds_.clear();
+  for (const int fd : {bell_->fd(), calls_->fd(), session_.fd(), addresses_.fd()}) {
+    if (fd >= 0) fds_.push_back(fd);
+  }
+  watch(own_);
+  auto now = monotonic::now();
+  own_.look_at = monotonic::time_point::max();
+  arm_all(own_, now);
+  sooner(own_.look_at);
+  for (bool enough = true; enough && now < next_;) {
+    watched_.wait(timers_.empty() ? next_ : std::min(next_, timers_.begin()->first));
     now = monotonic::now();
-  } while (serve(now) && now < next_);
+    while (const auto event = watched_.next()) enough = serve(*event, now) && enough;
+    attend_due(now);
+    enough = enough && topics_.typed.empty();
+  }
 }
 
-// poll ignores a negative descriptor. Returns when the next one is due.
-monotonic::time_point housekeeping::resume_watches(monotonic::time_point now) {
-  auto next = monotonic::time_point::max();
-  for (std::size_t i = 0; i < polled_.size(); ++i) {
-    if (polled_[i].fd >= 0) continue;
-    if (watches_[i].resume <= now)
-      polled_[i].fd = ~polled_[i].fd;
-    else
-      next = std::min(next, watches_[i].resume);
+// False: it takes a whole turn.
+bool housekeeping::serve(const watch_set::event& what, monotonic::time_point now) {
+  cared_topic& whose = *what.owner;
+  if (&whose == &own_) return false;
+  const bool may_rest = whose.sender || what.fd == whose.absent_fd;
+  if (may_rest && whose.is_resting()) return true;                             // the timer arms it
+  const auto look_at = std::exchange(whose.look_at, monotonic::time_point{});  // without memory all of it is looked at
+  set_timer(whose);
+  std::optional<monotonic::time_point> resume;
+  if (whose.sender) {
+    whose.sender->service();
+    resume = whose.sender->resume();
+  } else if (what.fd == whose.absent_fd) {
+    resume = whose.receiver->drain(now);
   }
-  return next;
-}
-
-// False: an event takes a whole turn.
-bool housekeeping::serve(monotonic::time_point now) {
-  bool enough = true;
-  for (std::size_t i = 0; i < polled_.size(); ++i) {
-    if (polled_[i].revents == 0 || polled_[i].fd < 0) continue;
-    watch& whom = watches_[i];
-    if (whom.sender != nullptr) {
-      serve(*whom.sender);
-    } else if (whom.receiver == nullptr) {
-      enough = false;
-    } else if (const auto resume = whom.receiver->drain(now)) {
-      whom.resume = *resume;
-      if (*resume > now) polled_[i].fd = ~polled_[i].fd;
-    } else {
-      enough = false;
-    }
+  if (!resume) {
+    attend(whose, now);
+    return true;
   }
-  return enough;
-}
-
-// All links of a publication rest together, because one lock serves them all.
-void housekeeping::serve(publication& p) {
-  p.service();
-  if (p.resume() == monotonic::time_point{}) return;
-  for (std::size_t i = 0; i < polled_.size(); ++i) {
-    if (watches_[i].sender != &p) continue;
-    watches_[i].resume = p.resume();
-    if (polled_[i].fd >= 0) polled_[i].fd = ~polled_[i].fd;
-  }
+  whose.look_at = look_at;
+  rest(whose, *resume, now);
+  if (!whose.is_resting()) arm(whose, what.fd, now);
+  set_timer(whose);
+  return true;
 }
 
 }  // namespace orc::detail

@@ -2,20 +2,22 @@
 // links, and empties the links of subscriptions whose user is away.
 #pragma once
 
-#include <poll.h>
-
-#include <atomic>
-#include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/doorbell.h"
 #include "core/address_watch.h"
 #include "core/broker_session.h"
+#include "core/cared_topic.h"
 #include "core/publication.h"
 #include "core/subscription.h"
+#include "core/topic_lists.h"
+#include "core/watch_set.h"
 
 namespace orc::detail {
 
@@ -33,7 +35,8 @@ class housekeeping {
   // ---- any thread ----
   // The error when it does not run: out of descriptors or threads.
   [[nodiscard]] result started() const { return started_; }
-  [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return bell_; }
+  // For subscriptions, whose users ring it (subscription::take_call).
+  [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return calls_; }
   void add(std::shared_ptr<publication> p);
   void add(std::shared_ptr<subscription> s);
   // The result gets its outcome when the broker confirms the end, or cannot be reached.
@@ -43,43 +46,53 @@ class housekeeping {
   [[nodiscard]] result broker_availability() const { return session_.availability(); }
 
  private:
+  void end() noexcept;
   void run();
   [[nodiscard]] bool turn();  // false: the participant ends
+  void wait_for_memory();
   void take_changes();
+  void take_in(const topic_end& topic);
+  void let_go(const announcement* of) noexcept;
+  void take_calls();
   void follow_addresses(monotonic::time_point now);
-  void look_after(publication& p, monotonic::time_point now);
-  void open(publication& p, monotonic::time_point now);
-  void rest();
-  // A descriptor to poll, and the topic that its events are for. Without a topic an event takes a whole turn.
-  struct watch {
-    publication* sender = nullptr;
-    subscription* receiver = nullptr;
-    monotonic::time_point resume = {};  // not polled before
-  };
+  void talk_to_broker(monotonic::time_point now);
 
-  void add_watch(int fd, watch whom);
   void wait();
-  [[nodiscard]] monotonic::time_point resume_watches(monotonic::time_point now);
-  [[nodiscard]] bool serve(monotonic::time_point now);
-  void serve(publication& p);
+  [[nodiscard]] bool serve(const watch_set::event& what, monotonic::time_point now);
+  void attend_due(monotonic::time_point now);
+  void attend(cared_topic& which, monotonic::time_point now);
+  void look_at(cared_topic& which, publication& p, monotonic::time_point now);
+  void look_at(cared_topic& which, subscription& s, monotonic::time_point now);
+  void open(publication& p, monotonic::time_point now);
+  void look_soon(cared_topic& which) noexcept;
+  void look_at_all() noexcept;
+  void watch(cared_topic& which);
+  static void rest(cared_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept;
+  void arm_all(cared_topic& which, monotonic::time_point now);
+  void arm(cared_topic& which, int fd, monotonic::time_point now);
+  void set_timer(cared_topic& which) noexcept;
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
+  const std::shared_ptr<doorbell> calls_ = std::make_shared<doorbell>();
   broker_session session_;
   result started_;
 
   std::mutex mutex_;  // guards what other threads pass in
-  topic_lists wanted_;
+  std::deque<topic_end> added_;
   std::vector<broker_session::ending> ended_;
-  bool changed_ = false;
   bool stop_ = false;
 
   // Only this thread uses the rest.
   topic_lists topics_;
+  std::unordered_map<const announcement*, cared_topic> cared_;
+  cared_topic::timers timers_;
+  cared_topic own_;  // bells, broker, addresses
+  watch_set watched_;
   address_watch addresses_;
-  std::vector<pollfd> polled_;
-  std::vector<watch> watches_;  // for each of polled_
+  std::vector<cared_topic*> due_;
   std::vector<int> fds_;
+  std::uint32_t taken_calls_ = 0;
   monotonic::time_point next_;
   monotonic::time_point next_tick_;
   std::thread thread_;

@@ -72,6 +72,7 @@ class link_follower {
   [[nodiscard]] const error* type_problem() const noexcept { return type_problem_ ? &*type_problem_ : nullptr; }
   // True once when such a problem begins.
   [[nodiscard]] bool take_type_news() noexcept { return std::exchange(has_type_news_, false); }
+  [[nodiscard]] bool has_type_news() const noexcept { return has_type_news_; }
   // Why the search could not begin; nothing: it did, or there is a link.
   [[nodiscard]] std::optional<error> failure() const;
   // Messages of all links that violate the protocol.

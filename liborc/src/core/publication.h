@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/doorbell.h"
+#include "base/pi_mutex.h"
 #include "core/announcement.h"
 #include "core/interval_meter.h"
 #include "core/placement.h"
@@ -114,7 +114,7 @@ class publication {
   monotonic::time_point next_attempt_;
   monotonic::time_point resume_;
 
-  mutable std::mutex mutex_;  // guards the links and the last sample
+  mutable pi_mutex mutex_;  // guards the links and the last sample
   const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
   const std::shared_ptr<doorbell> joined_ = std::make_shared<doorbell>();  // rung when there may be more readers
   std::vector<std::unique_ptr<publisher_link>> links_;

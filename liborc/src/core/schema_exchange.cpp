@@ -41,14 +41,15 @@ void schema_exchange::on_mismatch(const wire::type_mismatch& report, monotonic::
   reports_.charge(std::move(subscriber), now);
 }
 
-void schema_exchange::compare(monotonic::time_point now, const topic_lists& topics) {
+void schema_exchange::compare(monotonic::time_point now, topic_lists& topics) {
   bool may_compare = now >= next_comparison_;
   has_more_ = false;
   has_reports_ = false;
-  for_each_part(topics, [&](subscription& each) {
+  const auto look_at = [&](subscription& whole, subscription& each) {
     const auto* const type = each.awaited_type();
     const auto* const published = type != nullptr ? fetches_.want(*type, now) : nullptr;
     if (published != nullptr && std::exchange(may_compare, false)) {
+      topics.affected.insert(&whole);
       const auto began = monotonic::now();
       each.check_type(*published, checks_, now);
       next_comparison_ = now + rest * (monotonic::now() - began);
@@ -58,7 +59,9 @@ void schema_exchange::compare(monotonic::time_point now, const topic_lists& topi
     }
     if (const auto news = each.take_news(now)) log_(news->level, news->text);
     if (each.type_report(now)) has_reports_ = true;
-  });
+  };
+  for (auto* const whole : topics.typed) for_each_part(*whole, [&](subscription& each) { look_at(*whole, each); });
+  topics.typed.erase_if([](const subscription* whole) { return !whole->has_type_work(); });
   fetches_.forget_unwanted();
 }
 
@@ -72,14 +75,15 @@ void schema_exchange::step(monotonic::time_point now, const topic_lists& topics,
   uploads_.step(now, is_used, to_broker);
   fetches_.step(now, to_broker);
   bool all_sent = true;
-  for_each_part(topics, [&](subscription& each) {
+  const auto report_of = [&](subscription& each) {
     auto report = all_sent ? each.type_report(now) : std::nullopt;
     if (!report) return;
     if (to_broker(*std::move(report)))
       each.reported(now);
     else
       all_sent = false;
-  });
+  };
+  for (auto* const whole : topics.typed) for_each_part(*whole, report_of);
   if (all_sent) has_reports_ = false;
 }
 

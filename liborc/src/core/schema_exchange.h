@@ -46,7 +46,7 @@ class schema_exchange {
   // Compares a subscription's type with a schema that has come, and notes which schemas are needed. Reports mismatches
   // to the log. A publisher can make comparisons as long as it likes, and as many. So there is one per call, and none
   // for `rest` times as long as the last one took.
-  void compare(monotonic::time_point now, const topic_lists& topics);
+  void compare(monotonic::time_point now, topic_lists& topics);
   // Sends what is due.
   void step(monotonic::time_point now, const topic_lists& topics, const schema_fetches::send& to_broker);
   // When step() or compare() has something to do; time_point::max(): not without another call.

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "core/subscription.h"

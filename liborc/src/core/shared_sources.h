@@ -8,13 +8,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/pi_mutex.h"
 #include "base/unique_fd.h"
 #include "core/type_checks.h"
 #include "orc/message.h"
@@ -101,7 +101,7 @@ class shared_sources {
   const bool newest_of_all_;
   unique_fd events_;                            // an epoll of the parts' descriptors
   std::pair<std::size_t, bool> was_{0, false};  // connected() and compares_types() at the last step
-  mutable std::mutex mutex_;                    // guards the rest; only the housekeeping changes the list
+  mutable pi_mutex mutex_;                      // guards the rest; only the housekeeping changes the list
   std::vector<source> sources_;                 // in the order of their numbers
   std::uint32_t last_number_ = 0;
   std::uint32_t last_turn_ = 0;  // number of the source that take_next() returned from last

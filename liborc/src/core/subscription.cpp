@@ -137,7 +137,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
   }
 }
 
-void subscription::wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket,
                                    const deadline& until) noexcept {
   const auto window = predictor_ ? predictor_->next() : std::nullopt;
   const std::int64_t now = window ? realtime_ns() : 0;
@@ -176,7 +176,7 @@ message subscription::take_from_link(pick which) noexcept {
   sample s;
   const bool found = inbox_.take_from(*link, which, s);
   waiting_.look_for_alerts();
-  if (!was_lost && is_lost(*link)) housekeeping_bell_->ring();
+  if (!was_lost && is_lost(*link)) call_housekeeping();
   return found ? hand_out(std::move(s)) : message();
 }
 
@@ -196,12 +196,17 @@ message subscription::hand_out(sample&& s) noexcept {
   return {std::move(s.buffer), s.sequence, s.stamp_ns, missed};
 }
 
+void subscription::call_housekeeping() noexcept {
+  called_ = true;
+  housekeeping_bell_->ring();
+}
+
 bool subscription::pull(subscriber_link& link, pick which) noexcept {
   const bool was_lost = is_lost(link);
   const bool found = inbox_.pull(link, which);
   if (!was_lost && is_lost(link)) {
     waiting_.link_is_lost();
-    housekeeping_bell_->ring();
+    call_housekeeping();
   }
   return found;
 }

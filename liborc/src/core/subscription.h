@@ -2,12 +2,14 @@
 // link_follower has the link, inbox the arrived samples, wait_point the waiting threads.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/pi_mutex.h"
 #include "core/announcement.h"
 #include "core/drain_policy.h"
 #include "core/inbox.h"
@@ -86,6 +88,10 @@ class subscription {
   void for_each_part(Visit visit) const {
     if (sources_) sources_->for_each(visit);
   }
+  // True while it, or a part of it, waits for a schema, or has news or a report about types.
+  [[nodiscard]] bool has_type_work() const;
+  // True once after a user's thread found that the link is lost, and rang the bell of the housekeeping.
+  [[nodiscard]] bool take_call() noexcept;
   // True while it is not known whether the types match.
   [[nodiscard]] bool compares_types() const noexcept;
   // True: no link, none on its way, and no sample left.
@@ -122,7 +128,8 @@ class subscription {
   [[nodiscard]] message take_from_link(pick which) noexcept;
   [[nodiscard]] message take_from_queue() noexcept;
   [[nodiscard]] message hand_out(sample&& s) noexcept;
-  void wait_for_sample(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void call_housekeeping() noexcept;
   bool pull(subscriber_link& link, pick which = pick::newest) noexcept;
   [[nodiscard]] bool should_drain(monotonic::time_point now) noexcept;
   void drain_link(monotonic::time_point now) noexcept;
@@ -138,10 +145,11 @@ class subscription {
   tape_number number_{0};
   const std::shared_ptr<doorbell> housekeeping_bell_;
   type_gate gate_;  // without the lock, because only the housekeeping uses it and a comparison can take long
+  std::atomic<bool> called_{false};  // take_call
   monotonic::time_point next_news_;
   monotonic::time_point next_report_;
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   follows follows_ = follows::one;
   drain_policy drain_policy_;
   inbox inbox_;

@@ -95,6 +95,23 @@ void subscription::reported(monotonic::time_point now) noexcept {
   next_report_ = now + between_news;
 }
 
+bool subscription::has_type_work() const {
+  if (gate_.awaited() != nullptr || gate_.has_news() || gate_.report()) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (source_.has_type_news()) return true;
+  }
+  bool has = false;
+  for_each_part([&](const subscription& part) { has = has || part.has_type_work(); });
+  return has;
+}
+
+bool subscription::take_call() noexcept {
+  bool called = called_.exchange(false);
+  for_each_part([&](subscription& part) { called = part.take_call() || called; });
+  return called;
+}
+
 bool subscription::is_over() const noexcept {
   const std::lock_guard lock(mutex_);
   return source_.is_idle() && inbox_.empty();

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/pi_mutex.h"
+
 namespace orc::detail {
 
 class publication;
@@ -43,7 +45,7 @@ class topic_table {
    private:
     friend class topic_table;
     const std::string name_;
-    mutable std::mutex mutex_;
+    mutable pi_mutex mutex_;
     std::shared_ptr<publication> sender_;
     std::shared_ptr<subscription> receiver_;
     entry* next_ = nullptr;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "base/doorbell.h"
 #include "base/expected.h"
 #include "base/growing_file.h"
+#include "base/pi_mutex.h"
 #include "wire/trace_format.h"
 
 namespace orc::detail {
@@ -76,7 +76,7 @@ class trace_log {
   std::atomic<std::uint64_t> call_at_{0};             // the writer that passes this wakes the thread
   std::atomic<int> why_{0};                           // errno
   std::atomic<bool> stopped_{false};
-  std::mutex growing_;
+  pi_mutex growing_;
   doorbell bell_;
   std::atomic<bool> resting_{true};
   bool reported_ = false;  // belongs to the thread

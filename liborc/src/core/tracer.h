@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "base/pi_mutex.h"
 #include "core/tape.h"
 #include "core/trace_log.h"
 
@@ -62,7 +63,7 @@ class tracer final : public tape {
   std::mutex working_;  // guards the next, and the thread of log_
   unsigned participants_ = 0;
 
-  std::mutex mutex_;  // guards the next two
+  pi_mutex mutex_;  // guards the next two
   std::set<std::uint64_t> types_;
   std::vector<pollfd> descriptors_;  // that the program has, in the order of their ordinals
 

@@ -44,6 +44,7 @@ class type_gate {
   };
   // Returns what the user should learn, once: a mismatch, and its end.
   [[nodiscard]] std::optional<news> take_news();
+  [[nodiscard]] bool has_news() const noexcept { return news_.has_value(); }
   // Returns what the publisher should learn: the mismatch in words, once for each verdict.
   [[nodiscard]] const std::optional<std::string>& report() const noexcept { return report_; }
   void forget_report() noexcept { report_.reset(); }

@@ -47,7 +47,7 @@ void wait_point::ask_for_alerts() noexcept {
   if (sleeper* const where = link_->sleeper()) where->want_alerts();
 }
 
-void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
+void wait_point::wait(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
   if (spin_.count() != 0 && look_out(lock, ticket, until.or_at(monotonic::now() + spin_))) return;
   const auto [where, descriptor] = watched();
   const bool lead = !leader_ && (where != nullptr || descriptor >= 0);
@@ -67,7 +67,7 @@ void wait_point::wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, 
   if (lead) leave();
 }
 
-bool wait_point::look_out(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
+bool wait_point::look_out(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept {
   if (leader_) return false;
   if (bell_->ticket() != ticket) return true;
   const auto [where, descriptor] = watched();
@@ -109,7 +109,7 @@ void wait_point::leave() noexcept {
 
 // Rings need the lock, except those for links without a sleeper. So a ring comes before a look at the bell here, or it
 // wakes the sleeper.
-void wait_point::sleep_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
+void wait_point::sleep_in(sleeper& where, std::unique_lock<pi_mutex>& lock, std::uint32_t ticket,
                           const deadline& until) noexcept {
   if (bell_->ticket() != ticket || !where.arm()) return;
   lock.unlock();

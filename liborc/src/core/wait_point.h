@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/doorbell.h"
+#include "base/pi_mutex.h"
 #include "base/unique_fd.h"
 #include "transport/transport.h"
 
@@ -55,9 +56,9 @@ class wait_point {
     return bell_->ticket();
   }
   // Waits until something arrives after `ticket` was taken, someone rings, or the deadline. May return early.
-  void wait(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  void wait(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   // The same, but the leader spins; another thread returns at once. True: something arrived, or someone rang.
-  [[nodiscard]] bool look_out(std::unique_lock<std::mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
+  [[nodiscard]] bool look_out(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   // Wakes all threads, whatever they wait for, and the user's event loop.
   void ring() noexcept;
   // Descriptor for the user's event loop: readable when a receive may find something. Made on first use; -1: out of
@@ -66,8 +67,7 @@ class wait_point {
   [[nodiscard]] bool has_fd() const noexcept { return static_cast<bool>(user_fd_); }
 
  private:
-  void sleep_in(sleeper& where, std::unique_lock<std::mutex>& lock, std::uint32_t ticket,
-                const deadline& until) noexcept;
+  void sleep_in(sleeper& where, std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   [[nodiscard]] bool look_at(int descriptor, std::uint32_t ticket, const deadline& until) const noexcept;
   // What the leader waits for: one of both, or the bell alone.
   struct place {

@@ -30,8 +30,9 @@ std::size_t bound(const publication_info& of) {
 }
 
 std::size_t bound(const subscription_info& of) {
+  const std::size_t prediction = of.counters && of.counters->prediction ? 80 : 0;
   return 220 + bound(of.participant_name) + bound(of.host) + (of.counters ? bound(of.counters->reason) : 0) +
-         (of.type ? bound(*of.type) : 0);
+         prediction + (of.type ? bound(*of.type) : 0);
 }
 
 std::size_t bound_without_subscriptions(const topic_state& of) {

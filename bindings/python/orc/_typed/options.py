@@ -26,6 +26,8 @@ class RequestOptions(TypedDict, total=False):
     transports: Transports
     max_messages: int
     spin_us: int
+    wait: str
+    cpu_budget: float
     max_age_ms: int
     type_check: str
     newest_of: str

@@ -6,6 +6,7 @@ without the native extension, and differs from it in these points:
 - Other transports, and broker "none", raise BadArgument.
 - A sample passes through two more threads, the I/O thread of the participant and that of libzmq. Its latency is about
   100 µs longer.
+- `spin_us` and `wait="predictive"` have no effect: a receive sleeps until the sample wakes it.
 - For a reader that lags, libzmq holds a few samples of its own (a batch of 8 KiB and the kernel's buffer). They are
   older than the newest sample.
 
@@ -72,12 +73,13 @@ from orc._history import History, PastSample
 from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
-from orc._types import LinkInfo, PublisherInfo
+from orc._types import LinkInfo, PredictionInfo, PublisherInfo
 from orc._waiting import Callback
 from orc.pure.directory import Directory, Watch
 from orc.pure.handles import Publisher, Subscriber
 from orc.pure.message import Message
 from orc.pure.participant import Participant
+from orc.pure.realtime import lock_memory
 
 backend = "pure"
 
@@ -121,6 +123,7 @@ __all__ = [
     "NotRequested",
     "ParticipantState",
     "PastSample",
+    "PredictionInfo",
     "PublicationCounters",
     "PublicationState",
     "Publisher",
@@ -143,5 +146,6 @@ __all__ = [
     "backend",
     "flatbuffer",
     "json",
+    "lock_memory",
     "struct",
 ]

@@ -16,6 +16,7 @@ from .admission import Admission
 from .described_type import DescribedType
 from .publication import Publication
 from .reactor import Reactor
+from .realtime import Placement
 from .session import Log, Session
 from .subscription import Subscription
 
@@ -36,6 +37,7 @@ class Core:
         broker_timeout_ms: int,
         advertise: str,
         ports: Optional[range],
+        placement: Placement,
         log: Log,
     ) -> None:
         self._prefix = prefix  # of the participant's names; here all names are full ones
@@ -49,7 +51,9 @@ class Core:
         self._parted = threading.Event()
         self.publications: Dict[str, Publication] = {}
         self.subscriptions: Dict[str, Subscription] = {}
-        self._reactor = Reactor("orc", lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}"))
+        self._reactor = Reactor(
+            "orc", placement, lambda error: log("error", f"orc.pure: {type(error).__name__}: {error}")
+        )
         self._admission = Admission(self._reactor)
         self.session = Session(self._reactor, broker, name, log)
         directory = endpoints.socket_directory(self.session.offered_for)
@@ -102,6 +106,7 @@ class Core:
                 ),
             )
             self.usable()
+            self._reactor.check_placement()
             self._reactor.post(lambda: self.session.publish(found))  # each time: Ctrl-C may have prevented the first
         error = found.announcement.wait(self._patience)
         if error is not None:
@@ -143,6 +148,7 @@ class Core:
                 ),
             )
             self.usable()
+            self._reactor.check_placement()
             self._reactor.post(lambda: self.session.subscribe(found))
         error = found.announcement.wait(self._patience)
         if error is not None:

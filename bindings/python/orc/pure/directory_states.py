@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional, Union
 
 from .. import _directory_types as states
+from .._types import PredictionInfo
 from . import messages
 
 _TRANSPORTS = ("none", "inproc", "ipc", "tcp", "shm", "multicast")
@@ -75,5 +76,6 @@ def subscription_state(of: messages.Subscription) -> states.SubscriptionState:
         _TRANSPORTS[counted.transport] if counted.transport else None,
         counted.reason,
         counted.sampled_ns,
+        None if counted.prediction is None else PredictionInfo(**vars(counted.prediction)),
     )
     return states.SubscriptionState(str(of.subscription), _holder_of(of), of.max_age_ms, _type_of(of.type), counters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import operator
 import os
 import re
@@ -115,6 +116,20 @@ def flag(name: str, value: bool) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{name} is True or False, not {type(value).__name__}")
     return value
+
+
+def waits_predictively(named: str) -> bool:
+    if text("wait", named) not in ("block", "predictive"):
+        raise BadArgument(f"wait is block or predictive, not {named}")
+    return named == "predictive"
+
+
+def cpu_budget(share: float) -> float:
+    if not isinstance(share, numbers.Real):
+        raise TypeError(f"cpu_budget is a float, not {type(share).__name__}")
+    if not 0 < share <= 1:
+        raise BadArgument("cpu_budget is a share of a core: above 0 and at most 1")
+    return float(share)
 
 
 _PRIORITIES = ("bulk", "normal", "control")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
 
 from .. import _errors as errors
 from .._calls import Calling, Calls, Platform
@@ -21,6 +21,7 @@ from .directory import Directory, Watch
 from .handles import Publisher, Subscriber
 from .message import Loan, Message
 from .options import Transports
+from .realtime import placement
 from .schema import SchemaError, check_types
 from .subscription import Subscription
 
@@ -40,6 +41,9 @@ _REGISTER_DEFAULTS: Dict[str, object] = {
 _REQUEST_DEFAULTS: Dict[str, object] = {
     "transports": (),
     "queue": 0,
+    "spin_us": 0,
+    "wait": False,
+    "cpu_budget": 0.1,
     "max_age_ms": 0,
     "type": None,
     "checks": True,
@@ -66,6 +70,9 @@ class Participant(Calling, Tuning):
 
     namespace: stands before the names that the program uses, as in the native backend. "": $ORC_NAMESPACE, else none.
 
+    housekeeping_priority, housekeeping_cpus: as in the native backend, but of the I/O thread and of libzmq's threads,
+    through which samples pass here.
+
     The I/O thread calls `log` and waits for it. The participant holds a bound method weakly: when its object is gone,
     it calls the method no more. It holds any other function, so a function that refers to the participant keeps it.
     """
@@ -81,6 +88,8 @@ class Participant(Calling, Tuning):
         transports: Transports = (),
         multicast: str = "",
         namespace: str = "",
+        housekeeping_priority: int = -1,
+        housekeeping_cpus: Iterable[int] = (),
         log: Optional[Callable[[str, str], object]] = None,
     ) -> None:
         if options.text("multicast", multicast):
@@ -105,6 +114,7 @@ class Participant(Calling, Tuning):
             options.milliseconds("broker_timeout_ms", broker_timeout_ms),
             address,
             options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
+            placement(housekeeping_priority, housekeeping_cpus),
             log or log_to_logging,
         )
         self._core = core
@@ -203,6 +213,8 @@ class Participant(Calling, Tuning):
         transports: Transports = (),
         max_messages: int = 8,
         spin_us: int = 0,
+        wait: str = "block",
+        cpu_budget: float = 0.1,
         max_age_ms: int = 0,
         type: Any = None,
         type_check: str = "on",
@@ -214,7 +226,9 @@ class Participant(Calling, Tuning):
             `depth`.
         depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
         connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
-        max_messages, spin_us: for shm; a BadArgument when `transports` names others.
+        max_messages: for shm; a BadArgument when `transports` names others.
+        spin_us, wait, cpu_budget: checked, but without effect: a receive always waits as with "block". Watching gains
+            nothing in this backend (liborc/doc/guide/python.md).
         max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
             0: any age.
         type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
@@ -232,8 +246,10 @@ class Participant(Calling, Tuning):
         chosen = options.transports(transports)
         kept = options.queue(conflate, depth)
         options.number("max_messages", max_messages, 1, 60)
-        options.number("spin_us", spin_us, 0, 1_000_000)
-        options.only_for_shm(chosen, max_messages=max_messages != 8, spin_us=spin_us != 0)
+        options.only_for_shm(chosen, max_messages=max_messages != 8)
+        spins = options.number("spin_us", spin_us, 0, 1_000_000)
+        predicts = options.waits_predictively(wait)
+        budget = options.cpu_budget(cpu_budget)
         oldest = options.age("max_age_ms", max_age_ms)
         codec = typed(type)
         described = options.described(None if codec is None else codec.description)
@@ -242,6 +258,9 @@ class Participant(Calling, Tuning):
         asked: Dict[str, object] = {
             "transports": chosen,
             "queue": kept,
+            "spin_us": spins,
+            "wait": predicts,
+            "cpu_budget": budget,
             "max_age_ms": oldest,
             "type": described,
             "checks": checks,

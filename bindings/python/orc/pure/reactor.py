@@ -19,16 +19,20 @@ from typing import Callable, Deque, Dict, List, Optional, Tuple
 
 import zmq
 
-from .._errors import NoDescriptors
+from .._errors import Error, NoDescriptors
+from .realtime import Placement
 
 Work = Callable[[], None]
 _RESERVE = 32  # libzmq ends the process when it runs out of descriptors while it makes a socket
 
 
 class Reactor:
-    """Starts its thread at once. `failed` gets each exception of the work: our bugs, for the log."""
+    """Starts its thread at once. `failed` gets each exception of the work: our bugs, for the log.
 
-    def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
+    libzmq starts its threads with the first socket, which the I/O thread makes. So they inherit its placement.
+    """
+
+    def __init__(self, name: str, placement: Placement, failed: Callable[[Exception], object]) -> None:
         _room_for_descriptors()
         self._failed = failed
         self._context = zmq.Context(1)
@@ -42,10 +46,20 @@ class Reactor:
         self._timers: List[Tuple[float, int, Work]] = []
         self._order = itertools.count()
         self._stopping = False
+        self._placement = placement
+        self._misplaced: Optional[Error] = None
+        self._placed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+        if placement.changes:
+            self._placed.wait()
 
     # Any thread.
+
+    def check_placement(self) -> None:
+        """Raises what prevented the placement of the thread."""
+        if self._misplaced is not None:
+            raise type(self._misplaced)(str(self._misplaced))
 
     def post(self, work: Work) -> None:
         """Runs `work` on the I/O thread soon, in order. Never blocks; signal handlers and finalizers may call it."""
@@ -88,6 +102,8 @@ class Reactor:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), work))
 
     def _run(self) -> None:
+        self._misplaced = self._placement.apply()
+        self._placed.set()
         try:
             while not self._stopping:
                 self._turn()

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/pi_mutex.h"
 #include "transport/sample_ring.h"
 #include "transport/transport.h"
 
@@ -37,7 +38,7 @@ class inproc_queue {
   }
 
  private:
-  std::mutex mutex_;
+  pi_mutex mutex_;
   sample_ring samples_;
   std::atomic<bool> filled_{false};
   std::shared_ptr<doorbell> bell_;

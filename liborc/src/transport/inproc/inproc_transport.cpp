@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/pi_mutex.h"
 #include "transport/inproc/inproc_queue.h"
 
 namespace orc::detail {
@@ -48,7 +49,7 @@ class inproc_hub {
 
   const bool keep_last_;
   const std::shared_ptr<doorbell> joined_;
-  std::mutex mutex_;
+  pi_mutex mutex_;
   std::vector<std::shared_ptr<inproc_queue>> queues_;
   std::atomic<std::size_t> readers_{0};
   sample last_;
