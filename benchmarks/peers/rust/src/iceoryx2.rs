@@ -86,7 +86,8 @@ impl peer::Reader for Reader {
             }
             match &self.1 {
                 Some(listener) => {
-                    if listener.timed_wait_one(until.saturating_duration_since(Instant::now()))?.is_none() {
+                    let rest = until.saturating_duration_since(Instant::now());
+                    if listener.timed_wait(|_| {}, rest)? == 0 {
                         return Ok(false);
                     }
                 }

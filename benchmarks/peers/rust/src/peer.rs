@@ -118,6 +118,7 @@ fn say(text: &str) {
 }
 
 /// Waits for what the writer of a topic left with `announce`.
+#[allow(dead_code)] // not every peer has addresses
 pub fn announced(settings: &Settings, topic: &str) -> Outcome<String> {
     let until = Instant::now() + CONNECT;
     loop {
@@ -129,6 +130,7 @@ pub fn announced(settings: &Settings, topic: &str) -> Outcome<String> {
     }
 }
 
+#[allow(dead_code)]
 pub fn announce(settings: &Settings, topic: &str, endpoint: &str) -> Outcome<()> {
     let path = format!("{}/{topic}.endpoint", settings.directory);
     std::fs::write(format!("{path}.new"), endpoint)?;
