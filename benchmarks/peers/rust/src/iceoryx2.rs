@@ -86,10 +86,12 @@ impl peer::Reader for Reader {
             }
             match &self.1 {
                 Some(listener) => {
+                    // may end early, by the event of a sample that was taken before
                     let rest = until.saturating_duration_since(Instant::now());
-                    if listener.timed_wait(|_| {}, rest)? == 0 {
+                    if rest.is_zero() {
                         return Ok(false);
                     }
+                    listener.timed_wait(|_| {}, rest)?;
                 }
                 None if turns % 1024 == 0 && Instant::now() > until => return Ok(false),
                 None => std::hint::spin_loop(),
