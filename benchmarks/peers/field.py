@@ -72,7 +72,6 @@ PEERS = (
     Peer("ROS 1", "", "ros1", "tcp", "ros1.cpp", floor=TCP, daemon=ROS_MASTER),
     Peer("iceoryx2", "", "iceoryx2", "shm", "rust/src/iceoryx2.rs", floor=FUTEX),
     Peer("iceoryx2", "polling", "iceoryx2", "shm", "rust/src/iceoryx2.rs", POLLING, SPIN),
-    Peer("Zenoh", "", "zenoh", "tcp", "rust/src/zenoh.rs", floor=TCP),
 )
 
 

@@ -39,7 +39,7 @@ pub trait Reader {
     fn receive(&mut self, timeout: Duration, take: &mut dyn FnMut(&[u8]) -> Outcome<()>) -> Outcome<bool>;
 }
 
-pub const CONNECT: Duration = Duration::from_secs(20);
+const CONNECT: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(100);
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -115,26 +115,6 @@ fn head_of(sample: &[u8]) -> (u64, i64) {
 fn say(text: &str) {
     println!("{text}");
     let _ = std::io::stdout().flush();
-}
-
-/// Waits for what the writer of a topic left with `announce`.
-#[allow(dead_code)] // not every peer has addresses
-pub fn announced(settings: &Settings, topic: &str) -> Outcome<String> {
-    let until = Instant::now() + CONNECT;
-    loop {
-        match std::fs::read_to_string(format!("{}/{topic}.endpoint", settings.directory)) {
-            Ok(text) => return Ok(text),
-            Err(_) if Instant::now() > until => return Err(format!("nobody writes {topic}").into()),
-            Err(_) => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
-}
-
-#[allow(dead_code)]
-pub fn announce(settings: &Settings, topic: &str, endpoint: &str) -> Outcome<()> {
-    let path = format!("{}/{topic}.endpoint", settings.directory);
-    std::fs::write(format!("{path}.new"), endpoint)?;
-    Ok(std::fs::rename(format!("{path}.new"), path)?)
 }
 
 fn memory_kb() -> u64 {
