@@ -227,7 +227,7 @@ WRONG = {
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
-    *("check_types", "monotonic_ns"),
+    *("check_types", "lock_memory", "monotonic_ns"),
     *("Call", "CallEnds", "CallType"),
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Call", "Loan", "Message", "Publisher", "Session", "Watch")),
