@@ -73,7 +73,9 @@ def parser() -> argparse.ArgumentParser:
     add("--subscribers", type=_counts_of(1, 64), default="1,2,4,8,16", metavar="N,…", help="fanout; %(default)s")
     add("--rates", type=_counts_of(1, 1_000_000), default="100,1k,10k,50k", metavar="HZ,…", help="sweep; %(default)s")
     add("--processes", type=_counts_of(2, 64), default="2,4,8,16,32", metavar="N,…", help="chain; %(default)s")
-    add("--stream-size", type=_counts_of(16, 10_000_000), default="1k", metavar="SIZE", help="all but echo; %(default)s")
+    add(
+        "--stream-size", type=_counts_of(16, 10_000_000), default="1k", metavar="SIZE", help="all but echo; %(default)s"
+    )
     add("--hz", type=float, default=1000, help="of fanout; default: %(default)s")
     add("--rounds", type=int, default=5, help="default: %(default)s")
     add("--seconds", type=float, default=0.5, help="per trial; default: %(default)s")
@@ -94,9 +96,7 @@ def daemon(command: Sequence[str]) -> Iterator[None]:
 
 def absent(peers: list[Peer], binaries: Path) -> dict[str, str]:
     """Returns why peers cannot run at all, by name."""
-    return {
-        peer.name: "it is not installed" for peer in peers if not (binaries / f"peer_{peer.program}").is_file()
-    }
+    return {peer.name: "it is not installed" for peer in peers if not (binaries / f"peer_{peer.program}").is_file()}
 
 
 def measure_all(

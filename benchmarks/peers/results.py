@@ -138,9 +138,7 @@ def report(results: Results, measures: Sequence[Measure], cases: dict[str, list[
     return "\n\n".join(parts) + "\n"
 
 
-def to_json(
-    results: Results, measures: Sequence[Measure], peers: Sequence[Peer], facts: dict[str, Any]
-) -> str:
+def to_json(results: Results, measures: Sequence[Measure], peers: Sequence[Peer], facts: dict[str, Any]) -> str:
     by_name = {peer.name: peer for peer in peers}
     rows = []
     for (measure, case, name), rounds in results.rounds.items():

@@ -147,7 +147,8 @@ class Trial:
     def stream(self, size: int, hz: float, subscribers: int, relays: int = 0, queue: int = 0) -> Figures:
         """One publisher, `relays` processes in a row, `subscribers` of the last of them."""
         with self._started() as start:
-            common = {"size": size, "hz": hz, "queue": queue}
+            at_least_one = max(self._seconds, 1.5 / hz)
+            common = {"size": size, "hz": hz, "queue": queue, "seconds": at_least_one}
             publisher = start(0, role="publisher", out="hop0", **common)
             chain = [
                 start(1 + i, role="relay", out=f"hop{i + 1}", **{"in": f"hop{i}"}, **common) for i in range(relays)
@@ -160,7 +161,7 @@ class Trial:
             for each in readers:
                 each.expect("met")
             publisher.go()
-            figures = publisher.figures(4 * self._seconds + START_S)
+            figures = publisher.figures(4 * at_least_one + START_S)
             time.sleep(0.2)  # what is under way arrives, or counts as lost
             for each in readers:
                 each.stop()

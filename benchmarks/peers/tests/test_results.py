@@ -20,7 +20,9 @@ def filled(**by_name):
     made = Results()
     for name, values in by_name.items():
         for number, value in enumerate(values):
-            made.add("echo", CASE, peer(name.replace("_", " ")), number, {"echo_p50_us": value, "echo_p99_us": 2 * value})
+            made.add(
+                "echo", CASE, peer(name.replace("_", " ")), number, {"echo_p50_us": value, "echo_p99_us": 2 * value}
+            )
     return made
 
 
@@ -34,7 +36,9 @@ def test_takes_ratios_within_each_round():
 def test_compares_only_peers_that_wait_alike():
     made = filled(ORC_shm=[4.0], ORC_shm_polling=[0.3], ORC_inproc=[1.0], libzmq_inproc=[2.0], floor_futex=[3.0])
     found = list(made.verdicts(ECHO, CASE))
-    assert [(each["class"], each["orc"], each["other"]) for each in found] == [("threads", "ORC inproc", "libzmq inproc")]
+    assert [(each["class"], each["orc"], each["other"]) for each in found] == [
+        ("threads", "ORC inproc", "libzmq inproc")
+    ]
 
 
 @pytest.mark.parametrize("other, first, told", [(4.0, True, "ORC is first"), (1.0, False, "2.00 times libzmq ipc")])
