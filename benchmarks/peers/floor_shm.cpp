@@ -34,6 +34,14 @@ buffer& map(const std::string& topic, const settings& s) {
   return *static_cast<buffer*>(at);
 }
 
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class writer {
  public:
   writer(node&, const std::string& topic, const settings& s) : to_(map(topic, s)), spin_(s.spin) {}
@@ -66,7 +74,7 @@ class reader {
     const std::int64_t end = now_ns() + timeout_ms * std::int64_t{1'000'000};
     for (unsigned turns = 1; !fresh(); ++turns) {
       if (turns % 1024 == 0 && now_ns() > end) return false;
-      __builtin_ia32_pause();
+      pause();
     }
     return true;
   }
