@@ -99,12 +99,12 @@ TEST_CASE("housekeeping: it empties a link that has the number of the one before
   fixture f{std::string(without_broker)};
   std::vector<std::shared_ptr<fake_publisher>> made;
   std::atomic<std::size_t> links{0};
-  f.multicast->next = [&] {
+  f.multicast->next = [&, number = -1]() mutable {
     auto publisher = std::make_shared<fake_publisher>();
-    if (!made.empty()) {  // as when the kernel gives the number of the old link to the new one
-      const int number = made.back()->descriptor.release();
-      if (::dup3(publisher->descriptor.get(), number, O_CLOEXEC) == number) publisher->descriptor.reset(number);
-    }
+    // As when the kernel gives the number of the old link to the new one. Both own it from now on.
+    if (number >= 0 && ::dup3(publisher->descriptor.get(), number, O_CLOEXEC) == number)
+      publisher->descriptor.reset(number);
+    number = publisher->descriptor.get();
     made.push_back(publisher);
     ++links;
     return publisher;
@@ -127,6 +127,8 @@ TEST_CASE("housekeeping: it empties a link that has the number of the one before
     (void)wait_until([&] { return s->counters().received == 1 + n || until.passed(); });
   }
   CHECK(s->counters().received == 1 + many);
+  f.tested.reset();
+  (void)first->descriptor.release();
 }
 
 TEST_CASE("housekeeping: an event of one topic is no work for another one", "[unit]") {

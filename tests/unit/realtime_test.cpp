@@ -146,9 +146,11 @@ TEST_CASE("realtime: without the permission everything says how to get it, and n
     cpu_set_t mine;
     if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return 3;
     if (::sched_getscheduler(0) != SCHED_OTHER) return 4;
-    const auto memory = orc::lock_memory();
-    if (memory.code() != errc::no_permission) return 5;
-    if (memory.error().message().find("ulimit -l unlimited") == std::string::npos) return 6;
+    if (!under_sanitizer) {  // a sanitizer locks nothing, and says that it did
+      const auto memory = orc::lock_memory();
+      if (memory.code() != errc::no_permission) return 5;
+      if (memory.error().message().find("ulimit -l unlimited") == std::string::npos) return 6;
+    }
     orc::participant tested(placed_at(5));
     if (tested.register_topic("t").code() != errc::no_permission) return 7;
     orc::participant plain(placed_at(0));
