@@ -75,12 +75,15 @@ class measurement {
         if (bench::interrupted()) return;
         std::fprintf(stderr, "%s%s\n", std::string(name_of(what)).c_str(), priority != 0 ? ", SCHED_FIFO" : "");
         (void)::sched_setaffinity(0, sizeof everywhere_, &everywhere_);  // the loads inherit it
-        const noise busy(what);
+        noise busy(what);
         if (!bench::pin_this_thread(options_.cpus.first))
           throw std::runtime_error("cannot pin to core " + std::to_string(options_.cpus.first));
         bench::sleep_until_ns(bench::now_ns() + static_cast<std::int64_t>(settle_seconds * 1e9));
         for (const orc::transport transport : options_.transports) measure(what, priority, transport);
         if (options_.cyclictest && !bench::interrupted()) reference(what, priority);
+        if (const auto ended = busy.ended(); ended && !bench::interrupted())
+          throw std::runtime_error("the load '" + std::string(name_of(*ended)) +
+                                   "' ended by itself: is there room for 128 MB in the temporary directory?");
       }
     }
   }
@@ -184,7 +187,8 @@ constexpr const char* load_footer =
     "Keeps the machine busy and measures meanwhile: round trips of 10 B and 10 kB, and a stream of 1 kHz. Loads: cpu\n"
     "(a process that computes on each core), memory (one that misses the caches), disk (one that writes 128 MB over\n"
     "and over), network (one that floods the loopback), all of them, and none. Each without and with SCHED_FIFO for\n"
-    "the two measured ends, where that is allowed ('orc doctor --realtime'). The loads end with the command.\n"
+    "the two measured ends, where that is allowed ('orc doctor --realtime'). The loads end with the command. The age\n"
+    "of a sample counts from its send.\n"
     "JSON: a list of objects with load, priority, transport, measure, count, p50_us, p99_us, p999_us, max_us,\n"
     "late_per_million.\n\n"
     "Exit codes: 0 done, 1 no link or no echo, 2 usage, 130 Ctrl-C.";
@@ -212,8 +216,10 @@ void take(load_arguments& args) {
   }
   if (!args.cpu.empty()) options.cpus = cpus_named(args.cpu);
   options.predictive = args.wait == "predictive";
-  if (options.cyclictest && !has_cyclictest())
-    throw CLI::ValidationError("--cyclictest", "cyclictest is not installed (apt install rt-tests)");
+  if (options.cyclictest && !has_cyclictest()) {
+    std::fprintf(stderr, "orc: without cyclictest, which is not installed (apt install rt-tests)\n");
+    options.cyclictest = false;
+  }
   options.priorities = {0};
   if (args.priority != 0 && may_be_realtime(args.priority)) options.priorities.push_back(args.priority);
 }

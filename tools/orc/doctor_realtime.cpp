@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +19,7 @@ namespace orc::cli {
 namespace {
 
 constexpr std::size_t longest_file = 1 << 20;
+constexpr rlim_t enough_priority = 80;     // of a control loop, above the kernel's interrupt threads
 constexpr std::int64_t long_exit_us = 20;  // of a power state, beside a period of 1 ms
 
 // Debian's grub reads this directory.
@@ -105,7 +107,8 @@ void check_clock_source(const examine& add, const machine& from) {
   const std::string directory = "/sys/devices/system/clocksource/clocksource0/";
   const auto source = from.text(directory + "current_clocksource");
   if (!source || source->empty()) return add({severity::note, "clock source", "the kernel does not tell", {}});
-  if (has("tsc kvm-clock hyperv_clocksource_tsc_page arch_sys_counter", source->c_str()))
+  constexpr std::array fast{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
+  if (std::find(fast.begin(), fast.end(), *source) != fast.end())
     return add({severity::ok, "clock source", *source, {}});
   finding slow{severity::note, "clock source", *source + ": each look at the clock takes microseconds", {}};
   if (has(from.text(directory + "available_clocksource").value_or(""), "tsc"))
@@ -154,7 +157,9 @@ void check_interrupts(const examine& add, const machine& from) {
   const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
   std::string mask = from.text("/proc/irq/default_smp_affinity").value_or("");
   std::erase(mask, ',');
-  if (isolated.empty() || mask.empty() || mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return;
+  if (isolated.empty() || isolated.size() == online.size() || mask.empty() ||
+      mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+    return;
   std::string wanted = mask;
   bool hit = false;
   for (const unsigned cpu : isolated) {
@@ -283,9 +288,10 @@ void check_priority(const examine& add, const machine& from) {
   constexpr unsigned cap_sys_nice = 23;
   if (may(from, cap_sys_nice)) return add({severity::ok, "priority", "SCHED_FIFO is allowed (CAP_SYS_NICE)", {}});
   const auto limit = limit_of(from, "Max realtime priority");
-  if (limit && limit->rlim_cur > 0)
+  if (limit && limit->rlim_cur >= enough_priority)
     return add({severity::ok, "priority", "SCHED_FIFO up to " + std::to_string(limit->rlim_cur), {}});
-  add({severity::note, "priority", "SCHED_FIFO is refused to you; units of systemd need LimitRTPRIO=95",
+  add({severity::note, "priority",
+       "SCHED_FIFO with priority 80 is refused to you; units of systemd need LimitRTPRIO=95",
        raise_limit('r', "rtprio", 95, limit.value_or(rlimit{0, 0}))});
 }
 

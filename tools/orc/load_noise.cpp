@@ -89,13 +89,20 @@ int run(load what) {
 noise::noise(load what) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const auto start = [&](load kind) {
-    processes_.push_back(detail::child_process::start({self, "bench", "load-noise", std::string(name_of(kind))}));
+    processes_.push_back(
+        {kind, detail::child_process::start({self, "bench", "load-noise", std::string(name_of(kind))})});
   };
   const bool all = what == load::all;
   if (all || what == load::cpu)
     for (std::size_t n = 0; n < bench::allowed_cpus().size(); ++n) start(load::cpu);
   for (const load kind : {load::memory, load::disk, load::network})
     if (all || what == kind) start(kind);
+}
+
+std::optional<load> noise::ended() noexcept {
+  for (auto& each : processes_)
+    if (each.child.status()) return each.kind;
+  return std::nullopt;
 }
 
 void add_load_noise(CLI::App& bench_command, int& exit_code) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +21,15 @@ class noise {
  public:
   // Starts the processes: one that computes for each core, one for each other kind. Throws std::system_error.
   explicit noise(load what);
+  // One that has ended, which none does by itself; nothing: they all run.
+  [[nodiscard]] std::optional<load> ended() noexcept;
 
  private:
-  std::vector<detail::child_process> processes_;
+  struct process {
+    load kind;
+    detail::child_process child;
+  };
+  std::vector<process> processes_;
 };
 
 // The processes themselves, a hidden subcommand.
