@@ -84,9 +84,10 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
     if (!sample || sample.size() == 0) break;
     const std::int64_t age = sample.age_ns();
     if (sample.sequence() <= stream_learned) continue;
+    const std::uint64_t missed = all.ages_ns.empty() ? 0 : sample.missed();  // the first one's may not count
     all.ages_ns.push_back(age);
-    all.sent += 1 + sample.missed();
-    all.late += sample.missed() + (age > stream_period_ns ? 1 : 0);
+    all.sent += 1 + missed;
+    all.late += missed + (age > stream_period_ns ? 1 : 0);
   }
   if (options.priority != 0) (void)set_realtime(0);
   (void)source.wait(std::chrono::seconds(1));
