@@ -181,7 +181,7 @@ TEST_CASE("predictor: no stamp makes it watch for long, or overflow", "[unit]") 
   }
   for (int n = 0; n < 200; ++n) {  // and a stream as usual is found afterwards
     (void)tested.next();
-    tested.arrived(static_cast<std::uint64_t>(100'000 + n), now + n * ms, now + n * ms + 3 * us,
+    tested.arrived(100'000 + static_cast<std::uint64_t>(n), now + n * ms, now + n * ms + 3 * us,
                    predictor::found::asleep);
   }
   (void)tested.next();
