@@ -7,8 +7,8 @@
 
 namespace {
 
-int block(orc::participant& b) {
-  orc::message sample;
+int block([[maybe_unused]] orc::participant& b) {
+  [[maybe_unused]] orc::message sample;
   // block
   return 0;
 }
