@@ -2,13 +2,13 @@
 // at rising rates to 1, 2 and 4 clients that send them back; what comes back, what is lost, and how long it takes. Then
 // one message at a time, beside bare UDP multicast. On a machine that is not idle: `chrt -f 50 lcm_echo`, or the
 // scheduler's slices of 4 ms decide.
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <stdexcept>
 
+#include "base/fine_timers.h"
 #include "benchmarks/lcm_echo.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"
@@ -175,7 +175,7 @@ int run(echo_options& o) {
   const interruptible in_order;
   const scratch_dir files;
   ::setenv("ORC_MULTICAST", o.url(implementation::orc).c_str(), 1);
-  ::prctl(PR_SET_TIMERSLACK, 1);  // the rate must not depend on how lazily the kernel wakes a sleeper
+  detail::fine_timers();  // the rate must not depend on how lazily the kernel wakes a sleeper
   o.common.print_machine();
   auto clients = start_clients(o);
   pin_this_thread(o.common.cpus.first);

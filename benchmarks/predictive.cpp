@@ -1,21 +1,20 @@
 // Predictive waiting beside blocking and spinning: the age of a sample when recv() returns it, what the receiving
 // thread costs, and how long send() takes the publisher, for streams with a period and for streams without one. Each
 // end is a process on a core of its own; the three ways to wait take turns.
-#include <sys/prctl.h>
-
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/child_process.h"
+#include "base/fine_timers.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"
 #include "orc/participant.h"
+#include "tools/support/clock.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"
 #include "tools/support/orc_end.h"
@@ -90,18 +89,6 @@ class schedule {
   std::mt19937_64 random_{1};
 };
 
-[[nodiscard]] std::int64_t now_on(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-void sleep_until(std::int64_t at) {
-  const timespec then{.tv_sec = at / 1'000'000'000, .tv_nsec = at % 1'000'000'000};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr) == EINTR) {
-  }
-}
-
 // Returns the times that send() took.
 std::vector<std::int64_t> publish(const order& o) {
   participant publisher(over(o, "predictive (publisher)"));
@@ -111,21 +98,21 @@ std::vector<std::int64_t> publish(const order& o) {
   auto out = publisher.publisher(topic);
   const std::vector<std::byte> payload(o.size, std::byte{0x5a});
   schedule times(o.kind, o.period_ns);
-  std::int64_t at = now_on(CLOCK_MONOTONIC);
+  std::int64_t at = now_ns();
   const std::int64_t end = at + static_cast<std::int64_t>(o.seconds * 1e9);
   while (at < end && !interrupted()) {
     at += times.next();
-    sleep_until(at);
-    const std::int64_t before = now_on(CLOCK_MONOTONIC);
+    sleep_until_ns(at);
+    const std::int64_t before = now_ns();
     if (!out.send(payload.data(), payload.size())) break;
-    took.push_back(now_on(CLOCK_MONOTONIC) - before);
+    took.push_back(now_ns() - before);
   }
   return took;
 }
 
 void serve(channel& line, int cpu) {
   pin_this_thread(cpu);
-  (void)::prctl(PR_SET_TIMERSLACK, 1UL);
+  detail::fine_timers();
   while (const auto o = line.get<order>()) line.put(publish(*o));
 }
 
@@ -149,23 +136,22 @@ std::optional<trial> receive(channel& line, order o, way how, const options& all
   std::vector<std::int64_t> ages;
   trial t;
   // What it learns first is not measured.
-  const std::int64_t begin = now_on(CLOCK_MONOTONIC) + static_cast<std::int64_t>(o.seconds * 0.1e9);
+  const std::int64_t begin = now_ns() + static_cast<std::int64_t>(o.seconds * 0.1e9);
   const std::int64_t end = begin + static_cast<std::int64_t>(o.seconds * 0.8e9);
   std::int64_t cpu = 0;
   std::int64_t from = 0;
-  while (now_on(CLOCK_MONOTONIC) < end) {
+  while (now_ns() < end) {
     const message m = in.recv(200);
     if (!m) continue;
     const std::int64_t age = m.age_ns();
-    if (from == 0 && now_on(CLOCK_MONOTONIC) >= begin) {
-      from = now_on(CLOCK_MONOTONIC);
-      cpu = now_on(CLOCK_THREAD_CPUTIME_ID);
+    if (from == 0 && now_ns() >= begin) {
+      from = now_ns();
+      cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     } else if (from != 0) {
       ages.push_back(age);
     }
   }
-  t.core =
-      static_cast<double>(now_on(CLOCK_THREAD_CPUTIME_ID) - cpu) / static_cast<double>(now_on(CLOCK_MONOTONIC) - from);
+  t.core = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) / static_cast<double>(now_ns() - from);
   t.prediction = in.link().prediction;
   auto took = line.get_list<std::int64_t>(10'000);
   if (!took || ages.empty()) return std::nullopt;

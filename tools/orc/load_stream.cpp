@@ -1,13 +1,12 @@
 #include "load_stream.h"
 
-#include <sys/prctl.h>
-
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "base/child_process.h"
+#include "base/fine_timers.h"
 #include "bench.h"
 #include "exit_code.h"
 #include "orc/participant.h"
@@ -40,7 +39,7 @@ int publish(const stream_options& options) {
   if (options.priority != 0)
     if (const auto fifo = set_realtime(options.priority); !fifo)
       return bench_failed("stream: " + fifo.error().message());
-  (void)::prctl(PR_SET_TIMERSLACK, 1UL);
+  detail::fine_timers();
   const std::byte bytes[stream_bytes] = {};
   const auto count =
       static_cast<std::uint64_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + stream_learned;

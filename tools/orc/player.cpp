@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fine_timers.h"
 #include "tools/support/clock.h"
 
 namespace orc::cli {
@@ -149,7 +149,7 @@ void player::command() {
 void player::announce() noexcept { ring(change_fd_.get()); }
 
 void player::run() {
-  prctl(PR_SET_TIMERSLACK, 1);  // the system may wake an ordinary thread 50 us late, to save wake-ups
+  detail::fine_timers();
   while (!over_) {
     if (commanded_) obey();
     if (over_) break;

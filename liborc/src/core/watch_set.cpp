@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <iterator>
 
 namespace orc::detail {
@@ -39,9 +38,8 @@ void watch_set::wait(monotonic::time_point until) noexcept {
   count_ = next_ = told_ = 0;
   // epoll_wait counts in milliseconds.
   pollfd itself{epoll_.get(), POLLIN, 0};
-  const auto rest = std::chrono::nanoseconds(std::max(until - monotonic::now(), monotonic::duration::zero())).count();
-  const timespec limit{static_cast<time_t>(rest / 1'000'000'000), static_cast<long>(rest % 1'000'000'000)};
-  if (ppoll(&itself, 1, &limit, nullptr) <= 0) return;
+  const auto limit = deadline(until).left();
+  if (ppoll(&itself, 1, &*limit, nullptr) <= 0) return;
   std::array<epoll_event, max_events> events{};
   const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(max_events), 0);
   for (int i = 0; i < count; ++i) ready_[count_++] = events[static_cast<std::size_t>(i)].data.fd;
