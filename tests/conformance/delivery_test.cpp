@@ -1,6 +1,8 @@
 // What is sent is what is received: bytes, sequence, stamp, missed.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "conformance/link.h"
 #include "support/catch.h"
@@ -34,6 +36,30 @@ TEMPLATE_TEST_CASE("delivery: every size arrives byte for byte", "[conformance]"
     CHECK(got.sequence() == ++sequence);
     CHECK(got.missed() == 0);
   }
+}
+
+// Large samples are written from the sender's memory, and what is not written at once is copied.
+TEMPLATE_TEST_CASE("delivery: the sender's memory is its own again after each send", "[conformance]",
+                   ORC_TEST_TRANSPORTS) {
+  linked<TestType> l(wanted<TestType>(0, 64));
+  const std::size_t sizes[] = {3'000'000, 100, 2047, 2048, 2'000'000, 40'000, 40'000, 3'000'000, 3'000'000, 9000};
+  std::vector<bytes> sent;
+  for (const std::size_t size : sizes) {
+    sent.push_back(patterned(size, sent.size()));
+    bytes memory = sent.back();
+    REQUIRE(l.publisher.send(memory.data(), memory.size()));
+    std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0xee));
+  }
+  const extra_reader<TestType> late(l.address_broker, wanted<TestType>());
+  for (std::size_t n = 0; n < sent.size(); ++n) {
+    const auto got = l.subscriber.recv(patience_ms);
+    INFO("sample " << n);
+    REQUIRE(got);
+    CHECK(got.missed() == 0);
+    CHECK(holds(got, sent[n]));
+  }
+  auto last = late.subscriber;
+  CHECK(holds(last.recv(patience_ms), sent.back()));
 }
 
 TEMPLATE_TEST_CASE("delivery: the four calls by name do the same as the handles", "[conformance]",

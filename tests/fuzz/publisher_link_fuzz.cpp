@@ -139,7 +139,6 @@ class publisher {
     sample next{allocate_frame(size), ++sequence_, 1};
     if (!next.buffer) return;
     std::memset(next.buffer.payload(), static_cast<int>(sequence_ & 0xff), size);
-    write_header(next.buffer, {next.sequence, next.stamp_ns});
     link_->commit(next);
     last_ = std::move(next);
   }

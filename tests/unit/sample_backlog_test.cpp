@@ -1,7 +1,9 @@
 // What lagging in-order readers lack: each sample once, the oldest go when it is too much.
 #include "transport/sample_backlog.h"
 
+#include <array>
 #include <cstring>
+#include <vector>
 
 #include "support/catch.h"
 
@@ -14,7 +16,6 @@ namespace {
 sample numbered(std::uint64_t sequence, std::size_t size = 1000) {
   sample s{allocate_frame(size), sequence, 5};
   std::memset(s.buffer.payload(), static_cast<int>(sequence), size);
-  orc::detail::write_header(s.buffer, {sequence, 5});
   return s;
 }
 
@@ -81,19 +82,37 @@ TEST_CASE("sample backlog: has one budget, and room for a sample that is larger"
   CHECK(kept.bytes() == 0);
 }
 
-TEST_CASE("sample backlog: a sample without a header of its own is copied once", "[unit]") {
+TEST_CASE("sample backlog: a sample in memory that is only lent is copied once", "[unit]") {
   sample_backlog kept;
-  sample forwarded = numbered(1);
-  forwarded.sequence = 7;  // as a message that is sent on while somebody else holds it
-  sample* const frame = kept.frame_of(forwarded);
+  std::array<std::byte, 1000> slot{};
+  slot[999] = std::byte{9};
+  const orc::detail::sample_buffer::operations lent{
+      .move = [](orc::detail::sample_buffer&, orc::detail::sample_buffer&) noexcept {},
+      .drop = [](orc::detail::sample_buffer&) noexcept {},
+      .payload = [](orc::detail::sample_buffer&) noexcept { return static_cast<std::byte*>(nullptr); }};
+  sample of_slot{{}, 7, 5};
+  of_slot.buffer.adopt(&lent, slot.data(), slot.size());
+  sample* const frame = kept.frame_of(of_slot);
   REQUIRE(frame != nullptr);
-  CHECK(frame != &forwarded);
-  CHECK(orc::detail::has_header(*frame));
-  CHECK(kept.frame_of(forwarded) == frame);
-  REQUIRE(kept.start(forwarded));
+  CHECK(frame != &of_slot);
+  CHECK(std::memcmp(frame->buffer.payload(), slot.data(), slot.size()) == 0);
+  CHECK(kept.frame_of(of_slot) == frame);
+  REQUIRE(kept.start(of_slot));
   CHECK(kept.from(7)->buffer.payload() == frame->buffer.payload());
   sample own = numbered(8);
   CHECK(kept.frame_of(own) == &own);
+}
+
+TEST_CASE("sample backlog: bytes that are still the caller's are copied before they are kept", "[unit]") {
+  sample_backlog kept;
+  std::vector<std::byte> mine(1000, std::byte{1});
+  sample s{allocate_frame(mine.size()), 7, 5};
+  s.source = mine.data();
+  CHECK(orc::detail::payload_of(s).data() == mine.data());
+  REQUIRE(kept.start(s));
+  mine.assign(mine.size(), std::byte{2});
+  CHECK(orc::detail::payload_of(s).data() == s.buffer.payload());
+  CHECK(kept.from(7)->buffer.payload()[999] == std::byte{1});
 }
 
 TEST_CASE("sample backlog: begun samples count once, and the idlest of too many is abandoned", "[unit]") {

@@ -49,7 +49,6 @@ struct publication_over_ipc {
   void send(std::size_t size) {
     sample s{orc::detail::allocate_frame(size), ++newest, 5};
     std::memset(s.buffer.payload(), 0, size);
-    orc::detail::write_header(s.buffer, {s.sequence, s.stamp_ns});
     link->commit(s);
   }
 

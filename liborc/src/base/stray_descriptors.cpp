@@ -23,12 +23,11 @@ void close_at_once(int descriptor) noexcept {
   ::close(descriptor);
 }
 
-ssize_t receive_without_descriptors(int socket, void* to, std::size_t size) noexcept {
-  iovec part{to, size};
+ssize_t receive_without_descriptors(int socket, std::span<iovec> parts) noexcept {
   alignas(cmsghdr) char control[CMSG_SPACE(max_descriptors * sizeof(int))];
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

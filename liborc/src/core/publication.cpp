@@ -17,6 +17,7 @@ constexpr int farewell_ms = 300;
 constexpr auto min_pause = std::chrono::milliseconds(1000);  // between attempts to open the links
 constexpr auto max_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t copied_under_lock = 16 * 1024;
+constexpr std::size_t sent_before_copied = 2 * 1024;  // the copy of less costs less than the choice
 
 template <typename Links, typename Value>
 [[nodiscard]] Value sum(const Links& links, Value (publisher_link::*of)() const noexcept) noexcept {
@@ -62,7 +63,14 @@ result publication::send(const void* data, std::size_t size, std::int64_t stamp_
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
   if (size <= copied_under_lock && lends_.load(std::memory_order_relaxed)) return send_small(data, size, stamp_ns);
-  sample_buffer buffer = memory_for(size);
+  sample_buffer buffer;
+  if (size >= sent_before_copied || lends_.load(std::memory_order_relaxed)) {
+    sample replaced;  // freed after the unlock
+    const std::lock_guard lock(mutex_);
+    buffer = lent(size);
+    if (!buffer && size >= sent_before_copied && writes_at_once()) return send_in_place(data, size, stamp_ns, replaced);
+  }
+  if (!buffer) buffer = allocate_frame(size);
   if (!buffer) return errc::no_memory;
   if (size != 0) std::memcpy(buffer.payload(), data, size);
   return publish(std::move(buffer), stamp_ns);
@@ -111,6 +119,23 @@ result publication::send_small(const void* data, std::size_t size, std::int64_t 
   return done;
 }
 
+bool publication::writes_at_once() const noexcept {
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const auto& link) { return link->takes_source() || link->readers() == 0; });
+}
+
+// Writes to ipc and tcp from the caller's memory. Readers have the sample, and work with it, while the copy is made
+// that later ones get.
+result publication::send_in_place(const void* data, std::size_t size, std::int64_t stamp_ns,
+                                  sample& replaced) noexcept {
+  if (closed_) return errc::closed;
+  if (size > largest_) return too_large(size);
+  const bool same_memory = last_.buffer && last_.buffer.size() == size && owns_alone(last_.buffer);
+  sample_buffer memory = same_memory ? std::move(last_.buffer) : allocate_frame(size);
+  if (!memory) return errc::no_memory;
+  return commit(std::move(memory), stamp_ns, replaced, static_cast<const std::byte*>(data));
+}
+
 void publication::count(std::size_t size, std::int64_t sent_ns) noexcept {
   sent_.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   bytes_.store(bytes_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
@@ -150,14 +175,23 @@ result publication::publish(sample_buffer&& buffer, std::int64_t stamp_ns) noexc
   return commit(std::move(buffer), stamp_ns, replaced);
 }
 
-result publication::commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced) noexcept {
+result publication::commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced,
+                           const std::byte* source) noexcept {
   const std::size_t size = buffer.size();
   if (size > largest_) return too_large(size);
   const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
   const std::int64_t now_ns = realtime_ns();
   sample fresh{std::move(buffer), sequence, stamp_ns != 0 ? stamp_ns : now_ns};
-  if (is_unique(fresh.buffer)) write_header(fresh.buffer, {fresh.sequence, fresh.stamp_ns});
-  for (const auto& link : links_) link->commit(fresh);
+  if (source != nullptr) {
+    fresh.source = source;
+    for (const auto& link : links_) {
+      if (link->takes_source()) link->commit(fresh);
+    }
+    fill(fresh);
+  }
+  for (const auto& link : links_) {
+    if (source == nullptr || !link->takes_source()) link->commit(fresh);
+  }
   count(size, now_ns);
   replaced = std::exchange(last_, std::move(fresh));
   keeper_ = nullptr;

@@ -81,6 +81,9 @@ class publication {
   [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_scope& scope) const;
   [[nodiscard]] result send_small(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept;
+  [[nodiscard]] bool writes_at_once() const noexcept;
+  [[nodiscard]] result send_in_place(const void* data, std::size_t size, std::int64_t stamp_ns,
+                                     sample& replaced) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer, std::int64_t stamp_ns = 0) noexcept;
   struct served {
@@ -92,7 +95,8 @@ class publication {
   // These need mutex_.
   [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer small_memory(std::size_t size) noexcept;
-  [[nodiscard]] result commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced) noexcept;
+  [[nodiscard]] result commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced,
+                              const std::byte* source = nullptr) noexcept;
   [[nodiscard]] sample* last() noexcept;
   void count(std::size_t size, std::int64_t sent_ns) noexcept;
   [[nodiscard]] result too_large(std::size_t size) const noexcept;

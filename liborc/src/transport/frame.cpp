@@ -3,6 +3,7 @@
 #include <zmq.h>
 
 #include <cstring>
+#include <utility>
 
 namespace orc::detail {
 
@@ -55,16 +56,16 @@ sample_buffer share(sample_buffer& buffer) noexcept {
 sample_buffer share_frame(sample_buffer& buffer) noexcept {
   if (is_frame(buffer)) return share(buffer);
   sample_buffer copy = allocate_frame(buffer.size());
-  if (copy) std::memcpy(frame_of(copy).data(), frame_of(buffer).data(), frame_of(buffer).size());
+  if (copy && buffer.size() != 0) std::memcpy(copy.payload(), buffer.payload(), buffer.size());
   return copy;
 }
 
-bool is_unique(sample_buffer& buffer) noexcept {
-  return !is_frame(buffer) || zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0;
+bool owns_alone(sample_buffer& buffer) noexcept {
+  return is_frame(buffer) && zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0;
 }
 
-void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept {
-  wire::put(header, frame_of(buffer).data());
+void fill(sample& s) noexcept {
+  if (s.source != nullptr) std::memcpy(s.buffer.payload(), std::exchange(s.source, nullptr), s.buffer.size());
 }
 
 }  // namespace orc::detail

@@ -1,6 +1,6 @@
-// Samples in memory: a frame of [16-byte sample header][payload]. Every link, the last-value cache and the messages of
-// users share it by reference count; inproc, ipc and tcp pass on the same frame. libzmq's messages hold the bytes: they
-// count references, and hold small samples inline.
+// Samples in memory: a frame of [room for a sample header][payload]. Every link, the last-value cache and the messages
+// of users share it by reference count; inproc, ipc and tcp pass on the same frame. libzmq's messages hold the bytes:
+// they count references, and hold small samples inline.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,17 @@ struct sample {
   std::int64_t stamp_ns = 0;
   std::uint32_t era = 0;           // of the subscription: number of the publication, counted from its first
   std::uint64_t before_first = 0;  // sequence of that publication before the first sample for this subscription
+  // Not null: the bytes are still in the caller's memory, and `buffer` has room for them; see fill().
+  const std::byte* source = nullptr;
 };
+
+// The payload, wherever it is.
+[[nodiscard]] inline std::span<const std::byte> payload_of(const sample& s) noexcept {
+  return {s.source != nullptr ? s.source : s.buffer.payload(), s.buffer.size()};
+}
+
+// Copies the caller's bytes into the buffer, unless it has them already. Before anyone shares the buffer.
+void fill(sample& s) noexcept;
 
 // Allocates `payload_size` bytes behind space for a header. False when there is no memory.
 [[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;
@@ -49,20 +59,17 @@ struct sample {
 // Makes a second owner of the same bytes. Copies payloads of up to 17 bytes, which libzmq holds inline.
 [[nodiscard]] sample_buffer share(sample_buffer& buffer) noexcept;
 
-// Makes a second owner that may live for ever. Copies slots of shared memory, because they are few, with the header.
+// Makes a second owner that may live for ever. Copies slots of shared memory, because they are few.
 // False when there is no memory.
 [[nodiscard]] sample_buffer share_frame(sample_buffer& buffer) noexcept;
 
-// True: there is space for a header in front of the payload, and no other owner. Frames and slots.
-[[nodiscard]] bool is_unique(sample_buffer& buffer) noexcept;
+// True: a frame without another owner.
+[[nodiscard]] bool owns_alone(sample_buffer& buffer) noexcept;
 
-// Header and payload, which are contiguous. To write the header, or to receive both.
+// Header and payload, which are contiguous, to receive both at once.
 [[nodiscard]] inline std::span<std::byte> frame_of(sample_buffer& buffer) noexcept {
   return {buffer.payload() - wire::sample_header::bytes, buffer.size() + wire::sample_header::bytes};
 }
-
-// Writes the header in front of the payload. Only for a unique buffer.
-void write_header(sample_buffer& buffer, const wire::sample_header& header) noexcept;
 
 }  // namespace detail
 }  // namespace orc

@@ -1,24 +1,16 @@
 #include "transport/sample_backlog.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 namespace orc::detail {
 
-bool has_header(sample& s) noexcept {
-  const auto header = wire::get(frame_of(s.buffer).data());
-  return header.sequence == s.sequence && header.stamp_ns == s.stamp_ns;
-}
-
 sample* sample_backlog::frame_of(sample& s) noexcept {
-  if (is_frame(s.buffer) && has_header(s)) return &s;
+  fill(s);
+  if (is_frame(s.buffer)) return &s;
   if (made_.buffer && made_.sequence == s.sequence) return &made_;
-  made_ = {allocate_frame(s.buffer.size()), s.sequence, s.stamp_ns};
-  if (!made_.buffer) return nullptr;
-  if (s.buffer.size() != 0) std::memcpy(made_.buffer.payload(), s.buffer.payload(), s.buffer.size());
-  write_header(made_.buffer, {s.sequence, s.stamp_ns});
-  return &made_;
+  made_ = {share_frame(s.buffer), s.sequence, s.stamp_ns};
+  return made_.buffer ? &made_ : nullptr;
 }
 
 bool sample_backlog::keep(sample& s) noexcept try {

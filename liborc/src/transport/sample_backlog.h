@@ -21,9 +21,8 @@ class sample_backlog {
   static constexpr std::size_t max_begun_of_any_size = 4;
   static constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
-  // Returns the same sample in a frame with its header. Copies a slot of shared memory, which is only on loan, and a
-  // frame that others may see without a header; once for all callers. Null: no memory. Valid until the call for another
-  // sample.
+  // Returns the same sample in a frame. Copies a slot of shared memory, which is only on loan, once for all callers.
+  // Null: no memory. Valid until the call for another sample.
   [[nodiscard]] sample* frame_of(sample& s) noexcept;
 
   // Keeps `s` for readers that lack something already. `s` is newer than all kept samples. When the budget is exceeded,
@@ -86,8 +85,5 @@ class sample_backlog {
   std::size_t bytes_ = 0;
   sample made_;  // by frame_of()
 };
-
-// Returns whether the header in front of the payload is that of this sample.
-[[nodiscard]] bool has_header(sample& s) noexcept;
 
 }  // namespace orc::detail

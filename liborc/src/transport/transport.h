@@ -130,6 +130,9 @@ class publisher_link {
   }
   // Largest sample that commit takes, in bytes. Constant. Any thread.
   [[nodiscard]] virtual std::size_t max_sample_bytes() const noexcept { return SIZE_MAX; }
+  // True: commit() takes samples whose bytes are still in the caller's memory (sample::source), and calls fill() when
+  // it has to share them. Constant.
+  [[nodiscard]] virtual bool takes_source() const noexcept { return false; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
   // caller keeps `s`, whose sequence is greater than all before: the link shares its bytes and does not change them.
   // Never fails: what a reader does not get is dropped(), or reaches it later.

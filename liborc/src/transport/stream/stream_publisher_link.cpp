@@ -52,13 +52,8 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
 
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
-  sample* const ready = has_header(s) ? &s : lacking_->frame_of(s);
   for (const auto& each : connections_) {
-    if (!each->is_reader()) continue;
-    if (ready != nullptr)
-      offer(*each, *ready);
-    else
-      queue(*each, s);
+    if (each->is_reader()) offer(*each, s);
   }
   after_change();
 }
@@ -75,7 +70,7 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 // False: no room. A part that was taken counts as all, because the connection keeps the rest.
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, s.buffer.size());
-  switch (to.line.send(s.buffer)) {
+  switch (to.line.send({s.sequence, s.stamp_ns}, payload_of(s))) {
     case zmtp_connection::written::all: return true;
     case zmtp_connection::written::none: return false;
     case zmtp_connection::written::failed: leave(to); return true;
@@ -149,10 +144,7 @@ void stream_publisher_link::catch_up(reader& to, sample* last, std::uint64_t end
     if (!hand_over(to, *next)) break;
     to.lacks = lacking_->go_on(to.lacks, sequence + 1, end);
   }
-  if (!to.gone && !to.line.pending() && to.behind && last != nullptr) {
-    sample* const ready = has_header(*last) ? last : lacking_->frame_of(*last);
-    if (ready != nullptr && hand_over(to, *ready)) to.behind = false;
-  }
+  if (!to.gone && !to.line.pending() && to.behind && last != nullptr && hand_over(to, *last)) to.behind = false;
   watch_for_room(to);
 }
 

@@ -10,7 +10,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t read_buffer = 8 * 1024;
+constexpr std::size_t read_buffer = 32 * 1024;
 // One receive takes at most this much out of the kernel, which rarely holds as much. A publisher that is faster than
 // this thread must not keep it reading for ever, whatever it sends.
 constexpr std::size_t max_bytes = 16 * 1024 * 1024;

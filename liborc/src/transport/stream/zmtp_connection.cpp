@@ -48,7 +48,8 @@ zmtp_connection::~zmtp_connection() {
   // Closing with unread bytes would make tcp reset the connection, and the peer would lose what it has not received
   // yet.
   ::shutdown(fd_.get(), SHUT_WR);
-  for (int n = 0; n < 16 && take(buffer_.get(), capacity_) > 0; ++n) {
+  iovec unread{buffer_.get(), capacity_};
+  for (int n = 0; n < 16 && take({&unread, 1}) > 0; ++n) {
   }
   ::shutdown(fd_.get(), SHUT_RD);
 }
@@ -69,14 +70,21 @@ zmtp_connection::event zmtp_connection::receive(incoming& out, std::size_t& budg
   }
 }
 
-ssize_t zmtp_connection::take(std::byte* at, std::size_t room) noexcept {
-  return plain_ ? ::recv(fd_.get(), at, room, MSG_DONTWAIT) : receive_without_descriptors(fd_.get(), at, room);
+ssize_t zmtp_connection::take(std::span<iovec> parts) noexcept {
+  if (!plain_) return receive_without_descriptors(fd_.get(), parts);
+  if (parts.size() == 1) return ::recv(fd_.get(), parts[0].iov_base, parts[0].iov_len, MSG_DONTWAIT);
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return ::recvmsg(fd_.get(), &message, MSG_DONTWAIT);
 }
 
-// Same as recv(2), within the budget.
-ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept {
+// Same as recv(2), within the budget. Bytes `behind` those go to the start of the buffer.
+ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget, std::size_t behind) noexcept {
+  iovec parts[2] = {{at, std::min(room, budget)}, {buffer_.get(), behind}};
+  if (budget < room + behind) behind = 0;
   for (;;) {
-    const ssize_t n = take(at, std::min(room, budget));
+    const ssize_t n = take(std::span(parts).first(behind != 0 ? 2 : 1));
     if (n < 0 && errno == EINTR) continue;
     if (n > 0) budget -= static_cast<std::size_t>(n);
     if (n < 0) note_failure();
@@ -99,7 +107,7 @@ zmtp_connection::event zmtp_connection::read_more(std::size_t& budget) noexcept 
     end_ -= begin_;
     begin_ = 0;
   }
-  const std::size_t room = capacity_ - end_;
+  const std::size_t room = large_next_ && end_ == 0 ? zmtp::max_frame_header : capacity_ - end_;
   const ssize_t n = read_into(buffer_.get() + end_, room, budget);
   if (n == 0) return event::closed;
   if (n < 0) return errno == EAGAIN || errno == ENOTCONN ? event::nothing : event::closed;
@@ -113,13 +121,19 @@ zmtp_connection::event zmtp_connection::read_large(incoming& out, std::size_t& b
     if (large_filled_ == frame_of(large_).size() && !grow_large()) return event::broken;
     const std::size_t room = frame_of(large_).size() - large_filled_;
     if (budget == 0) return event::nothing;
-    const ssize_t n = read_into(frame_of(large_).data() + large_filled_, room, budget);
+    // The next header comes along: then the end of what the kernel has shows without another read.
+    const std::size_t behind = large_filled_ + room == large_size_ ? zmtp::max_frame_header : 0;
+    const ssize_t n = read_into(frame_of(large_).data() + large_filled_, room, budget, behind);
     if (n == 0) return event::closed;
     if (n < 0) return errno == EAGAIN ? event::nothing : event::closed;
-    large_filled_ += static_cast<std::size_t>(n);
-    if (static_cast<std::size_t>(n) < room) return event::nothing;
+    const auto got = static_cast<std::size_t>(n);
+    large_filled_ += std::min(got, room);
+    if (got < room) return event::nothing;
+    end_ = got - room;
+    drained_ = behind != 0 && end_ < behind && budget != 0;
   }
   largest_so_far_ = std::max(largest_so_far_, large_size_);
+  large_next_ = true;
   out.large = std::move(large_);
   out.bytes = frame_of(out.large);
   out.multipart = false;
@@ -172,6 +186,7 @@ zmtp_connection::event zmtp_connection::parse(incoming& out) noexcept {
     const auto rest = buffered().subspan(header->header_size);
     if (rest.size() < header->size) return event::nothing;
     begin_ += header->header_size + header->size;
+    large_next_ = false;
     out.large.reset();
     if (const event got = take(header->flags, rest.first(header->size), out); got != event::nothing) return got;
   }
@@ -247,27 +262,36 @@ zmtp_connection::written zmtp_connection::write_out(const std::byte* head, std::
   }
 }
 
-zmtp_connection::written zmtp_connection::send(sample_buffer& sample) noexcept {
-  const auto frame = frame_of(sample);
-  const auto header = zmtp::encode_frame_header(frame.size());
+zmtp_connection::sample_head zmtp_connection::head_of(const wire::sample_header& header,
+                                                      std::size_t payload_size) noexcept {
+  const auto frame = zmtp::encode_frame_header(wire::sample_header::bytes + payload_size);
+  sample_head head{.bytes = {}, .size = frame.size + wire::sample_header::bytes};
+  std::memcpy(head.bytes.data(), frame.bytes.data(), frame.size);
+  wire::put(header, head.bytes.data() + frame.size);
+  return head;
+}
+
+zmtp_connection::written zmtp_connection::send(const wire::sample_header& header,
+                                               std::span<const std::byte> payload) noexcept {
+  const auto head = head_of(header, payload.size());
   std::size_t done = 0;
   written result{};
-  if (frame.size() <= copied_size) {
-    std::byte whole[zmtp::max_frame_header + copied_size];
-    std::memcpy(whole, header.bytes.data(), header.size);
-    std::memcpy(whole + header.size, frame.data(), frame.size());
-    result = write_out(whole, 0, whole, header.size + frame.size(), done);
+  if (payload.size() <= copied_size) {
+    std::byte whole[max_head + copied_size];
+    std::memcpy(whole, head.bytes.data(), head.size);
+    if (!payload.empty()) std::memcpy(whole + head.size, payload.data(), payload.size());
+    result = write_out(whole, 0, whole, head.size + payload.size(), done);
   } else {
-    result = write_out(header.bytes.data(), header.size, frame.data(), frame.size(), done);
+    result = write_out(head.bytes.data(), head.size, payload.data(), payload.size(), done);
   }
   if (result != written::some) return result;
-  sample_header_ = header;
+  sample_head_ = head;
   sample_done_ = done;
   return result;
 }
 
-void zmtp_connection::keep(sample_buffer&& frame) noexcept {
-  sample_ = std::move(frame);
+void zmtp_connection::keep(sample_buffer&& payload) noexcept {
+  sample_ = std::move(payload);
   pending_ = outgoing::sample;
 }
 
@@ -311,9 +335,8 @@ zmtp_connection::written zmtp_connection::flush_small() noexcept {
 }
 
 zmtp_connection::written zmtp_connection::flush_sample() noexcept {
-  const auto frame = frame_of(sample_);
   const written result =
-      write_out(sample_header_.bytes.data(), sample_header_.size, frame.data(), frame.size(), sample_done_);
+      write_out(sample_head_.bytes.data(), sample_head_.size, sample_.payload(), sample_.size(), sample_done_);
   if (result != written::all) return result;
   sample_.reset();
   pending_ = small_.empty() ? outgoing::none : outgoing::small;

@@ -2,6 +2,8 @@
 // frame goes from the sender's call into the kernel, and from there into the receiver's call.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "transport/allowance.h"
 #include "transport/frame.h"
+#include "wire/sample_header.h"
 #include "wire/zmtp.h"
 
 namespace orc::detail {
@@ -56,16 +59,16 @@ class zmtp_connection {
 
   // ---- sending ----
   // From now on gives at most this many bytes to the kernel in one call.
-  void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, wire::zmtp::max_frame_header); }
+  void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, max_head); }
   // True while the kernel has only a part of a frame: the next one waits until flush() has written the rest.
   [[nodiscard]] bool pending() const noexcept { return pending_ != outgoing::none; }
-  // Bytes that the kernel has of the sample that is begun. 0: none is begun.
+  // Bytes that the kernel has of the sample that is begun, headers included. 0: none is begun.
   [[nodiscard]] std::size_t sample_done() const noexcept { return pending_ == outgoing::sample ? sample_done_ : 0; }
   enum class written { all, some, none, failed };  // some: the rest is pending
-  // Starts a frame. Only when nothing is pending. After `some`, keep() has to follow.
-  [[nodiscard]] written send(sample_buffer& sample) noexcept;
-  // Gives it the frame that send() has begun, or another one of the same bytes, to write the rest from.
-  void keep(sample_buffer&& frame) noexcept;
+  // Starts the frame of a sample. Only when nothing is pending. After `some`, keep() has to follow.
+  [[nodiscard]] written send(const wire::sample_header& header, std::span<const std::byte> payload) noexcept;
+  // Gives it a buffer with the payload that send() has begun, to write the rest from.
+  void keep(sample_buffer&& payload) noexcept;
   // Sends a frame of at most max_small_frame bytes. When something is pending, it waits behind that. None: too many
   // wait.
   static constexpr std::size_t max_small_frame = 128;
@@ -80,11 +83,20 @@ class zmtp_connection {
   enum class state { greeting, handshake, ready };
   enum class outgoing { none, small, sample };
 
+  // What comes before a payload: the headers of the frame and of the sample.
+  static constexpr std::size_t max_head = wire::zmtp::max_frame_header + wire::sample_header::bytes;
+  struct sample_head {
+    std::array<std::byte, max_head> bytes;
+    std::size_t size = 0;
+  };
+  [[nodiscard]] static sample_head head_of(const wire::sample_header& header, std::size_t payload_size) noexcept;
+
   [[nodiscard]] event read_large(incoming& out, std::size_t& budget) noexcept;
   [[nodiscard]] event read_more(std::size_t& budget) noexcept;
-  [[nodiscard]] ssize_t take(std::byte* at, std::size_t room) noexcept;
+  [[nodiscard]] ssize_t take(std::span<iovec> parts) noexcept;
   void note_failure() noexcept;
-  [[nodiscard]] ssize_t read_into(std::byte* at, std::size_t room, std::size_t& budget) noexcept;
+  [[nodiscard]] ssize_t read_into(std::byte* at, std::size_t room, std::size_t& budget,
+                                  std::size_t behind = 0) noexcept;
   [[nodiscard]] bool begin_large(std::size_t size) noexcept;
   [[nodiscard]] bool grow_large() noexcept;
   // Takes what is complete out of the buffer. Nothing: more bytes are needed.
@@ -112,10 +124,11 @@ class zmtp_connection {
   const std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  allowance noise_{100};   // commands and parts; ZeroMQ libraries may be set to send PINGs often
-  bool drained_ = false;   // the last read took all that the kernel had
-  bool skipping_ = false;  // inside a message of several frames
-  std::size_t skip_ = 0;   // bytes of a large part still to come
+  allowance noise_{100};     // commands and parts; ZeroMQ libraries may be set to send PINGs often
+  bool drained_ = false;     // the last read took all that the kernel had
+  bool large_next_ = false;  // as the last frame was: reads its header alone, and the rest in place
+  bool skipping_ = false;    // inside a message of several frames
+  std::size_t skip_ = 0;     // bytes of a large part still to come
   std::uint8_t skip_flags_ = 0;
   sample_buffer large_;  // being received; grows with what has arrived
   std::size_t large_size_ = 0;
@@ -128,8 +141,8 @@ class zmtp_connection {
   std::string small_;
   std::size_t small_done_ = 0;
   sample_buffer sample_;
-  wire::zmtp::header_bytes sample_header_{};
-  std::size_t sample_done_ = 0;  // with the header
+  sample_head sample_head_{};
+  std::size_t sample_done_ = 0;  // with the head
 };
 
 }  // namespace orc::detail
