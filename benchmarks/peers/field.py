@@ -77,6 +77,9 @@ PEERS = (
     Peer("ROS 1", "", "ros1", "tcp", "ros1.cpp", floor=TCP, daemon=ROS_MASTER),
     Peer("iceoryx2", "", "iceoryx2", "shm", "rust/src/iceoryx2.rs", floor=FUTEX),
     Peer("iceoryx2", "polling", "iceoryx2", "shm", "rust/src/iceoryx2.rs", POLLING, SPIN),
+    Peer("Zenoh", "ipc", "zenoh", "ipc", "rust/src/zenoh.rs", floor=UNIX),
+    Peer("Zenoh", "tcp", "zenoh", "tcp", "rust/src/zenoh.rs", floor=TCP),
+    Peer("Zenoh", "shm", "zenoh", "shm", "rust/src/zenoh.rs", floor=FUTEX),
 )
 
 
