@@ -68,6 +68,7 @@ struct results {
   double rss_mb = 0;
   summary request;
   summary storm;
+  double storm_cpu_us = 0;  // of the broker, for each request
   double rss_after_mb = 0;
   double restored_s = 0;
 };
@@ -113,8 +114,10 @@ void measure_requests(const broker_process& broker, const options& o, fleet& all
   if (ns.size() < o.requests && !interrupted()) throw std::runtime_error("a request_topic was not answered within 5 s");
   r.request = summarize(ns);
   std::vector<std::int64_t> storm_ns;
+  const double cpu = broker.cpu_seconds();
   if (!all.request_storm(20, 60, storm_ns) && !interrupted())
     throw std::runtime_error("requests of all participants at once were not all answered within 60 s");
+  r.storm_cpu_us = (broker.cpu_seconds() - cpu) * 1e6 / static_cast<double>(storm_ns.size());
   r.storm = summarize(storm_ns);
 }
 
@@ -167,6 +170,7 @@ void report(const options& o, const results& r) {
              {"broker RSS", fixed(r.rss_mb, 1) + " MB"},
              {"request_topic, one at a time", latency(r.request)},
              {"request_topic, all participants at once", latency(r.storm)},
+             {"broker CPU for each of them", fixed(r.storm_cpu_us, 1) + " us"},
              {"broker RSS after the requests", fixed(r.rss_after_mb, 1) + " MB"},
              {"all registered again after SIGKILL, from its restart", fixed(r.restored_s, 3) + " s"}});
   if (o.common.json.empty()) return;
@@ -182,6 +186,7 @@ void report(const options& o, const results& r) {
                        {"storm_p50_us", r.storm.p50},
                        {"storm_p99_us", r.storm.p99},
                        {"storm_max_us", r.storm.max},
+                       {"storm_cpu_us", r.storm_cpu_us},
                        {"restored_s", r.restored_s}};
   if (!write_text(o.common.json, to_json({object}))) throw std::runtime_error("cannot write " + o.common.json);
 }

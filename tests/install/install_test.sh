@@ -42,6 +42,14 @@ done
 unit=$(find "$prefix" -name orc-broker.service)
 [[ -n $unit ]] || fail "no systemd unit was installed"
 grep -qx "ExecStart=$work/installed/bin/orc-broker" "$unit" || fail "the unit starts something else than was installed"
+if command -v systemd-analyze >/dev/null; then
+  sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$source_dir/liborc/examples/controller.service" >"$work/controller.service"
+  sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$unit" >"$work/orc-broker.service"
+  for each in controller orc-broker; do
+    said=$(systemd-analyze verify --man=no "$work/$each.service" 2>&1 | grep "$each.service" || true)
+    [[ -z $said ]] || fail "$said"
+  done
+fi
 if [[ -x $build_dir/bin/orc ]]; then
   [[ -x $prefix/bin/orc ]] || fail "bin/orc was not installed"
   "$prefix/bin/orc" --version

@@ -261,15 +261,15 @@ TEST_CASE("bench load: a row for each load and measure, and nothing left behind"
   const orc::detail::temporary_directory directory;
   for (const std::string load : {"none", "cpu", "memory", "disk", "network", "all"}) {
     const auto done = run(directory,
-                          "$orc bench load --transport ipc --seconds 0.1 --priority 0 --wait predictive "
+                          "$orc bench load --transport ipc --seconds 0.1 --policy other --wait predictive "
                           "--json - --load " +
                               load);
     INFO(load << ": " << done.err);
     REQUIRE(done.exit_code == 0);
     const auto rows = rows_of(done.out);
-    REQUIRE(rows.size() == 3);
+    REQUIRE(rows.size() == 4);
     std::size_t at = 0;
-    for (const char* measure : {"10 B", "10 kB", "stream"}) {
+    for (const char* measure : {"10 B", "10 kB", "stream", "stream due"}) {
       const row& r = rows[at++];
       INFO(measure);
       CHECK(r.at("load") == '"' + load + '"');
@@ -277,18 +277,38 @@ TEST_CASE("bench load: a row for each load and measure, and nothing left behind"
       CHECK(number(r, "count") >= 1);
       CHECK(number(r, "p50_us") > 0);
       CHECK(number(r, "max_us") >= number(r, "p99_us"));
-      CHECK((r.count("late_per_million") == 1) == (std::string(measure) == "stream"));
+      CHECK((r.count("missed_per_million") == 1) == (std::string(measure) == "stream due"));
     }
-    CHECK_THAT(done.err, contains("late/M"));
+    CHECK_THAT(done.err, contains("missed/M"));
   }
   CHECK(is_empty(directory));
   CHECK(processes_of(directory).empty());
 }
 
+TEST_CASE("bench load: with SCHED_FIFO, only the stream, beside cyclictest") {
+  const orc::detail::temporary_directory directory;
+  const auto done =
+      run(directory, "$orc bench load --load none --measure stream --cyclictest --seconds 0.2 --priority 10 --json -");
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  const auto rows = rows_of(done.out);
+  const bool fifo = done.err.find("without SCHED_FIFO only") == std::string::npos;
+  const bool reference = done.err.find("without cyclictest") == std::string::npos;
+  REQUIRE(rows.size() == (fifo ? 2U : 1U) * (reference ? 3U : 2U));
+  for (const row& r : rows) {
+    CHECK(number(r, "count") >= 100);
+    CHECK(number(r, "max_us") < 1e6);
+    CHECK(r.at("measure") != "\"10 B\"");
+    CHECK((r.count("missed_per_million") == 1) == (r.at("measure") != "\"stream\""));
+  }
+  if (fifo) CHECK(rows.back().at("priority") == "10");
+  if (reference) CHECK(rows.back().at("measure") == "\"cyclictest\"");
+}
+
 TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind") {
   const orc::detail::temporary_directory directory;
   for (const int signal : {SIGINT, SIGKILL}) {
-    child_process tool({program("orc"), "bench", "load", "--load", "all", "--seconds", "60", "--priority", "0"},
+    child_process tool({program("orc"), "bench", "load", "--load", "all", "--seconds", "60", "--policy", "other"},
                        environment(directory));
     REQUIRE(wait_until([&] { return processes_of(directory).size() >= 6; }));
     tool.send_signal(signal);
@@ -311,7 +331,9 @@ TEST_CASE("bench load: what it does not understand it refuses with exit code 2")
       {"--transport pigeon", "no transport is called 'pigeon'"},
       {"--seconds 0", "seconds"},
       {"--priority 100", "priority"},
+      {"--policy idle", "policy"},
       {"--wait spin", "wait"},
+      {"--measure speed", "measure"},
       {"--cpu 0", "not two cores"},
   };
   for (const auto& each : cases) {

@@ -13,10 +13,11 @@ TEST_CASE("cyclictest: its histogram becomes quantiles, with those that were too
       "# Total: 000000098\n# Min Latencies: 00003\n# Avg Latencies: 00017\n# Max Latencies: 01090\n"
       "# Histogram Overflows: 00002\n# Histogram Overflow at cycle number:\n# Thread 0: 00045\n\n");
   REQUIRE(found);
-  CHECK(found->count == 100);
-  CHECK(found->p50 == 3);
-  CHECK(found->p99 == 1090);
-  CHECK(found->max == 1090);
+  CHECK(found->late_us.count == 100);
+  CHECK(found->late_us.p50 == 3);
+  CHECK(found->late_us.p99 == 1090);
+  CHECK(found->late_us.max == 1090);
+  CHECK(found->missed == 2);
 }
 
 TEST_CASE("cyclictest: what is no histogram is told from one", "[unit]") {

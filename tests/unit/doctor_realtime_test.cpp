@@ -63,6 +63,13 @@ const std::map<std::string, std::string> good = {
     {"/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n"},
     {"/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"},
     {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
+    {"/proc/sys/vm/compact_unevictable_allowed", "0\n"},
+    {"/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n"},
+    {"/proc/1/comm", "systemd\n"},
+    {"/proc/irq/24/effective_affinity_list", "0\n"},
+    {"/proc/irq/25/effective_affinity_list", "\n"},
+    {"/sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "2-3\n"},
+    {"/sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "2-3\n"},
 };
 
 }  // namespace
@@ -74,7 +81,7 @@ TEST_CASE("orc doctor --realtime: a machine that is set up well has no finding",
     CHECK(each.level == severity::ok);
     CHECK(each.fixes.empty());
   }
-  CHECK(found.size() == 11);
+  CHECK(found.size() == 13);
   CHECK_THAT(found.at("kernel").found, contains("PREEMPT_RT"));
   CHECK(found.at("isolated CPUs").found == "2-3");
   CHECK_THAT(found.at("priority").found, contains("95"));
@@ -129,6 +136,32 @@ TEST_CASE("orc doctor --realtime: what is not set up is found, with what sets it
        "none",
        "isolcpus=managed_irq,domain,3 nohz_full=3"},
       {"isolated CPUs", {{cpu + "isolated", ""}, {cpu + "online", "0"}}, severity::note, "only one", ""},
+      {"processor quota",
+       {{"/sys/fs/cgroup/user.slice/cpu.max", "50000 100000"}},
+       severity::note,
+       "after 50 ms of processor time in 100 ms",
+       "echo max |"},
+      {"locked pages",
+       {{"/proc/sys/vm/compact_unevictable_allowed", "1"}},
+       severity::note,
+       "may move them",
+       "vm.compact_unevictable_allowed"},
+      {"irqbalance", {{"/proc/77/comm", "irqbalance"}}, severity::note, "runs", "disable --now irqbalance"},
+      {"interrupt targets",
+       {{"/proc/irq/25/effective_affinity_list", "1-2"}},
+       severity::note,
+       "1 interrupt(s) go to isolated CPUs, the first is 25",
+       "echo 0,1 |"},
+      {"threads of a core",
+       {{cpu + "cpu2/topology/thread_siblings_list", "0,2"}},
+       severity::note,
+       "CPU 2 is isolated and shares its core with CPU 0",
+       "smt/control"},
+      {"power states",
+       {{cpu + "cpu3/cpuidle/state1/name", "C9"}, {cpu + "cpu3/cpuidle/state1/latency", "200"}},
+       severity::note,
+       "cpu3 sleeps as deep as C9",
+       "linux-cpupower"},
       {"isolated CPUs", {{cpu + "nohz_full", "3"}}, severity::note, "tick", "nohz_full=2-3"},
       {"interrupts", {{"/proc/irq/default_smp_affinity", "f"}}, severity::note, "may go", "echo 3 |"},
       {"interrupts",

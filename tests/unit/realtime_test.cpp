@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/child_process.h"
+#include "base/temporary_directory.h"
+#include "core/trace_log.h"
 #include "orc.h"
 #include "support/budget.h"
 #include "support/catch.h"
@@ -183,4 +185,19 @@ TEST_CASE("realtime: locked memory is there before it is used", "[unit]") {
   });
   if (outcome == could_not_try) return skip("no permission to lock memory");
   CHECK(outcome == 0);
+}
+
+TEST_CASE("real time: the thread that writes a trace is an ordinary one, whoever starts it", "[unit]") {
+  if (!may_be_realtime()) return skip("SCHED_FIFO is not allowed");
+  const orc::detail::temporary_directory directory;
+  std::thread([&] {
+    CHECK(orc::set_realtime(5));
+    const auto log = *orc::detail::trace_log::create(directory.file("t"), {});
+    log->work();
+    CHECK(wait_until([&] {
+      const auto threads = threads_named("orc trace");
+      return threads.size() == 1 && threads[0].policy == SCHED_OTHER;
+    }));
+    log->rest();
+  }).join();
 }

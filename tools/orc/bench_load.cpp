@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,22 +38,22 @@ struct load_options {
   bench::cpu_pair cpus = bench::default_cpus();
   bool predictive = false;
   bool cyclictest = false;
+  bool round_trips = true;
+  bool stream = true;
   std::string json;
 };
 
 struct load_row {
   load what{};
   int priority = 0;
-  std::string measure;  // "10 B", "10 kB", "stream", "cyclictest"
+  std::string measure;  // "10 B", "10 kB", "stream", "stream due", "cyclictest"
   std::string transport;
   bench::summary us;
-  std::uint64_t samples = 0;
-  std::uint64_t late = 0;
-  bool has_deadline = false;
+  std::optional<double> missed;  // deadlines, of a million
 };
 
-double per_million(const load_row& row) {
-  return row.samples == 0 ? 0 : 1e6 * static_cast<double>(row.late) / static_cast<double>(row.samples);
+double per_million(std::uint64_t missed, std::uint64_t all) {
+  return all == 0 ? 0 : 1e6 * static_cast<double>(missed) / static_cast<double>(all);
 }
 
 bool may_be_realtime(int priority) {
@@ -103,24 +104,26 @@ class measurement {
     round_trips.cpus = options_.cpus;
     round_trips.priority = priority;
     for (const std::size_t size : round_trip_sizes) {
-      if (bench::interrupted()) return;
+      if (bench::interrupted() || !options_.round_trips) break;
       auto row = measure_round_trips(round_trips, broker_, transport, size);
       if (!row && bench::interrupted()) return;
-      rows_.push_back({what, priority, bench::size_label(size), over, value_of(std::move(row)).one_way, 0, 0, false});
+      rows_.push_back({what, priority, bench::size_label(size), over, value_of(std::move(row)).one_way, {}});
     }
-    if (bench::interrupted()) return;
+    if (bench::interrupted() || !options_.stream) return;
     auto stream = measure_stream({broker_, transport, options_.seconds, options_.cpus, priority, options_.predictive});
     if (!stream && bench::interrupted()) return;
     auto arrived = value_of(std::move(stream));
     if (arrived.ages_ns.empty()) return;
-    rows_.push_back(
-        {what, priority, "stream", over, bench::summarize(arrived.ages_ns), arrived.sent, arrived.late, true});
+    rows_.push_back({what, priority, "stream", over, bench::summarize(arrived.ages_ns), {}});
+    rows_.push_back({what, priority, "stream due", over, bench::summarize(arrived.lateness_ns),
+                     per_million(arrived.missed, arrived.sent)});
   }
 
   void reference(load what, int priority) {
     auto late = run_cyclictest(options_.seconds, priority, options_.cpus.first);
     if (!late && bench::interrupted()) return;
-    rows_.push_back({what, priority, "cyclictest", "", value_of(std::move(late)), 0, 0, false});
+    const wake_ups found = value_of(std::move(late));
+    rows_.push_back({what, priority, "cyclictest", "", found.late_us, per_million(found.missed, found.late_us.count)});
   }
 
   const load_options& options_;
@@ -131,16 +134,17 @@ class measurement {
 
 void print_rows(std::FILE* to, const std::vector<load_row>& rows, const load_options& options) {
   if (rows.empty()) return;
-  bench::table table{{"load", "policy", "transport", "measure", "p50", "p99", "p99.9", "max", "late/M"}};
+  bench::table table{{"load", "policy", "transport", "measure", "p50", "p99", "p99.9", "max", "missed/M"}};
   for (const load_row& row : rows)
     table.push_back({std::string(name_of(row.what)), row.priority != 0 ? "FIFO" : "-",
                      row.transport.empty() ? "-" : row.transport, row.measure, bench::us(row.us.p50),
                      bench::us(row.us.p99), bench::us(row.us.p999), bench::us(row.us.max),
-                     row.has_deadline ? bench::fixed(per_million(row), 0) : "-"});
+                     row.missed ? bench::fixed(*row.missed, 0) : "-"});
   std::fprintf(to, "# %s\n", bench::machine_facts(options.cpus).c_str());
   std::fprintf(to,
-               "# 10 B, 10 kB: round trip / 2. stream: age of a sample when the receive returns, 1 kHz, %s\n"
-               "# late/M: of a million samples, those not there within 1 ms. Microseconds\n\n",
+               "# 10 B, 10 kB: round trip / 2. stream: age of a sample when the receive returns, 1 kHz, %s;\n"
+               "# due: since the time at which it had to be sent. cyclictest: how late a timer wakes a thread\n"
+               "# missed/M: of a million, those not there 1 ms after they were due. Microseconds\n\n",
                options.predictive ? "predictive" : "block");
   bench::print(to, table);
 }
@@ -148,16 +152,12 @@ void print_rows(std::FILE* to, const std::vector<load_row>& rows, const load_opt
 std::string to_document(const std::vector<load_row>& rows) {
   std::vector<json_value> objects;
   for (const load_row& row : rows) {
-    json_value object{{"load", name_of(row.what)},
-                      {"priority", row.priority},
-                      {"transport", row.transport},
-                      {"measure", row.measure},
-                      {"count", row.us.count},
-                      {"p50_us", row.us.p50},
-                      {"p99_us", row.us.p99},
-                      {"p999_us", row.us.p999},
-                      {"max_us", row.us.max},
-                      {"late_per_million", row.has_deadline ? json_value(per_million(row)) : json_value()}};
+    json_value object{
+        {"load", name_of(row.what)},  {"priority", row.priority},
+        {"transport", row.transport}, {"measure", row.measure},
+        {"count", row.us.count},      {"p50_us", row.us.p50},
+        {"p99_us", row.us.p99},       {"p999_us", row.us.p999},
+        {"max_us", row.us.max},       {"missed_per_million", row.missed ? json_value(*row.missed) : json_value()}};
     objects.push_back(std::move(object));
   }
   return to_json(objects);
@@ -187,16 +187,19 @@ constexpr const char* load_footer =
     "Keeps the machine busy and measures meanwhile: round trips of 10 B and 10 kB, and a stream of 1 kHz. Loads: cpu\n"
     "(a process that computes on each core), memory (one that misses the caches), disk (one that writes 128 MB over\n"
     "and over), network (one that floods the loopback), all of them, and none. Each without and with SCHED_FIFO for\n"
-    "the two measured ends, where that is allowed ('orc doctor --realtime'). The loads end with the command. The age\n"
-    "of a sample counts from its send.\n"
+    "the two measured ends, where that is allowed ('orc doctor --realtime'). The loads end with the command. The\n"
+    "stream has a timetable: a sample misses its deadline when it is not received 1 ms after it is due, whoever was\n"
+    "late. 'stream' is its age since it was sent, 'stream due' the time since it was due.\n"
     "JSON: a list of objects with load, priority, transport, measure, count, p50_us, p99_us, p999_us, max_us,\n"
-    "late_per_million.\n\n"
+    "missed_per_million.\n\n"
     "Exit codes: 0 done, 1 no link or no echo, 2 usage, 130 Ctrl-C.";
 
 struct load_arguments {
   load_options options;
   std::vector<std::string> loads{load_names.begin(), load_names.end()};
   std::vector<std::string> transports{"shm"};
+  std::vector<std::string> measures{"round-trip", "stream"};
+  std::vector<std::string> policies{"other", "fifo"};
   std::string wait = "block";
   std::string cpu;
   int priority = 80;
@@ -214,14 +217,20 @@ void take(load_arguments& args) {
     if (options.transports.back() == orc::transport::inproc)
       throw CLI::ValidationError("--transport", "the two ends are processes: not inproc");
   }
+  const auto has = [](const std::vector<std::string>& words, const char* word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  options.round_trips = has(args.measures, "round-trip");
+  options.stream = has(args.measures, "stream");
   if (!args.cpu.empty()) options.cpus = cpus_named(args.cpu);
   options.predictive = args.wait == "predictive";
   if (options.cyclictest && !has_cyclictest()) {
     std::fprintf(stderr, "orc: without cyclictest, which is not installed (apt install rt-tests)\n");
     options.cyclictest = false;
   }
-  options.priorities = {0};
-  if (args.priority != 0 && may_be_realtime(args.priority)) options.priorities.push_back(args.priority);
+  const bool fifo = has(args.policies, "fifo") && may_be_realtime(args.priority);
+  if (has(args.policies, "other") || !fifo) options.priorities.push_back(0);
+  if (fifo) options.priorities.push_back(args.priority);
 }
 
 }  // namespace
@@ -238,12 +247,20 @@ void add_load(CLI::App& bench_command, int& exit_code) {
       ->type_name("NAME")
       ->delimiter(',')
       ->capture_default_str();
+  command->add_option("--measure", args->measures, "round-trip, stream")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"round-trip", "stream"}))
+      ->capture_default_str();
   command->add_option("--seconds", args->options.seconds, "Time per measurement")
       ->check(between(0.1, 3600.0))
       ->capture_default_str();
-  command->add_option("--priority", args->priority, "SCHED_FIFO of the two ends; 0: only without")
-      ->check(between(0, 99))
+  command->add_option("--policy", args->policies, "Scheduling of the two ends: other (the usual one), fifo")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"other", "fifo"}))
       ->capture_default_str();
+  command->add_option("--priority", args->priority, "Of SCHED_FIFO")->check(between(1, 99))->capture_default_str();
   static const std::vector<std::string> waits{"block", "predictive"};
   one_of(command->add_option("--wait", args->wait, "How the stream is received: block or predictive"), waits)
       ->capture_default_str();

@@ -18,6 +18,7 @@ namespace orc::cli {
 
 namespace {
 
+constexpr std::int64_t period_us = 1'000;
 constexpr int longest_us = 100'000;  // of the histogram; what is later counts as this
 constexpr std::size_t max_output = 16 << 20;
 constexpr std::int64_t max_times = 10'000'000;
@@ -31,7 +32,7 @@ bool has_cyclictest() {
   return false;
 }
 
-detail::expected<bench::summary> run_cyclictest(double seconds, int priority, int cpu) {
+detail::expected<wake_ups> run_cyclictest(double seconds, int priority, int cpu) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return detail::unable("no pipe for cyclictest");
   const detail::unique_fd from(ends[0]);
@@ -39,7 +40,7 @@ detail::expected<bench::summary> run_cyclictest(double seconds, int priority, in
   std::vector<std::string> words{"cyclictest",
                                  "--quiet",
                                  "--threads=1",
-                                 "--interval=1000",
+                                 "--interval=" + std::to_string(period_us),
                                  "--loops=" + std::to_string(static_cast<long>(seconds * 1000)),
                                  "--histogram=" + std::to_string(longest_us),
                                  "--priority=" + std::to_string(priority)};
@@ -58,7 +59,7 @@ detail::expected<bench::summary> run_cyclictest(double seconds, int priority, in
 
 // Lines "000123 000004": so many µs late, so often. Behind them "# Max Latencies: 00123" and "# Histogram Overflows:
 // 00004", how many were too late for a line.
-std::optional<bench::summary> parse_cyclictest(const std::string& output) {
+std::optional<wake_ups> parse_cyclictest(const std::string& output) {
   std::vector<std::int64_t> late_ns;
   std::int64_t longest = 0;
   const auto after = [](const std::string& line, const char* name, std::int64_t most) -> std::int64_t {
@@ -80,7 +81,8 @@ std::optional<bench::summary> parse_cyclictest(const std::string& output) {
     if (late_ns.size() > static_cast<std::size_t>(max_times)) return std::nullopt;
   }
   if (late_ns.empty()) return std::nullopt;
-  return bench::summarize(late_ns);
+  const auto missed = std::count_if(late_ns.begin(), late_ns.end(), [](auto ns) { return ns > period_us * 1000; });
+  return wake_ups{bench::summarize(late_ns), static_cast<std::uint64_t>(missed)};
 }
 
 }  // namespace orc::cli

@@ -1,6 +1,7 @@
 // cyclictest of Debian's rt-tests, the usual measure of a kernel: how late a timer wakes a thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,10 +13,15 @@ namespace orc::cli {
 // Whether the program is there.
 [[nodiscard]] bool has_cyclictest();
 
+struct wake_ups {
+  bench::summary late_us;
+  std::uint64_t missed = 0;  // more than a period late
+};
+
 // A thread that wakes each millisecond. Priority 0: without SCHED_FIFO.
-[[nodiscard]] detail::expected<bench::summary> run_cyclictest(double seconds, int priority, int cpu);
+[[nodiscard]] detail::expected<wake_ups> run_cyclictest(double seconds, int priority, int cpu);
 
 // The histogram that it prints; nothing: this is none.
-[[nodiscard]] std::optional<bench::summary> parse_cyclictest(const std::string& output);
+[[nodiscard]] std::optional<wake_ups> parse_cyclictest(const std::string& output);
 
 }  // namespace orc::cli

@@ -3,88 +3,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "doctor.h"
+#include "doctor_cpus.h"
+#include "doctor_machine.h"
 
 namespace orc::cli {
 
 namespace {
 
-constexpr std::size_t longest_file = 1 << 20;
-constexpr rlim_t enough_priority = 80;     // of a control loop, above the kernel's interrupt threads
-constexpr std::int64_t long_exit_us = 20;  // of a power state, beside a period of 1 ms
-
-// Debian's grub reads this directory.
-[[nodiscard]] std::string boot_with(const std::string& option) {
-  return "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX " + option + "\"' | " +
-         as_root("tee -a /etc/default/grub.d/60-orc.cfg") + " && " + as_root("update-grub") + " && " +
-         as_root("reboot");
-}
-
-class machine {
- public:
-  explicit machine(std::string root) : root_(std::move(root)) {}
-
-  // Without the space at its end. Nothing: there is no such file.
-  [[nodiscard]] std::optional<std::string> text(const std::string& path) const {
-    std::ifstream file(root_ + path);
-    if (!file) return std::nullopt;
-    std::string all;
-    char byte = 0;
-    while (all.size() < longest_file && file.get(byte)) all += byte;
-    while (!all.empty() && std::isspace(static_cast<unsigned char>(all.back())) != 0) all.pop_back();
-    return all;
-  }
-  [[nodiscard]] std::optional<std::int64_t> number(const std::string& path) const {
-    const auto found = text(path);
-    return found ? to_number(*found) : std::nullopt;
-  }
-  // Names in a directory that begin so, sorted.
-  [[nodiscard]] std::vector<std::string> entries(const std::string& directory, const std::string& beginning) const {
-    std::vector<std::string> found;
-    std::error_code ignored;
-    for (const auto& each : std::filesystem::directory_iterator(root_ + directory, ignored))
-      if (each.path().filename().string().starts_with(beginning)) found.push_back(each.path().filename().string());
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-  [[nodiscard]] static std::optional<std::int64_t> to_number(const std::string& text) {
-    char* end = nullptr;
-    errno = 0;
-    const long long value = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || errno != 0) return std::nullopt;
-    return value;
-  }
-
- private:
-  const std::string root_;
-};
-
-constexpr const char* cpu_files = "/sys/devices/system/cpu";
-
-[[nodiscard]] bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
-// CPUs of a list such as "2-3,7"; empty also when it is none.
-[[nodiscard]] std::vector<unsigned> cpu_list(const std::string& text) {
-  std::vector<unsigned> found;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const auto dash = part.find('-');
-    const auto first = machine::to_number(part.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : machine::to_number(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > 8191) return {};
-    for (auto cpu = *first; cpu <= *last; ++cpu) found.push_back(static_cast<unsigned>(cpu));
-  }
-  return found;
-}
+constexpr rlim_t enough_priority = 80;  // of a control loop, above the kernel's interrupt threads
 
 void check_kernel(const examine& add, const machine& from) {
   const std::string version = from.text("/proc/version").value_or("");
@@ -114,69 +46,6 @@ void check_clock_source(const examine& add, const machine& from) {
   if (has(from.text(directory + "available_clocksource").value_or(""), "tsc"))
     slow.fixes = {"echo tsc | " + as_root("tee " + directory + "current_clocksource"), boot_with("clocksource=tsc")};
   add(std::move(slow));
-}
-
-void check_isolated_cpus(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
-  if (isolated.empty()) {
-    finding none{severity::note, "isolated CPUs", "none: a loop shares its CPU with all other programs", {}};
-    if (online.size() > 1) {
-      const std::string last = std::to_string(online.back());
-      none.fixes = {boot_with("isolcpus=managed_irq,domain," + last + " nohz_full=" + last + " rcu_nocbs=" + last)};
-    } else {
-      none.found += "; this machine has only one";
-    }
-    return add(std::move(none));
-  }
-  const std::string list = *from.text(std::string(cpu_files) + "/isolated");
-  const auto quiet = cpu_list(from.text(std::string(cpu_files) + "/nohz_full").value_or(""));
-  const bool ticks = std::any_of(isolated.begin(), isolated.end(), [&](unsigned cpu) {
-    return std::find(quiet.begin(), quiet.end(), cpu) == quiet.end();
-  });
-  if (ticks)
-    return add({severity::note,
-                "isolated CPUs",
-                list + ", but the scheduler's tick still interrupts a loop there",
-                {boot_with("nohz_full=" + list + " rcu_nocbs=" + list)}});
-  add({severity::ok, "isolated CPUs", list, {}});
-}
-
-[[nodiscard]] std::string list_of_others(const std::vector<unsigned>& isolated, const std::vector<unsigned>& online) {
-  std::string list;
-  for (const unsigned cpu : online) {
-    if (std::find(isolated.begin(), isolated.end(), cpu) != isolated.end()) continue;
-    list += (list.empty() ? "" : ",") + std::to_string(cpu);
-  }
-  return list;
-}
-
-// New interrupts go to the CPUs of this mask: hexadecimal digits, in groups of eight.
-void check_interrupts(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
-  std::string mask = from.text("/proc/irq/default_smp_affinity").value_or("");
-  std::erase(mask, ',');
-  if (isolated.empty() || isolated.size() == online.size() || mask.empty() ||
-      mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-    return;
-  std::string wanted = mask;
-  bool hit = false;
-  for (const unsigned cpu : isolated) {
-    if (cpu / 4 >= mask.size()) continue;
-    char& digit = wanted[mask.size() - 1 - cpu / 4];
-    const auto value = static_cast<unsigned>(std::stoi(std::string(1, digit), nullptr, 16));
-    if ((value >> cpu % 4 & 1) == 0) continue;
-    hit = true;
-    digit = "0123456789abcdef"[value & ~(1U << cpu % 4)];
-  }
-  if (!hit) return add({severity::ok, "interrupts", "new ones leave the isolated CPUs alone", {}});
-  for (std::size_t at = wanted.size(); at > 8; at -= 8) wanted.insert(at - 8, ",");
-  add({severity::note,
-       "interrupts",
-       "new ones may go to the isolated CPUs",
-       {"echo " + wanted + " | " + as_root("tee /proc/irq/default_smp_affinity"),
-        boot_with("irqaffinity=" + list_of_others(isolated, online))}});
 }
 
 void check_share(const examine& add, const machine& from) {
@@ -214,47 +83,22 @@ void check_group(const examine& add, const machine& from) {
   }
 }
 
-void check_power_states(const examine& add, const machine& from) {
-  const std::string directory = std::string(cpu_files) + "/cpu0/cpuidle";
-  std::int64_t longest = 0;
-  std::string deepest;
-  for (const std::string& state : from.entries(directory, "state")) {
-    const std::string path = directory + "/" + state;
-    const auto latency = from.number(path + "/latency");
-    if (!latency || *latency <= longest || from.number(path + "/disable") == 1) continue;
-    longest = *latency;
-    deepest = from.text(path + "/name").value_or(state);
+// With cgroups of version 2, as of a container or a unit with CPUQuota=.
+void check_quota(const examine& add, const machine& from) {
+  std::istringstream groups(from.text("/proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with("0::/")) continue;
+    const std::string file = "/sys/fs/cgroup" + line.substr(3) + "/cpu.max";
+    std::istringstream limits(from.text(file).value_or(""));
+    std::int64_t quota = 0;
+    std::int64_t period = 0;
+    if (!(limits >> quota >> period) || period < 1000) continue;  // "max": none
+    add({severity::note,
+         "processor quota",
+         "after " + std::to_string(quota / 1000) + " ms of processor time in " + std::to_string(period / 1000) +
+             " ms the ordinary threads of this program are stopped; those with SCHED_FIFO are not",
+         {"echo max | " + as_root("tee " + shell_word(file))}});
   }
-  if (longest <= long_exit_us)
-    return add({severity::ok,
-                "power states",
-                deepest.empty() ? "the kernel uses none" : deepest + ", left within " + std::to_string(longest) + " µs",
-                {}});
-  add({severity::note,
-       "power states",
-       "an idle CPU sleeps as deep as " + deepest + " and needs " + std::to_string(longest) + " µs to wake",
-       {as_root("cpupower idle-set -D " + std::to_string(long_exit_us)),
-        boot_with("intel_idle.max_cstate=1 processor.max_cstate=1")}});
-}
-
-void check_frequency(const examine& add, const machine& from) {
-  std::string other;
-  std::string which;
-  bool any = false;
-  for (const std::string& cpu : from.entries(cpu_files, "cpu")) {
-    const auto governor = from.text(std::string(cpu_files) + "/" + cpu + "/cpufreq/scaling_governor");
-    if (!governor) continue;
-    any = true;
-    if (*governor == "performance" || !other.empty()) continue;
-    other = *governor;
-    which = cpu;
-  }
-  if (!any) return add({severity::ok, "frequency", "the kernel does not change it", {}});
-  if (other.empty()) return add({severity::ok, "frequency", "performance on each CPU", {}});
-  add({severity::note,
-       "frequency",
-       "governor " + other + " on " + which + ": a CPU that slept starts slowly",
-       {as_root("cpupower frequency-set -g performance"), boot_with("cpufreq.default_governor=performance")}});
 }
 
 // Both limits of a line of /proc/self/limits; "unlimited" is RLIM_INFINITY.
@@ -318,6 +162,15 @@ void check_huge_pages_of_others(const examine& add, const machine& from) {
        {"echo madvise | " + as_root("tee " + file), boot_with("transparent_hugepage=madvise")}});
 }
 
+// Compaction makes room for large pages. The kernel with PREEMPT_RT leaves locked pages alone from the start.
+void check_compaction(const examine& add, const machine& from) {
+  const auto moves = from.number("/proc/sys/vm/compact_unevictable_allowed");
+  if (!moves) return;
+  if (*moves == 0) return add({severity::ok, "locked pages", "the kernel does not move them", {}});
+  add({severity::note, "locked pages", "the kernel may move them: a loop that touches one then waits for it",
+       set_kernel_parameter("vm.compact_unevictable_allowed", "0")});
+}
+
 void check_timer_slack(const examine& add, const machine& from) {
   const auto slack = from.number("/proc/self/timerslack_ns");
   if (!slack || *slack < 0) return;
@@ -338,13 +191,12 @@ void check_realtime(const examine& add, const std::string& root) {
   check_locked_memory(add, here);
   check_share(add, here);
   check_group(add, here);
-  check_isolated_cpus(add, here);
-  check_interrupts(add, here);
-  check_power_states(add, here);
-  check_frequency(add, here);
+  check_quota(add, here);
+  check_cpus(add, here);
   check_clock_source(add, here);
   check_timer_slack(add, here);
   check_huge_pages_of_others(add, here);
+  check_compaction(add, here);
 }
 
 }  // namespace orc::cli

@@ -40,12 +40,13 @@ int publish(const stream_options& options) {
     if (const auto fifo = set_realtime(options.priority); !fifo)
       return bench_failed("stream: " + fifo.error().message());
   detail::fine_timers();
-  const std::byte bytes[stream_bytes] = {};
+  std::byte bytes[stream_bytes] = {};
   const auto count =
       static_cast<std::uint64_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + stream_learned;
   std::int64_t at = bench::now_ns();
   for (std::uint64_t n = 0; n < count && !bench::interrupted(); ++n) {
     at += stream_period_ns;
+    std::memcpy(bytes, &at, sizeof at);
     bench::sleep_until_ns(at);
     if (!out.send(bytes, sizeof bytes)) return exit_code::failed;
   }
@@ -75,18 +76,23 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
   if (options.priority != 0)
     if (const auto fifo = set_realtime(options.priority); !fifo) return fifo.error();
   stream_result all;
-  all.ages_ns.reserve(static_cast<std::size_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + 1);
+  const auto count = static_cast<std::size_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + 1;
+  all.ages_ns.reserve(count);
+  all.lateness_ns.reserve(count);
   errc end = errc::ok;
   while (!bench::interrupted()) {
     const message sample = in.recv(silence_ms);
     end = sample.status();
-    if (!sample || sample.size() == 0) break;
+    std::int64_t due = 0;
+    if (!sample || sample.copy_to(&due, sizeof due) != sizeof due) break;
+    const std::int64_t late = bench::now_ns() - due;
     const std::int64_t age = sample.age_ns();
     if (sample.sequence() <= stream_learned) continue;
-    const std::uint64_t missed = all.ages_ns.empty() ? 0 : sample.missed();  // the first one's may not count
+    const std::uint64_t replaced = all.ages_ns.empty() ? 0 : sample.missed();  // the first one's may not count
     all.ages_ns.push_back(age);
-    all.sent += 1 + missed;
-    all.late += missed + (age > stream_period_ns ? 1 : 0);
+    all.lateness_ns.push_back(late);
+    all.sent += 1 + replaced;
+    all.missed += replaced + (late > stream_period_ns ? 1 : 0);
   }
   if (options.priority != 0) (void)set_realtime(0);
   (void)source.wait(std::chrono::seconds(1));

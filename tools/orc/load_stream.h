@@ -1,4 +1,5 @@
-// The stream of `orc bench load`: a sample each millisecond, from a process of its own.
+// The stream of `orc bench load`: a sample each millisecond, from a process of its own. Each has the time at which it
+// is due by an absolute timetable, so that a publisher that wakes late counts as well.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,9 +23,11 @@ struct stream_options {
 };
 
 struct stream_result {
-  std::vector<std::int64_t> ages_ns;  // of the samples that arrived, when the receive returned
+  // Of the samples that arrived, when the receive returned: since they were sent, and since they were due.
+  std::vector<std::int64_t> ages_ns;
+  std::vector<std::int64_t> lateness_ns;
   std::uint64_t sent = 0;
-  std::uint64_t late = 0;  // not there within a period: they came later, or a newer one came first
+  std::uint64_t missed = 0;  // not there a period after they were due: they came later, or a newer one came first
 };
 
 // Receives the stream.

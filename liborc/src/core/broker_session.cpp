@@ -135,7 +135,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   if (!std::holds_alternative<wire::ack>(message.content)) return;
   withdrawals_.end(message.request);
   schemas_.on_ack(message.request, now);
-  if (const auto topic = asked_with(message.request)) topic->declared().confirmed();
+  if (const auto topic = asked_.answered_by(message.request)) topic->declared().confirmed();
 }
 
 // A new connection may lead to another broker.
@@ -209,7 +209,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   withdrawals_.end(request);
   schemas_.on_error(request, error, now);
   const orc::error why(code_of(error.code), error.text);
-  const auto topic = asked_with(request);
+  const auto topic = asked_.answered_by(request);
   if (!topic) return;
   if (topic->receiver) {
     log(log_level::error, "the broker refused to give topic " + topic->receiver->topic() + ": " + error.text);
@@ -259,7 +259,7 @@ void broker_session::hold_up(const topic_lists& topics) {
 
 void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
                               topic_lists& topics) {
-  const auto topic = request != 0 ? asked_with(request) : std::nullopt;
+  const auto topic = request != 0 ? asked_.answered_by(request) : std::nullopt;
   bool is_complete = true;
   // First, because request_topic then looks whether the types match.
   topics.for_each_named(state.topic, [&](subscription& each) {
@@ -314,11 +314,9 @@ void broker_session::declare(monotonic::time_point now, topic_lists& topics) {
   if (!withdrawals_.send_due(now, send_one)) return;
   for (const auto& each : topics.open) {
     if (!each.can_be_declared() || !each.declared().due(now)) continue;
-    const auto asked = asked_.emplace(next_request_, each).first;
-    if (!send(next_request_, each.sender ? wire::body(each.sender->registration()) : each.receiver->request())) {
-      asked_.erase(asked);
-      return;
-    }
+    asked_.add(next_request_, each);
+    if (!send(next_request_, each.sender ? wire::body(each.sender->registration()) : each.receiver->request()))
+      return asked_.remove(next_request_);
     each.declared().sent(next_request_++, now);
   }
   topics.forget_settled();
@@ -330,23 +328,8 @@ void broker_session::declare(monotonic::time_point now, topic_lists& topics) {
   });
 }
 
-// The topic of the declaration that this answers; nothing: it is the answer to an older one, or to none of them.
-std::optional<topic_end> broker_session::asked_with(std::uint64_t request) {
-  const auto found = asked_.find(request);
-  if (found == asked_.end() || !found->second.declared().awaits(request)) return std::nullopt;
-  return found->second;
-}
-
-void broker_session::forget_answered() {
-  std::erase_if(asked_, [](const auto& each) { return !each.second.declared().awaits(each.first); });
-}
-
-void broker_session::forget(const announcement* declared) noexcept {
-  std::erase_if(asked_, [&](const auto& each) { return &each.second.declared() == declared; });
-}
-
 void broker_session::beat(const topic_lists& topics) {
-  forget_answered();
+  asked_.forget_answered();
   wire::heartbeat beat;
   const auto flush = [&] { send(heartbeat_request, std::exchange(beat, {})); };
   for (const auto& each : topics.publications) {

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/asked_topics.h"
 #include "core/broker_search.h"
 #include "core/own_addresses.h"
 #include "core/schema_exchange.h"
@@ -46,7 +46,7 @@ class broker_session {
   // Takes over all of them. Ends their waits at once when there is no broker to wait for.
   void withdraw(std::vector<ending>& topics);
   // The topic ended: no answer about it counts any more.
-  void forget(const announcement* declared) noexcept;
+  void forget(const announcement* declared) noexcept { asked_.forget(declared); }
   // Sends Goodbye and waits up to 300 ms for the ack, which frees our topic names. Must be the last call.
   void leave();
 
@@ -83,8 +83,6 @@ class broker_session {
   void beat(const topic_lists& topics);
   void lose(monotonic::time_point now);
   [[nodiscard]] bool goodbye_was_heard(const deadline& until);
-  [[nodiscard]] std::optional<topic_end> asked_with(std::uint64_t request);
-  void forget_answered();
   bool send(std::uint64_t request, wire::body what);
   void publish_status();
 
@@ -109,8 +107,7 @@ class broker_session {
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
-  // The declarations that wait for an answer; those that were repeated are forgotten with the next beat.
-  std::unordered_map<std::uint64_t, topic_end> asked_;
+  asked_topics asked_;  // those that were repeated are forgotten with the next beat
   withdrawals withdrawals_;
   schema_exchange schemas_;
   silence_check silence_;

@@ -1,6 +1,7 @@
 #include "core/trace_log.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread_placement.h"
 #include "base/unique_fd.h"
 #include "orc/version.h"
 
@@ -84,6 +86,8 @@ void trace_log::rest() noexcept {
 }
 
 void trace_log::run() noexcept {
+  pthread_setname_np(pthread_self(), "orc trace");
+  (void)place_thread(pthread_self(), 0, {}, "", "");  // a control loop may have started it, and must not wait for it
   for (;;) {
     const std::uint32_t ticket = bell_.ticket();
     if (stopped()) return report();

@@ -1,0 +1,36 @@
+// The declarations that wait for the broker's answer, by the number of the request.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "core/topic_lists.h"
+
+namespace orc::detail {
+
+// Not thread-safe. A declaration that is repeated has several requests, and only the answer to the last one counts.
+class asked_topics {
+ public:
+  void add(std::uint64_t request, const topic_end& topic) { asked_.emplace(request, topic); }
+  void remove(std::uint64_t request) noexcept { asked_.erase(request); }
+  // The topic of the declaration that this answers; nothing: it is the answer to an older one, or to none of them.
+  [[nodiscard]] std::optional<topic_end> answered_by(std::uint64_t request) const {
+    const auto found = asked_.find(request);
+    if (found == asked_.end() || !found->second.declared().awaits(request)) return std::nullopt;
+    return found->second;
+  }
+  void forget_answered() {
+    std::erase_if(asked_, [](const auto& each) { return !each.second.declared().awaits(each.first); });
+  }
+  // The topic ended: no answer about it counts any more.
+  void forget(const announcement* declared) noexcept {
+    std::erase_if(asked_, [&](const auto& each) { return &each.second.declared() == declared; });
+  }
+  void clear() noexcept { asked_.clear(); }
+
+ private:
+  std::unordered_map<std::uint64_t, topic_end> asked_;
+};
+
+}  // namespace orc::detail
