@@ -1,7 +1,8 @@
 // Cyclone DDS over UDP on the loopback interface (its shared memory needs iceoryx's daemon, which Debian's build does
-// not have): best effort, keep last 1, or keep last `queue`; readers sleep in a waitset. The type is a sequence of
-// octets, as idlc makes it. The receiver looks at the sample that the reader lends. The configuration allows the
-// largest messages and the largest socket buffers that Cyclone takes.
+// not have): best effort, keep last 1, or keep last `queue`; readers sleep in a waitset. Samples of more than 4 MB are
+// reliable, because the socket's buffer loses parts of them. The type is a sequence of octets, as idlc makes it. The
+// receiver looks at the sample that the reader lends. The configuration allows the largest messages and the largest
+// socket buffers that Cyclone takes.
 #include <dds/dds.h>
 #include <sample.h>
 
@@ -37,9 +38,12 @@ struct node {
   dds_entity_t participant = 0;
 };
 
+constexpr std::size_t largest_best_effort = 4'000'000;
+
 dds_qos_t* quality(const settings& s) {
   dds_qos_t* const q = ::dds_create_qos();
-  ::dds_qset_reliability(q, DDS_RELIABILITY_BEST_EFFORT, 0);
+  const bool reliable = s.size > largest_best_effort;
+  ::dds_qset_reliability(q, reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT, DDS_SECS(1));
   ::dds_qset_history(q, DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(std::max<std::size_t>(s.queue, 1)));
   return q;
 }

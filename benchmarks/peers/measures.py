@@ -38,12 +38,19 @@ class Measure:
     """The figures of which the lowest is the best; their verdict is printed."""
     cases: Callable[[Options], list[Case]]
     label: Callable[[Case], str]
-    can: Callable[[Peer, Case, Options], bool]
+    size: Callable[[Case, Options], int]
+    """Of the samples, in bytes."""
+    can: Callable[[Peer, Case], bool]
+    """Whether the peer takes part, whatever the size."""
     run: Callable[[Trial, Case, Options], Figures]
 
 
-def _between_processes(peer: Peer, options: Options) -> bool:
-    return peer.kind != THREADS and options.stream_size <= peer.largest
+def _between_processes(peer: Peer) -> bool:
+    return peer.kind != THREADS
+
+
+def _stream_size(_: Case, options: Options) -> int:
+    return options.stream_size
 
 
 AGE = (Column("age_p50_us", "age p50"), Column("age_p99_us", "p99"))
@@ -56,7 +63,8 @@ MEASURES = (
         ("echo_p50_us",),
         lambda o: [(size,) for size in o.sizes],
         lambda case: size_label(int(case[0])),
-        lambda peer, case, o: case[0] <= peer.largest,
+        lambda case, o: int(case[0]),
+        lambda peer, case: True,
         lambda trial, case, o: trial.echo(int(case[0])),
     ),
     Measure(
@@ -73,7 +81,8 @@ MEASURES = (
         ("age_p50_us", "cpu_us"),
         lambda o: [(count,) for count in o.subscribers],
         lambda case: f"{case[0]:.0f} subscriber{'s' if case[0] > 1 else ''}",
-        lambda peer, case, o: _between_processes(peer, o),
+        _stream_size,
+        lambda peer, case: _between_processes(peer),
         lambda trial, case, o: trial.stream(o.stream_size, o.hz, int(case[0])),
     ),
     Measure(
@@ -84,7 +93,8 @@ MEASURES = (
         ("age_p50_us",),
         lambda o: [(rate, queue) for queue in (1, 1000) for rate in o.rates],
         lambda case: f"{case[0]:.0f} Hz, {'newest' if case[1] == 1 else 'queue'}",
-        lambda peer, case, o: _between_processes(peer, o) and (case[1] == 1 or peer.queues),
+        _stream_size,
+        lambda peer, case: _between_processes(peer) and (case[1] == 1 or peer.queues),
         lambda trial, case, o: trial.stream(o.stream_size, case[0], 1, queue=int(case[1])),
     ),
     Measure(
@@ -94,7 +104,8 @@ MEASURES = (
         ("age_p50_us",),
         lambda o: [(count,) for count in o.processes],
         lambda case: f"{case[0]:.0f} processes",
-        lambda peer, case, o: _between_processes(peer, o) and not peer.spins,
+        _stream_size,
+        lambda peer, case: _between_processes(peer) and not peer.spins,
         lambda trial, case, o: trial.stream(o.stream_size, o.hz / 10, 1, relays=int(case[0]) - 2),
     ),
 )

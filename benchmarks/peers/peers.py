@@ -119,14 +119,18 @@ def measure_all(
         for measure, case, number in rounds:
             print(f"{measure.name} {measure.label(case)}, round {number + 1}", file=sys.stderr)
             for peer in there:
-                if not measure.can(peer, case, options) or (measure.name, case, peer.name) in results.left_out:
+                key = measure.name, case, peer.name
+                if not measure.can(peer, case) or key in results.left_out:
+                    continue
+                if measure.size(case, options) > peer.largest:
+                    results.left_out[key] = peer.limit
                     continue
                 trial = Trial(peer, binaries, cores, arguments.seconds)
                 try:
                     results.add(measure.name, case, peer, number, measure.run(trial, case, options))
                 except EndFailed as error:
                     print(f"  {peer.name}: {error}", file=sys.stderr)
-                    results.left_out[measure.name, case, peer.name] = str(error)
+                    results.left_out[key] = str(error)
     except KeyboardInterrupt:
         print("interrupted: this is what was measured until then", file=sys.stderr)
     return results, cases

@@ -9,7 +9,7 @@ import pytest
 from support.processes import programs
 
 RUN = Path(__file__).resolve().parents[1] / "run"
-SMALL = ["--size", "10,100k", "--subscribers", "2", "--rates", "500", "--processes", "3"]
+SMALL = ["--size", "10,100k,10M", "--subscribers", "2", "--rates", "500", "--processes", "3"]
 SMALL += ["--rounds", "1", "--seconds", "0.05", "--hz", "500"]
 
 
@@ -40,7 +40,7 @@ def test_measures_orc_libzmq_and_the_floors(run):
     rows = {(row["measure"], row["peer"], tuple(row["case"])): row for row in found["rows"]}
     between_processes = ("ORC shm", "ORC ipc", "libzmq ipc", "floor futex", "floor Unix socket")
     for name in (*between_processes, "ORC inproc", "libzmq inproc", "ORC shm polling", "floor spin"):
-        for size in (10, 100_000):
+        for size in (10, 100_000, 10_000_000):
             row = rows["echo", name, (size,)]
             assert 0 < row["echo_p50_us"] <= row["echo_p99_us"]
     for name in between_processes:
@@ -60,3 +60,15 @@ def test_names_a_peer_that_is_missing(run):
     text, found = run("nng ipc,orc shm")
     assert {each["peer"]: each["why"] for each in found["left_out"]} == {"nng ipc": "it is not installed"}
     assert "- nng ipc: it is not installed" in text
+
+
+def test_names_samples_that_are_too_large(run):
+    text, found = run("orc multicast")
+    named = {(each["peer"], tuple(each["case"])) for each in found["left_out"]}
+    assert named == {("floor UDP multicast", (100_000,)), ("floor UDP multicast", (10_000_000,))}
+    assert "- floor UDP multicast: one datagram has at most 65,507 B (echo 100 kB, echo 10 MB)" in text
+    assert {row["case"][0] for row in found["rows"] if row["peer"] == "ORC multicast" and row["measure"] == "echo"} == {
+        10,
+        100_000,
+        10_000_000,
+    }

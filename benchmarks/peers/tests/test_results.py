@@ -68,6 +68,11 @@ def test_counts_lines_that_are_code(tmp_path):
         assert field.lines_of_code(field.HERE / each.source) > 10
 
 
+def test_has_a_reason_for_each_limit():
+    most = max(each.largest for each in field.PEERS)
+    assert all(each.limit for each in field.PEERS if each.largest < most)
+
+
 def test_brings_the_floors_along():
     assert [each.name for each in field.named(["orc ipc", "LCM"])] == [field.UNIX, field.UDP, "ORC ipc", "LCM"]
     with pytest.raises(ValueError, match="no peer is named DDS9"):

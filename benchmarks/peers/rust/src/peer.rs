@@ -12,6 +12,8 @@ pub type Outcome<T> = Result<T, Failure>;
 #[derive(Clone, Default)]
 pub struct Settings {
     pub role: String,
+    #[allow(dead_code)] // not every peer has a choice
+    pub transport: String,
     pub input: String,
     pub output: String,
     pub directory: String,
@@ -73,7 +75,7 @@ fn settings() -> Outcome<Settings> {
             "hz" => s.hz = value.parse()?,
             "queue" => s.queue = value.parse()?,
             "spin" => s.spin = value == "1",
-            "transport" => {}
+            "transport" => s.transport = value.into(),
             _ => return Err(format!("unknown argument {text}").into()),
         }
     }
@@ -115,6 +117,26 @@ fn head_of(sample: &[u8]) -> (u64, i64) {
 fn say(text: &str) {
     println!("{text}");
     let _ = std::io::stdout().flush();
+}
+
+/// Waits for the endpoint that the writer of a topic left with `announce`.
+#[allow(dead_code)] // not every peer has addresses
+pub fn announced(settings: &Settings, topic: &str) -> Outcome<String> {
+    let until = Instant::now() + CONNECT;
+    loop {
+        match std::fs::read_to_string(format!("{}/{topic}.endpoint", settings.directory)) {
+            Ok(text) => return Ok(text),
+            Err(_) if Instant::now() > until => return Err(format!("no writer announced {topic}").into()),
+            Err(_) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+#[allow(dead_code)]
+pub fn announce(settings: &Settings, topic: &str, endpoint: &str) -> Outcome<()> {
+    let path = format!("{}/{topic}.endpoint", settings.directory);
+    std::fs::write(format!("{path}.new"), endpoint)?;
+    Ok(std::fs::rename(format!("{path}.new"), path)?)
 }
 
 fn memory_kb() -> u64 {
