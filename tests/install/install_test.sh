@@ -36,14 +36,14 @@ mv "$work/installed" "$prefix"
 for file in include/orc.h bin/orc-broker lib/cmake/orc/orcConfig.cmake lib/cmake/orc/orcTargets.cmake \
   lib/cmake/orc/orcConfigVersion.cmake lib/pkgconfig/orc.pc lib/liborc.so \
   share/bash-completion/completions/orc-broker share/zsh/site-functions/_orc-broker \
-  share/fish/vendor_completions.d/orc-broker.fish share/man/man8/orc-broker.8; do
+  share/fish/vendor_completions.d/orc-broker.fish share/man/man8/orc-broker.8 share/doc/orc/controller.service; do
   [[ -e $prefix/$file ]] || fail "$file was not installed; there is: $(cd "$prefix" && find . | sort | tr '\n' ' ')"
 done
 unit=$(find "$prefix" -name orc-broker.service)
 [[ -n $unit ]] || fail "no systemd unit was installed"
 grep -qx "ExecStart=$work/installed/bin/orc-broker" "$unit" || fail "the unit starts something else than was installed"
 if command -v systemd-analyze >/dev/null; then
-  sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$source_dir/liborc/examples/controller.service" >"$work/controller.service"
+  sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$prefix/share/doc/orc/controller.service" >"$work/controller.service"
   sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$unit" >"$work/orc-broker.service"
   for each in controller orc-broker; do
     said=$(systemd-analyze verify --man=no "$work/$each.service" 2>&1 | grep "$each.service" || true)

@@ -2,14 +2,17 @@
 // benchmarks/.
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/temporary_directory.h"
@@ -305,6 +308,19 @@ TEST_CASE("bench load: with SCHED_FIFO, only the stream, beside cyclictest") {
   if (reference) CHECK(rows.back().at("measure") == "\"cyclictest\"");
 }
 
+// As with isolcpus=1: nothing runs on the isolated CPU unasked, and the loads do not, either.
+TEST_CASE("bench load: measures on a CPU that is not among those it was started on") {
+  if (std::thread::hardware_concurrency() < 2) return skip("one CPU");
+  const orc::detail::temporary_directory directory;
+  const auto done = run(directory,
+                        "taskset -c 0 $orc bench load --cpu 1,0 --load cpu --measure stream --policy other "
+                        "--transport ipc --seconds 0.2 --json -");
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  CHECK(rows_of(done.out).size() == 2);
+  CHECK_THAT(done.err, contains("pinned to 1,0"));
+}
+
 TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind") {
   const orc::detail::temporary_directory directory;
   for (const int signal : {SIGINT, SIGKILL}) {
@@ -318,6 +334,74 @@ TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind"
     CHECK(wait_until([&] { return processes_of(directory).empty(); }));
     if (signal == SIGINT) CHECK(is_empty(directory));
   }
+}
+
+TEST_CASE("bench load: the next measurement removes what a killed one left, and nothing else") {
+  namespace fs = std::filesystem;
+  const orc::detail::temporary_directory directory;
+  const orc::detail::temporary_directory elsewhere;
+  const auto entries = [&](const fs::path& of) {
+    std::set<std::string> names;
+    for (const auto& each : fs::directory_iterator(of)) names.insert(each.path().filename());
+    return names;
+  };
+  const auto start = [&] {
+    return child_process({program("orc"), "bench", "load", "--load", "none", "--seconds", "60", "--policy", "other"},
+                         environment(directory));
+  };
+  const std::string short_run = "$orc bench rtt --transport ipc --size 10 --messages 5 --warmup 0 --json -";
+  // Its name and lock stand once its echo is there.
+  const auto is_up = [&] { return processes_of(directory).size() >= 2; };
+
+  auto killed = start();
+  REQUIRE(wait_until(is_up));
+  const auto left = entries(directory.path());
+  REQUIRE(left.size() == 1);
+  CHECK(run(directory, short_run).exit_code == 0);
+  CHECK(entries(directory.path()) == left);  // it runs
+  killed.send_signal(SIGKILL);
+  REQUIRE(killed.wait());
+  REQUIRE(wait_until([&] { return processes_of(directory).empty(); }));
+  REQUIRE(entries(directory.path()) == left);
+
+  auto running = start();
+  REQUIRE(wait_until(is_up));
+  const auto alive = entries(directory.path());
+  CHECK(alive.size() == 1);
+  CHECK(alive != left);
+
+  // Of the user, though it has such a name; a link; a directory that others may write to, with a free lock.
+  const auto make = [](const fs::path& path, bool with_lock) {
+    fs::create_directory(path);
+    fs::permissions(path, fs::perms::owner_all);
+    std::ofstream(path / "results") << "mine";
+    if (with_lock) std::ofstream(path / ".orc-bench-lock") << "";
+  };
+  const fs::path at = directory.path();
+  make(at / "orc-bench-result", false);
+  make(elsewhere.path() / "linked", true);
+  fs::create_directory_symlink(elsewhere.path() / "linked", at / "orc-bench-linked");
+  make(at / "orc-bench-shared", true);
+  fs::permissions(at / "orc-bench-shared", fs::perms::all);
+  std::ofstream(at / "orc-bench-a-file") << "mine";
+  auto kept = alive;
+  kept.insert({"orc-bench-result", "orc-bench-linked", "orc-bench-shared", "orc-bench-a-file"});
+  if (::geteuid() == 0) {
+    make(at / "orc-bench-others", true);
+    REQUIRE(::chown((at / "orc-bench-others").c_str(), 65534, 65534) == 0);
+    kept.insert("orc-bench-others");
+  }
+  // A link in an abandoned directory is removed, and not what it refers to.
+  make(at / "orc-bench-abandoned", true);
+  fs::create_directory_symlink(elsewhere.path() / "linked", at / "orc-bench-abandoned" / "link");
+  CHECK(run(directory, short_run).exit_code == 0);
+  CHECK(entries(at) == kept);
+  CHECK(entries(elsewhere.path() / "linked") == std::set<std::string>{"results", ".orc-bench-lock"});
+
+  running.send_signal(SIGINT);
+  const auto status = running.wait();
+  REQUIRE(status);
+  CHECK((WIFEXITED(*status) && WEXITSTATUS(*status) == 130));
 }
 
 TEST_CASE("bench load: what it does not understand it refuses with exit code 2") {

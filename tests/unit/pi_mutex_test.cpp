@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "inheriting_mutex.h"
 #include "orc/realtime.h"
 #include "support/budget.h"
 #include "support/catch.h"
 #include "support/waiting_thread.h"
 
 using namespace orc::test;
+using orc::detail::inheriting_mutex;  // what calls use
 using orc::detail::pi_mutex;
 
 TEST_CASE("pi mutex: only one thread has it at a time") {
@@ -92,7 +94,8 @@ TEST_CASE("pi mutex: the child of a fork has thread ids of its own") {
 
 // The middle thread spins on the only CPU until the high one has the mutex. The low one, which has it, runs only with
 // the priority of the high one.
-TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits") {
+TEMPLATE_TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits", "[unit]", pi_mutex,
+                   inheriting_mutex) {
   constexpr int low = 1, middle = 2, high = 3;
   const int cpu = ::sched_getcpu();
   const std::vector<int> here{cpu};
@@ -102,7 +105,7 @@ TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits")
     return skip("SCHED_FIFO is not allowed: " + allowed.error().message());
   REQUIRE(allowed);
 
-  pi_mutex mutex;
+  TestType mutex;
   std::atomic<int> placed{0};
   std::atomic<bool> has_it{false}, spins{false}, arrived{false};
   std::thread owner([&] {

@@ -1,6 +1,5 @@
 #include "bench.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -38,11 +37,9 @@ orc::transport transport_named(const std::string& name) {
 bench::cpu_pair cpus_named(const std::string& text) {
   const auto pair = bench::parse_cpus(text);
   if (!pair) throw CLI::ValidationError("--cpu", "'" + text + "' is not two cores, such as 0,1, or none");
-  const auto allowed = bench::allowed_cpus();
   for (const int cpu : {pair->first, pair->second}) {
-    if (cpu != bench::no_cpu && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
+    if (!bench::can_pin_to(cpu))
       throw CLI::ValidationError("--cpu", "core " + std::to_string(cpu) + " is not among those this process may use");
-    }
   }
   return *pair;
 }

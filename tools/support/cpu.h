@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace orc::bench {
@@ -57,6 +58,14 @@ inline bool pin_this_thread(int cpu) noexcept {
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(cpu), &set);
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+// Whether a thread of this process can be pinned there. Isolated CPUs (isolcpus) are not among allowed_cpus(), because
+// nothing runs there unasked.
+inline bool can_pin_to(int cpu) {
+  bool pinned = false;
+  std::thread([&] { pinned = pin_this_thread(cpu); }).join();
+  return pinned;
 }
 
 }  // namespace orc::bench
