@@ -122,6 +122,24 @@ TEST_CASE("zmtp connection: frames come whole, in pieces of any size", "[unit]")
   }
 }
 
+TEST_CASE("zmtp connection: it says that nothing is left only when it is so, or the budget is used up", "[unit]") {
+  const std::string large(5000, 'l');
+  // Around the end of the first large frame and of the header behind it.
+  for (std::size_t budget = 5000; budget < 5040; ++budget) {
+    wire_end end;
+    end.introduce();
+    end.write(framed(large) + framed(large));
+    INFO("a budget of " << budget);
+    std::size_t left = budget;
+    zmtp_connection::incoming frame;
+    auto got = end.line.receive(frame, left);
+    if (got == zmtp_connection::event::frame) got = end.line.receive(frame, left);
+    REQUIRE(got == zmtp_connection::event::nothing);
+    CHECK(left == 0);
+    CHECK(end.take().back() == large);
+  }
+}
+
 TEST_CASE("zmtp connection: what arrived before the end is delivered, then the end", "[unit]") {
   wire_end end;
   end.introduce();

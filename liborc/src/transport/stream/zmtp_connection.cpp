@@ -82,7 +82,6 @@ ssize_t zmtp_connection::take(std::span<iovec> parts) noexcept {
 // Same as recv(2), within the budget. Bytes `behind` those go to the start of the buffer.
 ssize_t zmtp_connection::read_into(std::byte* at, std::size_t room, std::size_t& budget, std::size_t behind) noexcept {
   iovec parts[2] = {{at, std::min(room, budget)}, {buffer_.get(), behind}};
-  if (budget < room + behind) behind = 0;
   for (;;) {
     const ssize_t n = take(std::span(parts).first(behind != 0 ? 2 : 1));
     if (n < 0 && errno == EINTR) continue;
@@ -122,7 +121,8 @@ zmtp_connection::event zmtp_connection::read_large(incoming& out, std::size_t& b
     const std::size_t room = frame_of(large_).size() - large_filled_;
     if (budget == 0) return event::nothing;
     // The next header comes along: then the end of what the kernel has shows without another read.
-    const std::size_t behind = large_filled_ + room == large_size_ ? zmtp::max_frame_header : 0;
+    const bool has_end = large_filled_ + room == large_size_ && budget >= room + zmtp::max_frame_header;
+    const std::size_t behind = has_end ? zmtp::max_frame_header : 0;
     const ssize_t n = read_into(frame_of(large_).data() + large_filled_, room, budget, behind);
     if (n == 0) return event::closed;
     if (n < 0) return errno == EAGAIN ? event::nothing : event::closed;
