@@ -1,10 +1,13 @@
 // A thread that runs one call which waits. The test sees when the thread sleeps in that call, and only then acts.
 #pragma once
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -37,6 +40,15 @@ class waiting_thread {
   // False: not in time.
   [[nodiscard]] bool await_sleep() const {
     return wait_until([this] { return id_ != 0 && is_asleep(); });
+  }
+  // Waits until it has computed for so long, as a thread that watches does. False: not in time.
+  [[nodiscard]] bool await_work(std::chrono::milliseconds time) {
+    clockid_t clock{};
+    timespec used{};
+    return ::pthread_getcpuclockid(thread_.native_handle(), &clock) == 0 && wait_until([&] {
+             return ::clock_gettime(clock, &used) == 0 &&
+                    std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) >= time;
+           });
   }
   // The call has returned afterwards. False: not in time.
   [[nodiscard]] bool await_end() {

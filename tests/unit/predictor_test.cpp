@@ -187,3 +187,15 @@ TEST_CASE("predictor: no stamp makes it watch for long, or overflow", "[unit]") 
   (void)tested.next();
   CHECK(tested.figures().period_ns == ms);
 }
+
+// UndefinedBehaviorSanitizer sees it.
+TEST_CASE("predictor: a stamp that is centuries old does not overflow once the travel is known", "[unit]") {
+  fixture f;
+  f.behind = -3'600'000 * ms;  // so that the travel is negative
+  REQUIRE(f.hits_of(100, ms) > 0);
+  const std::int64_t now = f.stamp + f.behind + ms;
+  const std::int64_t stamp = now - (std::numeric_limits<std::int64_t>::max() - ms);
+  f.tested.arrived(++f.sequence, stamp, now, predictor::found::watching);
+  CHECK_FALSE(f.tested.next());
+  CHECK(f.tested.figures().period_ns == 0);
+}

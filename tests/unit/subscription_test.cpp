@@ -2,6 +2,7 @@
 #include "core/subscription.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,20 @@ void learn_a_second(fixture& f) {
   for (std::uint64_t n = 1; n <= samples; ++n) {
     f.ipc->last().send(n, now - static_cast<std::int64_t>(samples - n) * second);
     REQUIRE(f.poll() == n);
+  }
+}
+
+// The last samples of a stream of 2 Hz that come up to 0.3 s early or late: the next one may come from now on, and
+// for more than half a second.
+void learn_a_jitter(fixture& f) {
+  constexpr std::int64_t ms = 1'000'000;
+  constexpr std::int64_t gaps[] = {500 * ms, 200 * ms, 500 * ms, 800 * ms};
+  constexpr std::uint64_t samples = 41;
+  std::int64_t stamp = realtime_ns() - 250 * ms - 10 * (gaps[0] + gaps[1] + gaps[2] + gaps[3]);
+  for (std::uint64_t n = 1; n <= samples; ++n) {
+    f.ipc->last().send(n, stamp);
+    REQUIRE(f.poll() == n);
+    stamp += gaps[n % 4];
   }
 }
 
@@ -381,6 +396,48 @@ TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when 
     CHECK(f.tested.link().prediction == missed);
     f.ipc->last().send(41);
     CHECK(f.poll() == 41);
+  }
+}
+
+TEST_CASE("subscription: a sample that comes during a watch counts so, also while another thread polls", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(predictive(1));
+    f.link_up([](fake_publisher&) {}, way);
+    learn_a_jitter(f);
+    std::uint64_t got = 0;
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms).sequence(); });
+    REQUIRE(user.await_work(2ms));
+    CHECK(f.poll() == 0);
+    f.ipc->last().send(42);
+    CHECK(user.await_end());
+    CHECK(got == 42);
+    CHECK(f.tested.link().prediction.hits == 1);
+    CHECK(f.tested.link().prediction.early == 0);
+  }
+}
+
+TEST_CASE("subscription: of two threads one watches, and the other sleeps", "[unit]") {
+  for (const auto way : all_ways) {
+    fixture f(predictive(1));
+    f.link_up([](fake_publisher&) {}, way);
+    learn_a_jitter(f);
+    std::atomic<int> got{0};
+    const auto receive = [&] {
+      if (f.tested.recv(waiting_thread::limit_ms)) ++got;
+    };
+    waiting_thread watching(receive);
+    REQUIRE(watching.await_work(2ms));
+    waiting_thread sleeping(receive);
+    CHECK(sleeping.await_sleep());
+    CHECK(f.tested.link().prediction.misses == 0);
+    f.ipc->last().send(42);
+    CHECK(wait_until([&] { return got == 1; }));
+    CHECK(f.tested.link().prediction.hits + f.tested.link().prediction.early == 1);
+    CHECK(f.tested.link().prediction.misses == 0);
+    f.tested.close();
+    CHECK(watching.await_end());
+    CHECK(sleeping.await_end());
+    CHECK(got == 1);
   }
 }
 

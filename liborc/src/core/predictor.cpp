@@ -51,9 +51,10 @@ void predictor::read() noexcept {
   // A stamp far from the clock, as of a recording that is played, says nothing of the next arrival.
   const bool is_live = !__builtin_sub_overflow(last_.now, last_.stamp_ns, &travel) && std::abs(travel) < longest_travel;
   stamp_ = last_.stamp_ns;
+  if (!follows || !is_live) return begin();
   // One of the two clocks was set, or the stream was held up: what is known of the travel does not hold any more.
   const bool is_as_before = last_.how == found::there || !travel_is_seen_ || std::abs(travel - travel_) <= period_;
-  if (!follows || !is_live || !is_as_before) return begin();
+  if (!is_as_before) return begin();
   const auto n = static_cast<std::int64_t>(steps);
   periods_.add(between / n);
   cost_ += (watched / n - cost_) / 16;

@@ -139,10 +139,13 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
 
 void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket,
                                    const deadline& until) noexcept {
-  const auto window = predictor_ ? predictor_->next() : std::nullopt;
+  const auto window = predictor_ && !waiting_.is_led() ? predictor_->next() : std::nullopt;
   const std::int64_t now = window ? realtime_ns() : 0;
-  found_ = predictor::found::asleep;
-  if (!window || now >= window->to) return waiting_.wait(lock, ticket, until);
+  if (!window || now >= window->to) {
+    waiting_.wait(lock, ticket, until);
+    found_ = predictor::found::asleep;
+    return;
+  }
   // From here on by the monotonic clock: the other one may be set meanwhile.
   const auto begin = monotonic::now();
   const auto from = begin + std::chrono::nanoseconds(window->from - now);
@@ -152,11 +155,13 @@ void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32
     fine_timers();
     waiting_.wait(lock, ticket, until.or_at(from));
     awake = monotonic::now();
+    found_ = predictor::found::asleep;
     if (awake < from || until.passed()) return;
     predictor_->overslept((awake - from).count());
+    if (waiting_.is_led()) return;
   }
-  found_ = predictor::found::watching;
   const bool news = waiting_.look_out(lock, ticket, until.or_at(to));
+  found_ = predictor::found::watching;
   predictor_->watched((monotonic::now() - awake).count(), !news && !until.passed());
 }
 

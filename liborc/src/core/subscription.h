@@ -155,7 +155,7 @@ class subscription {
   inbox inbox_;
   wait_point waiting_;
   std::optional<predictor> predictor_;                // with wait::predictive
-  predictor::found found_ = predictor::found::there;  // how the receive that runs finds its sample
+  predictor::found found_ = predictor::found::there;  // how the receive that has the lock finds its sample
   link_follower source_;
   std::unique_ptr<shared_sources> sources_;  // once the topic was shared; only the housekeeping sets it
 };

@@ -55,6 +55,8 @@ class wait_point {
     if (!leader_) bell_->clear();  // else this thread would take the leader's wake-up
     return bell_->ticket();
   }
+  // True: a thread waits for the link, or looks out. Another one can only sleep.
+  [[nodiscard]] bool is_led() const noexcept { return leader_; }
   // Waits until something arrives after `ticket` was taken, someone rings, or the deadline. May return early.
   void wait(std::unique_lock<pi_mutex>& lock, std::uint32_t ticket, const deadline& until) noexcept;
   // The same, but the leader spins; another thread returns at once. True: something arrived, or someone rang.
