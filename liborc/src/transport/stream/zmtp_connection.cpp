@@ -106,7 +106,8 @@ zmtp_connection::event zmtp_connection::read_more(std::size_t& budget) noexcept 
     end_ -= begin_;
     begin_ = 0;
   }
-  const std::size_t room = large_next_ && end_ == 0 ? zmtp::max_frame_header : capacity_ - end_;
+  const bool header_alone = large_next_ && end_ == 0 && skip_ == 0;
+  const std::size_t room = header_alone ? zmtp::max_frame_header : capacity_ - end_;
   const ssize_t n = read_into(buffer_.get() + end_, room, budget);
   if (n == 0) return event::closed;
   if (n < 0) return errno == EAGAIN || errno == ENOTCONN ? event::nothing : event::closed;
