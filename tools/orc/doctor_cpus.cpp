@@ -66,6 +66,19 @@ void check_isolated_cpus(const examine& add, const machine& from) {
   return list;
 }
 
+// So many hexadecimal digits.
+[[nodiscard]] std::string mask_of_others(const std::vector<unsigned>& isolated, const std::vector<unsigned>& online,
+                                         std::size_t digits) {
+  std::vector<unsigned> values(digits);
+  for (const unsigned cpu : online) {
+    if (std::find(isolated.begin(), isolated.end(), cpu) != isolated.end() || cpu / 4 >= digits) continue;
+    values[digits - 1 - cpu / 4] |= 1U << cpu % 4;
+  }
+  std::string mask;
+  for (const unsigned value : values) mask += "0123456789abcdef"[value];
+  return mask;
+}
+
 // New interrupts go to the CPUs of this mask: hexadecimal digits, in groups of eight.
 void check_interrupts(const examine& add, const machine& from) {
   const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
@@ -86,6 +99,8 @@ void check_interrupts(const examine& add, const machine& from) {
     digit = "0123456789abcdef"[value & ~(1U << cpu % 4)];
   }
   if (!hit) return add({severity::ok, "interrupts", "new ones leave the isolated CPUs alone", {}});
+  // The kernel refuses an empty mask.
+  if (wanted.find_first_not_of('0') == std::string::npos) wanted = mask_of_others(isolated, online, wanted.size());
   for (std::size_t at = wanted.size(); at > 8; at -= 8) wanted.insert(at - 8, ",");
   add({severity::note,
        "interrupts",

@@ -83,21 +83,27 @@ void check_group(const examine& add, const machine& from) {
   }
 }
 
-// With cgroups of version 2, as of a container or a unit with CPUQuota=.
+void check_quota_of(const examine& add, const machine& from, const std::string& group) {
+  const std::string file = "/sys/fs/cgroup" + group + "/cpu.max";
+  std::istringstream limits(from.text(file).value_or(""));
+  std::int64_t quota = 0;
+  std::int64_t period = 0;
+  if (!(limits >> quota >> period) || period < 1000) return;  // "max": none
+  add({severity::note,
+       "processor quota",
+       "after " + std::to_string(quota / 1000) + " ms of processor time in " + std::to_string(period / 1000) +
+           " ms the ordinary threads of this program are stopped; those with SCHED_FIFO are not",
+       {"echo max | " + as_root("tee " + shell_word(file))}});
+}
+
+// With cgroups of version 2, as of a container or a unit with CPUQuota=. A quota is one of all groups inside, too.
 void check_quota(const examine& add, const machine& from) {
   std::istringstream groups(from.text("/proc/self/cgroup").value_or(""));
   for (std::string line; std::getline(groups, line);) {
     if (!line.starts_with("0::/")) continue;
-    const std::string file = "/sys/fs/cgroup" + line.substr(3) + "/cpu.max";
-    std::istringstream limits(from.text(file).value_or(""));
-    std::int64_t quota = 0;
-    std::int64_t period = 0;
-    if (!(limits >> quota >> period) || period < 1000) continue;  // "max": none
-    add({severity::note,
-         "processor quota",
-         "after " + std::to_string(quota / 1000) + " ms of processor time in " + std::to_string(period / 1000) +
-             " ms the ordinary threads of this program are stopped; those with SCHED_FIFO are not",
-         {"echo max | " + as_root("tee " + shell_word(file))}});
+    for (std::string group = line.substr(3); group.size() > 1; group.erase(group.rfind('/')))
+      check_quota_of(add, from, group);
+    check_quota_of(add, from, "");
   }
 }
 
