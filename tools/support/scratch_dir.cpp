@@ -52,9 +52,10 @@ bool remove_if_abandoned(const std::filesystem::path& path) {
   const detail::unique_fd lock = open_in(directory, lock_name, O_RDONLY | O_NONBLOCK);
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
   std::error_code problem;
-  for (std::filesystem::directory_iterator each("/proc/self/fd/" + std::to_string(directory.get()), problem), end;
-       each != end && !problem; each.increment(problem)) {
+  std::filesystem::directory_iterator each("/proc/self/fd/" + std::to_string(directory.get()), problem);
+  while (!problem && each != std::filesystem::directory_iterator()) {
     if (each->path().filename() != lock_name) std::filesystem::remove_all(each->path(), problem);
+    if (!problem) each.increment(problem);
   }
   // The lock's file goes last: while it is there, the next process can go on.
   return !problem && ::unlinkat(directory.get(), lock_name, 0) == 0 && ::rmdir(path.c_str()) == 0;
