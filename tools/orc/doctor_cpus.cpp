@@ -27,17 +27,37 @@ constexpr const char* cpu_files = "/sys/devices/system/cpu";
   return found;
 }
 
+[[nodiscard]] bool contains(const std::vector<unsigned>& list, unsigned cpu) {
+  return std::find(list.begin(), list.end(), cpu) != list.end();
+}
+
+// The CPUs that are online, and those of them that are for loops.
+struct cpu_sets {
+  std::vector<unsigned> online;
+  std::vector<unsigned> isolated;
+
+  explicit cpu_sets(const machine& from)
+      : online(cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""))),
+        isolated(cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""))) {}
+  // True: there are both isolated and ordinary ones, so that work can be kept off the isolated ones.
+  [[nodiscard]] bool are_divided() const { return !isolated.empty() && isolated.size() != online.size(); }
+  [[nodiscard]] std::vector<unsigned> ordinary() const {
+    std::vector<unsigned> found;
+    for (const unsigned cpu : online)
+      if (!contains(isolated, cpu)) found.push_back(cpu);
+    return found;
+  }
+};
+
 [[nodiscard]] std::string with_cpupower(const std::string& command) {
   return as_root("apt install linux-cpupower") + " && " + as_root("cpupower " + command);
 }
 
-void check_isolated_cpus(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
-  if (isolated.empty()) {
+void check_isolated_cpus(const examine& add, const machine& from, const cpu_sets& cpus) {
+  if (cpus.isolated.empty()) {
     finding none{severity::note, "isolated CPUs", "none: a loop shares its CPU with all other programs", {}};
-    if (online.size() > 1) {
-      const std::string last = std::to_string(online.back());
+    if (cpus.online.size() > 1) {
+      const std::string last = std::to_string(cpus.online.back());
       none.fixes = {boot_with("isolcpus=managed_irq,domain," + last + " nohz_full=" + last + " rcu_nocbs=" + last)};
     } else {
       none.found += "; this machine has only one";
@@ -46,9 +66,8 @@ void check_isolated_cpus(const examine& add, const machine& from) {
   }
   const std::string list = *from.text(std::string(cpu_files) + "/isolated");
   const auto quiet = cpu_list(from.text(std::string(cpu_files) + "/nohz_full").value_or(""));
-  const bool ticks = std::any_of(isolated.begin(), isolated.end(), [&](unsigned cpu) {
-    return std::find(quiet.begin(), quiet.end(), cpu) == quiet.end();
-  });
+  const bool ticks =
+      std::any_of(cpus.isolated.begin(), cpus.isolated.end(), [&](unsigned cpu) { return !contains(quiet, cpu); });
   if (ticks)
     return add({severity::note,
                 "isolated CPUs",
@@ -57,40 +76,31 @@ void check_isolated_cpus(const examine& add, const machine& from) {
   add({severity::ok, "isolated CPUs", list, {}});
 }
 
-[[nodiscard]] std::string list_of_others(const std::vector<unsigned>& isolated, const std::vector<unsigned>& online) {
+[[nodiscard]] std::string as_list(const std::vector<unsigned>& cpus) {
   std::string list;
-  for (const unsigned cpu : online) {
-    if (std::find(isolated.begin(), isolated.end(), cpu) != isolated.end()) continue;
-    list += (list.empty() ? "" : ",") + std::to_string(cpu);
-  }
+  for (const unsigned cpu : cpus) list += (list.empty() ? "" : ",") + std::to_string(cpu);
   return list;
 }
 
 // So many hexadecimal digits.
-[[nodiscard]] std::string mask_of_others(const std::vector<unsigned>& isolated, const std::vector<unsigned>& online,
-                                         std::size_t digits) {
+[[nodiscard]] std::string as_mask(const std::vector<unsigned>& cpus, std::size_t digits) {
   std::vector<unsigned> values(digits);
-  for (const unsigned cpu : online) {
-    if (std::find(isolated.begin(), isolated.end(), cpu) != isolated.end() || cpu / 4 >= digits) continue;
-    values[digits - 1 - cpu / 4] |= 1U << cpu % 4;
-  }
+  for (const unsigned cpu : cpus)
+    if (cpu / 4 < digits) values[digits - 1 - cpu / 4] |= 1U << cpu % 4;
   std::string mask;
   for (const unsigned value : values) mask += "0123456789abcdef"[value];
   return mask;
 }
 
 // New interrupts go to the CPUs of this mask: hexadecimal digits, in groups of eight.
-void check_interrupts(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
+void check_interrupts(const examine& add, const machine& from, const cpu_sets& cpus) {
   std::string mask = from.text("/proc/irq/default_smp_affinity").value_or("");
   std::erase(mask, ',');
-  if (isolated.empty() || isolated.size() == online.size() || mask.empty() ||
-      mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+  if (!cpus.are_divided() || mask.empty() || mask.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
     return;
   std::string wanted = mask;
   bool hit = false;
-  for (const unsigned cpu : isolated) {
+  for (const unsigned cpu : cpus.isolated) {
     if (cpu / 4 >= mask.size()) continue;
     char& digit = wanted[mask.size() - 1 - cpu / 4];
     const auto value = static_cast<unsigned>(std::stoi(std::string(1, digit), nullptr, 16));
@@ -100,24 +110,23 @@ void check_interrupts(const examine& add, const machine& from) {
   }
   if (!hit) return add({severity::ok, "interrupts", "new ones leave the isolated CPUs alone", {}});
   // The kernel refuses an empty mask.
-  if (wanted.find_first_not_of('0') == std::string::npos) wanted = mask_of_others(isolated, online, wanted.size());
+  if (wanted.find_first_not_of('0') == std::string::npos) wanted = as_mask(cpus.ordinary(), wanted.size());
   for (std::size_t at = wanted.size(); at > 8; at -= 8) wanted.insert(at - 8, ",");
   add({severity::note,
        "interrupts",
        "new ones may go to the isolated CPUs",
        {"echo " + wanted + " | " + as_root("tee /proc/irq/default_smp_affinity"),
-        boot_with("irqaffinity=" + list_of_others(isolated, online))}});
+        boot_with("irqaffinity=" + as_list(cpus.ordinary()))}});
 }
 
 // Two threads of a core share its units and caches.
-void check_core_threads(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  for (const unsigned cpu : isolated) {
+void check_core_threads(const examine& add, const machine& from, const cpu_sets& cpus) {
+  for (const unsigned cpu : cpus.isolated) {
     const auto both =
         cpu_list(from.text(std::string(cpu_files) + "/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list")
                      .value_or(""));
     for (const unsigned other : both) {
-      if (other == cpu || std::find(isolated.begin(), isolated.end(), other) != isolated.end()) continue;
+      if (contains(cpus.isolated, other)) continue;
       return add({severity::note,
                   "threads of a core",
                   "CPU " + std::to_string(cpu) + " is isolated and shares its core with CPU " + std::to_string(other) +
@@ -125,7 +134,7 @@ void check_core_threads(const examine& add, const machine& from) {
                   {"echo off | " + as_root("tee " + std::string(cpu_files) + "/smt/control"), boot_with("nosmt")}});
     }
   }
-  if (!isolated.empty()) add({severity::ok, "threads of a core", "none shares one with an isolated CPU", {}});
+  if (!cpus.isolated.empty()) add({severity::ok, "threads of a core", "none shares one with an isolated CPU", {}});
 }
 
 // irqbalance moves interrupts about every ten seconds.
@@ -140,17 +149,14 @@ void check_irqbalance(const examine& add, const machine& from) {
 }
 
 // Of single interrupts. Those that the kernel manages cannot be moved, and are few.
-void check_interrupt_targets(const examine& add, const machine& from) {
-  const auto isolated = cpu_list(from.text(std::string(cpu_files) + "/isolated").value_or(""));
-  const auto online = cpu_list(from.text(std::string(cpu_files) + "/online").value_or(""));
-  if (isolated.empty() || isolated.size() == online.size()) return;
+void check_interrupt_targets(const examine& add, const machine& from, const cpu_sets& cpus) {
+  if (!cpus.are_divided()) return;
   std::size_t count = 0;
   std::string first;
   for (const std::string& irq : from.entries("/proc/irq", "")) {
     const auto targets = cpu_list(from.text("/proc/irq/" + irq + "/effective_affinity_list").value_or(""));
-    const bool hit = std::any_of(targets.begin(), targets.end(), [&](unsigned cpu) {
-      return std::find(isolated.begin(), isolated.end(), cpu) != isolated.end();
-    });
+    const bool hit =
+        std::any_of(targets.begin(), targets.end(), [&](unsigned cpu) { return contains(cpus.isolated, cpu); });
     if (!hit) continue;
     if (count++ == 0) first = irq;
   }
@@ -158,7 +164,7 @@ void check_interrupt_targets(const examine& add, const machine& from) {
   add({severity::note,
        "interrupt targets",
        std::to_string(count) + " interrupt(s) go to isolated CPUs, the first is " + first,
-       {"for each in /proc/irq/*/smp_affinity_list; do echo " + list_of_others(isolated, online) + " | " +
+       {"for each in /proc/irq/*/smp_affinity_list; do echo " + as_list(cpus.ordinary()) + " | " +
         as_root("tee $each") + "; done"}});
 }
 
@@ -212,10 +218,11 @@ void check_frequency(const examine& add, const machine& from) {
 }  // namespace
 
 void check_cpus(const examine& add, const machine& from) {
-  check_isolated_cpus(add, from);
-  check_core_threads(add, from);
-  check_interrupts(add, from);
-  check_interrupt_targets(add, from);
+  const cpu_sets cpus(from);
+  check_isolated_cpus(add, from, cpus);
+  check_core_threads(add, from, cpus);
+  check_interrupts(add, from, cpus);
+  check_interrupt_targets(add, from, cpus);
   check_irqbalance(add, from);
   check_power_states(add, from);
   check_frequency(add, from);

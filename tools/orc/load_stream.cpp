@@ -25,6 +25,10 @@ constexpr std::uint64_t stream_learned = 100;  // samples at the start that are 
 constexpr const char* stream_topic = "bench.load.stream";
 constexpr int silence_ms = 3'000;
 
+[[nodiscard]] std::uint64_t samples_in(double seconds) {
+  return static_cast<std::uint64_t>(seconds * 1e9 / static_cast<double>(stream_period_ns));
+}
+
 // Ends with a sample without bytes.
 int publish(const stream_options& options) {
   participant source(bench::participant_at(options.broker, "orc bench load (stream)"));
@@ -41,8 +45,7 @@ int publish(const stream_options& options) {
       return bench_failed("stream: " + fifo.error().message());
   detail::fine_timers();
   std::byte bytes[stream_bytes] = {};
-  const auto count =
-      static_cast<std::uint64_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + stream_learned;
+  const std::uint64_t count = samples_in(options.seconds) + stream_learned;
   std::int64_t at = bench::now_ns();
   for (std::uint64_t n = 0; n < count && !bench::interrupted(); ++n) {
     at += stream_period_ns;
@@ -76,7 +79,7 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
   if (options.priority != 0)
     if (const auto fifo = set_realtime(options.priority); !fifo) return fifo.error();
   stream_result all;
-  const auto count = static_cast<std::size_t>(options.seconds * 1e9 / static_cast<double>(stream_period_ns)) + 1;
+  const std::uint64_t count = samples_in(options.seconds) + 1;
   all.ages_ns.reserve(count);
   all.lateness_ns.reserve(count);
   errc end = errc::ok;
