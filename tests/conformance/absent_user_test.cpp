@@ -10,7 +10,8 @@
 using namespace orc::test;
 
 TEMPLATE_TEST_CASE("regression: a user who comes back into a running stream gets the newest, not what was kept",
-                   "[conformance]", inproc, ipc) {  // over these a sample has arrived when its send has returned
+                   "[conformance][threads]", inproc,
+                   ipc) {  // over these a sample has arrived when its send has returned
   linked<TestType> link;
   std::atomic<std::uint64_t> sent{0};
   std::jthread sending([&](const std::stop_token& stop) {

@@ -57,7 +57,8 @@ struct call_pair {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("calls: values and bytes of any size go and come", "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: values and bytes of any size go and come", "[conformance][threads]",
+                   ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   auto typed = pair.server.template serve<position, distance>(
       "norm", [](const position& from, orc::call_context&) { return distance{from.x + from.y}; });
@@ -79,7 +80,8 @@ TEMPLATE_TEST_CASE("calls: values and bytes of any size go and come", "[conforma
   }
 }
 
-TEMPLATE_TEST_CASE("calls: what the handler throws or reports arrives", "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: what the handler throws or reports arrives", "[conformance][threads]",
+                   ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   pair.serve();
   const auto thrown = pair.call(call_order::throw_error).get();
@@ -93,7 +95,8 @@ TEMPLATE_TEST_CASE("calls: what the handler throws or reports arrives", "[confor
   CHECK(pair.service.figures().failed == 2);
 }
 
-TEMPLATE_TEST_CASE("calls: other types are refused with the difference", "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: other types are refused with the difference", "[conformance][threads]",
+                   ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   auto typed = pair.server.template serve<position, distance>(
       "norm", [](const position&, orc::call_context&) { return distance{0}; });
@@ -107,7 +110,7 @@ TEMPLATE_TEST_CASE("calls: other types are refused with the difference", "[confo
   CHECK(typed.figures().calls == 1);
 }
 
-TEMPLATE_TEST_CASE("calls: the last feedback comes before the reply, however many there are", "[conformance]",
+TEMPLATE_TEST_CASE("calls: the last feedback comes before the reply, however many there are", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   pair.serve();
@@ -127,7 +130,7 @@ TEMPLATE_TEST_CASE("calls: the last feedback comes before the reply, however man
   CHECK(call.get());
 }
 
-TEMPLATE_TEST_CASE("calls: a cancelled call ends at once, and its handler hears of it", "[conformance]",
+TEMPLATE_TEST_CASE("calls: a cancelled call ends at once, and its handler hears of it", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t threads = GENERATE(0U, 1U);
   call_pair<TestType> pair;
@@ -150,7 +153,7 @@ TEMPLATE_TEST_CASE("calls: a cancelled call ends at once, and its handler hears 
   CHECK(pair.counts.started == 2);
 }
 
-TEMPLATE_TEST_CASE("calls: a call ends at its deadline, and its late reply is dropped", "[conformance]",
+TEMPLATE_TEST_CASE("calls: a call ends at its deadline, and its late reply is dropped", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t threads = GENERATE(0U, 1U);
   call_pair<TestType> pair;
@@ -166,7 +169,7 @@ TEMPLATE_TEST_CASE("calls: a call ends at its deadline, and its late reply is dr
 }
 
 TEMPLATE_TEST_CASE("calls: a full queue is busy, and a newer call replaces a waiting one if that is chosen",
-                   "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   const bool replace = GENERATE(false, true);
   call_pair<TestType> pair;
   pair.serve({.threads = 1, .queue = 1, .replace_waiting = replace});
@@ -184,7 +187,7 @@ TEMPLATE_TEST_CASE("calls: a full queue is busy, and a newer call replaces a wai
   CHECK((replace ? newer : older).get());
 }
 
-TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply", "[conformance]",
+TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t pool = GENERATE(0U, 3U);
   call_pair<TestType> pair;
@@ -212,7 +215,8 @@ TEMPLATE_TEST_CASE("calls: many threads share a client, each gets its own reply"
   CHECK(wait_until([&] { return called == each; }));
 }
 
-TEMPLATE_TEST_CASE("calls: an event loop waits for feedback and reply", "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: an event loop waits for feedback and reply", "[conformance][threads]",
+                   ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   pair.serve();
   auto call = pair.call(call_order::count_up, 3);
@@ -226,7 +230,7 @@ TEMPLATE_TEST_CASE("calls: an event loop waits for feedback and reply", "[confor
   CHECK(call.get());
 }
 
-TEMPLATE_TEST_CASE("calls: a handler calls another service, also through its own participant", "[conformance]",
+TEMPLATE_TEST_CASE("calls: a handler calls another service, also through its own participant", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   pair.serve();
@@ -240,8 +244,8 @@ TEMPLATE_TEST_CASE("calls: a handler calls another service, also through its own
   CHECK(std::ranges::equal(*got, bytes_of(request)));
 }
 
-TEMPLATE_TEST_CASE("calls: a service that is withdrawn ends its calls; another one takes its name", "[conformance]",
-                   ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: a service that is withdrawn ends its calls; another one takes its name",
+                   "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   CHECK(pair.client.wait_for_service(service_name, 0ms).code() == orc::errc::timed_out);
   pair.serve();
@@ -267,7 +271,7 @@ TEMPLATE_TEST_CASE("calls: a service that is withdrawn ends its calls; another o
   CHECK(second.result().code() == orc::errc::name_taken);
 }
 
-TEMPLATE_TEST_CASE("calls: the number of open calls is bounded", "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("calls: the number of open calls is bounded", "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   call_pair<TestType> pair;
   pair.serve({.threads = 1, .queue = 65'536});
   std::vector<decltype(pair.call(call_order::echo))> open;

@@ -30,8 +30,8 @@ void grow_older_by(int ms) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sent from then on", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sent from then on",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sen
   }
 }
 
-TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are for nobody", "[conformance]",
+TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are for nobody", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are 
   CHECK(got.missed() == 0);
 }
 
-TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the newest", "[conformance]",
+TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the newest", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -97,8 +97,8 @@ TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the new
   CHECK(holds(got, large));
 }
 
-TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the next one comes", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the next one comes",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   if (!TestType::carries_stamps) return;
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the n
   }
 }
 
-TEMPLATE_TEST_CASE("max_age_ms: what waited in the queue is as old as when it was sent", "[conformance]",
+TEMPLATE_TEST_CASE("max_age_ms: what waited in the queue is as old as when it was sent", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());

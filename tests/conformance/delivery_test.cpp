@@ -22,7 +22,7 @@ std::int64_t now_ns() {
 }  // namespace
 
 // Around libzmq's inline limit (33 bytes with the header), its 8 KiB read batch, and larger than any socket buffer.
-TEMPLATE_TEST_CASE("delivery: every size arrives byte for byte", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: every size arrives byte for byte", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::uint64_t sequence = 0;
   for (const std::size_t size : {0u,   1u,    9u,    10u,   16u,   17u,   18u,   33u,     34u,        255u,
@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("delivery: every size arrives byte for byte", "[conformance]"
 }
 
 // Large samples are written from the sender's memory, and what is not written at once is copied.
-TEMPLATE_TEST_CASE("delivery: the sender's memory is its own again after each send", "[conformance]",
+TEMPLATE_TEST_CASE("delivery: the sender's memory is its own again after each send", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 64));
   const std::size_t sizes[] = {3'000'000, 100, 2047, 2048, 2'000'000, 40'000, 40'000, 3'000'000, 3'000'000, 9000};
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("delivery: the sender's memory is its own again after each se
   CHECK(holds(last.recv(patience_ms), sent.back()));
 }
 
-TEMPLATE_TEST_CASE("delivery: the four calls by name do the same as the handles", "[conformance]",
+TEMPLATE_TEST_CASE("delivery: the four calls by name do the same as the handles", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const bytes sent = patterned(100);
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("delivery: the four calls by name do the same as the handles"
   CHECK(!l.sender.loan("no/such", 10));
 }
 
-TEMPLATE_TEST_CASE("delivery: the link that was asked for is the one in use, and says why", "[conformance]",
+TEMPLATE_TEST_CASE("delivery: the link that was asked for is the one in use, and says why", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   CHECK(l.subscriber.connected());
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("delivery: the link that was asked for is the one in use, and
 }
 
 TEMPLATE_TEST_CASE("delivery: sequence numbers begin at 1 and skipped samples are counted with the next one",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   REQUIRE(send_value(l.publisher, 1));
   auto got = l.subscriber.recv(patience_ms);
@@ -119,7 +119,8 @@ TEMPLATE_TEST_CASE("delivery: sequence numbers begin at 1 and skipped samples ar
   CHECK(returned + missed == last);
 }
 
-TEMPLATE_TEST_CASE("delivery: stamps and ages are those of the sending", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: stamps and ages are those of the sending", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::int64_t previous = 0;
   for (int n = 0; n < 20; ++n) {
@@ -139,7 +140,8 @@ TEMPLATE_TEST_CASE("delivery: stamps and ages are those of the sending", "[confo
   }
 }
 
-TEMPLATE_TEST_CASE("delivery: a sample has the stamp that its sender gives it", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: a sample has the stamp that its sender gives it", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   if (!TestType::carries_stamps) return skip("the format has no stamps");
   for (const std::size_t size : {std::size_t{8}, std::size_t{100'000}}) {
@@ -155,7 +157,7 @@ TEMPLATE_TEST_CASE("delivery: a sample has the stamp that its sender gives it", 
   CHECK(l.subscriber.recv(0).status() == orc::errc::nothing_new);
 }
 
-TEMPLATE_TEST_CASE("delivery: copy_to copies what fits", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: copy_to copies what fits", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const bytes sent = patterned(64);
   REQUIRE(l.publisher.send(sent.data(), sent.size()));
@@ -170,7 +172,8 @@ TEMPLATE_TEST_CASE("delivery: copy_to copies what fits", "[conformance]", ORC_TE
   CHECK(got.bytes().size() == 64);
 }
 
-TEMPLATE_TEST_CASE("delivery: several subscribers get the same samples", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: several subscribers get the same samples", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::vector<std::unique_ptr<extra_reader<TestType>>> more;
   for (int n = 0; n < 4; ++n) more.push_back(std::make_unique<extra_reader<TestType>>(l.address_broker));
@@ -190,8 +193,8 @@ TEMPLATE_TEST_CASE("delivery: several subscribers get the same samples", "[confo
   }
 }
 
-TEMPLATE_TEST_CASE("delivery: a message keeps its bytes when newer samples come and the topic goes", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: a message keeps its bytes when newer samples come and the topic goes",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   std::vector<orc::message> kept;
   auto options = wanted<TestType>();
   if (TestType::kind == orc::transport::shm) options.max_messages = 32;
@@ -210,7 +213,8 @@ TEMPLATE_TEST_CASE("delivery: a message keeps its bytes when newer samples come 
   for (std::uint64_t n = 0; n < 32; ++n) CHECK(holds(kept[n], patterned(5000, n)));
 }
 
-TEMPLATE_TEST_CASE("delivery: bad arguments are refused and change nothing", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("delivery: bad arguments are refused and change nothing", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   CHECK(l.publisher.send(nullptr, 1).code() == orc::errc::bad_argument);
   CHECK(l.publisher.send(orc::message{}).code() == orc::errc::bad_argument);
@@ -223,7 +227,7 @@ TEMPLATE_TEST_CASE("delivery: bad arguments are refused and change nothing", "[c
   CHECK(got.sequence() == 1);
 }
 
-TEST_CASE("delivery: across processes every size arrives whole, on shm, ipc and tcp", "[conformance]") {
+TEST_CASE("delivery: across processes every size arrives whole, on shm, ipc and tcp", "[conformance][threads]") {
   for (const auto kind : {orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     const std::string name(orc::to_string(kind));
     INFO(name);

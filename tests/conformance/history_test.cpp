@@ -34,7 +34,8 @@ turning at_angle(double angle) {
 
 using namespace history_conformance;
 
-TEMPLATE_TEST_CASE("history: keeps what arrives, in order, and finds it again", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("history: keeps what arrives, in order, and finds it again", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 512));
   orc::history kept(l.subscriber, {.samples = 150});
   REQUIRE(kept.recv(0) == orc::errc::nothing_new);
@@ -71,7 +72,7 @@ TEMPLATE_TEST_CASE("history: keeps what arrives, in order, and finds it again", 
   CHECK_FALSE(kept.at(kept.oldest().stamp_ns - 1));
 }
 
-TEMPLATE_TEST_CASE("history: one receive returns the newest of all that arrived", "[conformance]",
+TEMPLATE_TEST_CASE("history: one receive returns the newest of all that arrived", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 512));
   orc::history kept(l.subscriber);
@@ -84,7 +85,7 @@ TEMPLATE_TEST_CASE("history: one receive returns the newest of all that arrived"
   CHECK(kept.recv(-2) == orc::errc::bad_argument);
 }
 
-TEMPLATE_TEST_CASE("history: typed fields between samples", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("history: typed fields between samples", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
@@ -123,7 +124,7 @@ TEMPLATE_TEST_CASE("history: typed fields between samples", "[conformance]", ORC
   CHECK((*then)->angle == Approx(0.1));
 }
 
-TEST_CASE("history: samples of another type have no values", "[conformance]") {
+TEST_CASE("history: samples of another type have no values", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options("both"));
   REQUIRE(both.register_topic("mixed"));

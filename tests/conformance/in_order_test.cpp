@@ -9,7 +9,7 @@
 
 using namespace orc::test;
 
-TEMPLATE_TEST_CASE("in order: every sample of bursts below the depth arrives, in order", "[conformance]",
+TEMPLATE_TEST_CASE("in order: every sample of bursts below the depth arrives, in order", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 128));
   std::uint64_t sent = 0;
@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("in order: every sample of bursts below the depth arrives, in
 }
 
 TEMPLATE_TEST_CASE("in order: when the queue is full the oldest are dropped and counted, the last one always arrives",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   constexpr std::uint64_t depth = 16;
   linked<TestType> l(wanted<TestType>(0, depth));
   std::uint64_t sent = 0;
@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("in order: when the queue is full the oldest are dropped and 
   }
 }
 
-TEMPLATE_TEST_CASE("in order: depth 1 is a queue of one", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("in order: depth 1 is a queue of one", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 1));
   std::uint64_t sent = 0;
   std::uint64_t seen = 0;
@@ -63,8 +63,8 @@ TEMPLATE_TEST_CASE("in order: depth 1 is a queue of one", "[conformance]", ORC_T
   }
 }
 
-TEMPLATE_TEST_CASE("in order: a recorder and a controller side by side, each gets what it asked for", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("in order: a recorder and a controller side by side, each gets what it asked for",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;  // conflate = 1
   extra_reader<TestType> recorder(l.address_broker, wanted<TestType>(0, 1024));
   const std::uint64_t last = rounds(20'000, 500'000);
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("in order: a recorder and a controller side by side, each get
   CHECK(older == 0);
 }
 
-TEMPLATE_TEST_CASE("in order: large samples keep their order", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("in order: large samples keep their order", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 16));
   bytes sample = patterned(200'000);
   std::uint64_t sent = 0;
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("in order: large samples keep their order", "[conformance]", 
   }
 }
 
-TEMPLATE_TEST_CASE("in order: the descriptor stays readable until the queue is empty", "[conformance]",
+TEMPLATE_TEST_CASE("in order: the descriptor stays readable until the queue is empty", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 64));
   const int fd = l.subscriber.fd();
@@ -137,7 +137,7 @@ TEMPLATE_TEST_CASE("in order: the descriptor stays readable until the queue is e
   }
 }
 
-TEMPLATE_TEST_CASE("in order: bad depths and modes are refused", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("in order: bad depths and modes are refused", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
   CHECK(receiver.request_topic("t", wanted<TestType>(1, 64, 0)).code() == orc::errc::bad_argument);

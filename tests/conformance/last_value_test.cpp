@@ -9,7 +9,8 @@
 
 using namespace orc::test;
 
-TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("late", offered<TestType>()));
@@ -26,7 +27,7 @@ TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "
   }
 }
 
-TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last sample", "[conformance]",
+TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last sample", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -40,8 +41,8 @@ TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last 
   CHECK(holds(got, large));
 }
 
-TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with the last sample", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with the last sample",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("late", offered<TestType>()));
@@ -58,7 +59,8 @@ TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with t
   }
 }
 
-TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
   REQUIRE(receiver.request_topic("early", wanted<TestType>(1, 0, 0)));
@@ -81,7 +83,7 @@ TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[
 }
 
 TEMPLATE_TEST_CASE("order: connected_within says timed_out when nobody publishes, and the request stays",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
   const auto nobody = receiver.request_topic("nobody/yet", wanted<TestType>(1, 0, 50));
@@ -96,7 +98,7 @@ TEMPLATE_TEST_CASE("order: connected_within says timed_out when nobody publishes
   CHECK(value_of(got) == 5);
 }
 
-TEMPLATE_TEST_CASE("order: samples sent while nobody listens are no samples missed later", "[conformance]",
+TEMPLATE_TEST_CASE("order: samples sent while nobody listens are no samples missed later", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());

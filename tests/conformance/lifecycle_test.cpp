@@ -8,8 +8,8 @@
 
 using namespace orc::test;
 
-TEMPLATE_TEST_CASE("lifecycle: registered again, a topic starts at 1 and its subscriber follows", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: registered again, a topic starts at 1 and its subscriber follows",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (std::uint64_t life = 1; life <= rounds(8, 300, 5); ++life) {
     for (std::uint64_t n = 1; n <= 5; ++n) {
@@ -29,7 +29,8 @@ TEMPLATE_TEST_CASE("lifecycle: registered again, a topic starts at 1 and its sub
   }
 }
 
-TEMPLATE_TEST_CASE("lifecycle: a subscriber sees that the publication is gone", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: a subscriber sees that the publication is gone", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   REQUIRE(l.subscriber.connected());
   REQUIRE(l.sender.unregister_topic(l.topic));
@@ -39,7 +40,7 @@ TEMPLATE_TEST_CASE("lifecycle: a subscriber sees that the publication is gone", 
   CHECK(l.subscriber.recv(10).status() == orc::errc::timed_out);
 }
 
-TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arrives", "[conformance]",
+TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arrives", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (std::uint64_t life = 1; life <= rounds(8, 300, 5); ++life) {
@@ -56,8 +57,8 @@ TEMPLATE_TEST_CASE("lifecycle: the last sample before unregister_topic still arr
   }
 }
 
-TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets the last sample again", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets the last sample again",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   REQUIRE(send_value(l.publisher, 11));
   for (std::size_t round = 0; round < rounds(30, 300, 5); ++round) {
@@ -74,7 +75,7 @@ TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets t
   CHECK(wait_until([&] { return l.publisher.readers() == 1; }));
 }
 
-TEMPLATE_TEST_CASE("lifecycle: readers() counts the links", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: readers() counts the links", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   CHECK(wait_until([&] { return l.publisher.readers() == 1; }));
   {
@@ -86,7 +87,7 @@ TEMPLATE_TEST_CASE("lifecycle: readers() counts the links", "[conformance]", ORC
   CHECK(wait_until([&] { return l.publisher.readers() == 0; }));
 }
 
-TEMPLATE_TEST_CASE("lifecycle: declaring twice is harmless, withdrawing twice says so", "[conformance]",
+TEMPLATE_TEST_CASE("lifecycle: declaring twice is harmless, withdrawing twice says so", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   CHECK(l.sender.register_topic(l.topic, offered<TestType>()));
@@ -99,7 +100,8 @@ TEMPLATE_TEST_CASE("lifecycle: declaring twice is harmless, withdrawing twice sa
   CHECK(l.receiver.release_topic(l.topic).code() == orc::errc::not_requested);
 }
 
-TEMPLATE_TEST_CASE("lifecycle: handles outlive the participant and say closed", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: handles outlive the participant and say closed", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   orc::publisher publisher;
   orc::subscriber subscriber;
   orc::message kept;
@@ -126,7 +128,7 @@ TEMPLATE_TEST_CASE("lifecycle: handles outlive the participant and say closed", 
   CHECK(publisher.send(std::move(borrowed)).code() == orc::errc::closed);
 }
 
-TEMPLATE_TEST_CASE("lifecycle: empty handles are harmless", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: empty handles are harmless", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   orc::publisher publisher;
   orc::subscriber subscriber;
   CHECK(!publisher);
@@ -142,7 +144,7 @@ TEMPLATE_TEST_CASE("lifecycle: empty handles are harmless", "[conformance]", ORC
   CHECK(!subscriber.link().connected);
 }
 
-TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   REQUIRE(both.register_topic("own", offered<TestType>()));
@@ -155,7 +157,8 @@ TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conforma
   }
 }
 
-TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant first(address_broker.options());
   REQUIRE(first.register_topic("moved", offered<TestType>()));
@@ -169,7 +172,8 @@ TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along",
   CHECK(third.recv_msg("moved", patience_ms));
 }
 
-TEMPLATE_TEST_CASE("lifecycle: participants come and go quickly, in any order", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("lifecycle: participants come and go quickly, in any order", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   for (std::size_t round = 0; round < rounds(20, 500, 5); ++round) {
     auto sender = std::make_unique<orc::participant>(address_broker.options());

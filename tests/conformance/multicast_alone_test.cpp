@@ -16,7 +16,7 @@ const orc::request_options wanted_within{.connected_within_ms = patience_ms};
 
 }  // namespace
 
-TEST_CASE("multicast alone: topics work without a broker, and set-up is done at once", "[conformance]") {
+TEST_CASE("multicast alone: topics work without a broker, and set-up is done at once", "[conformance][threads]") {
   orc::participant sender(alone());
   orc::participant receiver(alone());
   CHECK(sender.broker_endpoint() == "none");
@@ -30,7 +30,7 @@ TEST_CASE("multicast alone: topics work without a broker, and set-up is done at 
 }
 
 TEST_CASE("multicast alone: who comes late gets the last sample, and who comes first hears a topic that comes later",
-          "[conformance]") {
+          "[conformance][threads]") {
   orc::participant sender(alone());
   REQUIRE(sender.register_topic("late"));
   auto publisher = sender.publisher("late");
@@ -43,7 +43,7 @@ TEST_CASE("multicast alone: who comes late gets the last sample, and who comes f
   CHECK(got.sequence() == 5);
 }
 
-TEST_CASE("multicast alone: a publisher that comes back is heard again, newest wins", "[conformance]") {
+TEST_CASE("multicast alone: a publisher that comes back is heard again, newest wins", "[conformance][threads]") {
   orc::participant receiver(alone());
   REQUIRE(receiver.request_topic("back"));
   std::uint64_t previous = 0;
@@ -62,7 +62,7 @@ TEST_CASE("multicast alone: a publisher that comes back is heard again, newest w
   }
 }
 
-TEST_CASE("multicast alone: several programs on one topic are kept apart and all heard", "[conformance]") {
+TEST_CASE("multicast alone: several programs on one topic are kept apart and all heard", "[conformance][threads]") {
   orc::participant first(alone());
   orc::participant second(alone());
   orc::participant receiver(alone());
@@ -92,7 +92,7 @@ TEST_CASE("multicast alone: several programs on one topic are kept apart and all
   CHECK(of_second == 50);
 }
 
-TEST_CASE("multicast alone: what does not work without a broker is said", "[conformance]") {
+TEST_CASE("multicast alone: what does not work without a broker is said", "[conformance][threads]") {
   orc::participant b(alone());
   const auto other = b.register_topic("t", {.transports = {orc::transport::ipc}});
   CHECK(other.code() == orc::errc::bad_argument);
@@ -103,7 +103,7 @@ TEST_CASE("multicast alone: what does not work without a broker is said", "[conf
 }
 
 TEST_CASE("multicast: a URL that is none, a name that is too long and an interface that is not there are said",
-          "[conformance]") {
+          "[conformance][threads]") {
   orc::participant wrong(alone("udpm://10.0.0.1:7667"));
   CHECK(wrong.register_topic("t").code() == orc::errc::bad_argument);
   orc::participant b(alone());
@@ -126,7 +126,7 @@ TEST_CASE("multicast: a URL that is none, a name that is too long and an interfa
 }
 
 TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sample arrives all the same",
-          "[conformance]") {
+          "[conformance][threads]") {
   const std::string url = test_group() + "&recv_buf_size=65536";
   orc::participant sender(alone(url));
   orc::participant receiver(alone(url));
@@ -139,7 +139,7 @@ TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sampl
   }
 }
 
-TEST_CASE("multicast: with forward error correction the samples are the same", "[conformance]") {
+TEST_CASE("multicast: with forward error correction the samples are the same", "[conformance][threads]") {
   const std::string url = test_group() + "&fec=20";
   orc::participant sender(alone(url));
   orc::participant receiver(alone(url));
@@ -156,7 +156,7 @@ TEST_CASE("multicast: with forward error correction the samples are the same", "
   }
 }
 
-TEST_CASE("multicast: a large sample that was sent before there was a broker arrives", "[conformance]") {
+TEST_CASE("multicast: a large sample that was sent before there was a broker arrives", "[conformance][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto impatient = address_broker.options("early");
   impatient.broker_timeout_ms = 10;
@@ -173,7 +173,7 @@ TEST_CASE("multicast: a large sample that was sent before there was a broker arr
   CHECK(got.missed() == 0);
 }
 
-TEST_CASE("multicast alone: a request listens when it returns", "[conformance]") {
+TEST_CASE("multicast alone: a request listens when it returns", "[conformance][threads]") {
   orc::participant sender(alone());
   REQUIRE(sender.register_topic("at_once"));
   for (int n = 0; n < 20; ++n) {

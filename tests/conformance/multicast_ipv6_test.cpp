@@ -35,7 +35,7 @@ void over_ipv6(const std::function<void()>& body) {
 
 }  // namespace
 
-TEST_CASE("multicast over IPv6: newest wins, and each sample says what was missed", "[conformance]") {
+TEST_CASE("multicast over IPv6: newest wins, and each sample says what was missed", "[conformance][threads]") {
   over_ipv6([] {
     orc::participant sender(alone(group));
     orc::participant receiver(alone(group));
@@ -53,7 +53,7 @@ TEST_CASE("multicast over IPv6: newest wins, and each sample says what was misse
   });
 }
 
-TEST_CASE("multicast over IPv6: a large sample arrives whole, also with parity", "[conformance]") {
+TEST_CASE("multicast over IPv6: a large sample arrives whole, also with parity", "[conformance][threads]") {
   over_ipv6([] {
     for (const std::string more : {"", "&fec=20"}) {
       orc::participant sender(alone(group + more));
@@ -70,7 +70,7 @@ TEST_CASE("multicast over IPv6: a large sample arrives whole, also with parity",
   });
 }
 
-TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "[conformance]") {
+TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "[conformance][threads]") {
   over_ipv6([] {
     broker_process address_broker;
     auto there = address_broker.options("sender");
@@ -92,7 +92,7 @@ TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "
   });
 }
 
-TEST_CASE("multicast over IPv6: two publishers of a topic are kept apart, and both heard", "[conformance]") {
+TEST_CASE("multicast over IPv6: two publishers of a topic are kept apart, and both heard", "[conformance][threads]") {
   over_ipv6([] {
     orc::participant first(alone(group));
     orc::participant second(alone(group));

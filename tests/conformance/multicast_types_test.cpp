@@ -53,7 +53,8 @@ bool says(const orc::subscriber& s, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("multicast alone: a subscription of another type gets no sample, and both types are said", "[conformance]") {
+TEST_CASE("multicast alone: a subscription of another type gets no sample, and both types are said",
+          "[conformance][threads]") {
   std::mutex mutex;
   std::string warnings;
   auto options = alone();
@@ -84,7 +85,7 @@ TEST_CASE("multicast alone: a subscription of another type gets no sample, and b
   CHECK(subscriber.recv(short_ms).status() == orc::errc::timed_out);
 }
 
-TEST_CASE("multicast alone: request_topic that waits for a link says that the types differ", "[conformance]") {
+TEST_CASE("multicast alone: request_topic that waits for a link says that the types differ", "[conformance][threads]") {
   orc::participant sender(alone());
   orc::participant receiver(alone());
   REQUIRE(sender.register_topic("typed", {.type = floats}));
@@ -94,7 +95,7 @@ TEST_CASE("multicast alone: request_topic that waits for a link says that the ty
   }));
 }
 
-TEST_CASE("multicast alone: equal types, untyped ends and type_check::off link", "[conformance]") {
+TEST_CASE("multicast alone: equal types, untyped ends and type_check::off link", "[conformance][threads]") {
   orc::participant sender(alone());
   REQUIRE(sender.register_topic("typed", {.type = floats}));
   REQUIRE(sender.register_topic("untyped"));
@@ -113,7 +114,7 @@ TEST_CASE("multicast alone: equal types, untyped ends and type_check::off link",
 }
 
 TEST_CASE("multicast alone: a type with another description is compared, and the last sample comes then",
-          "[conformance]") {
+          "[conformance][threads]") {
   orc::participant sender(alone());
   const auto described = numbers("float32", 4, 60'000);
   REQUIRE(orc::hash_of(described) != orc::hash_of(floats));
@@ -132,7 +133,7 @@ TEST_CASE("multicast alone: a type with another description is compared, and the
   CHECK(!contains(subscriber.link().reason, "type"));
 }
 
-TEST_CASE("multicast alone: a description that is too long for multicast is said", "[conformance]") {
+TEST_CASE("multicast alone: a description that is too long for multicast is said", "[conformance][threads]") {
   orc::participant sender(alone());
   const auto described = numbers("float32", 4, 100'000);
   REQUIRE(sender.register_topic("typed", {.type = described}));
@@ -146,7 +147,7 @@ TEST_CASE("multicast alone: a description that is too long for multicast is said
   CHECK(equal.request_topic("typed", {.connected_within_ms = patience_ms, .type = described}));
 }
 
-TEST_CASE("multicast alone: a publisher that comes back with another type is checked again", "[conformance]") {
+TEST_CASE("multicast alone: a publisher that comes back with another type is checked again", "[conformance][threads]") {
   orc::participant receiver(alone());
   REQUIRE(receiver.request_topic("typed", {.type = floats}));
   auto subscriber = receiver.subscriber("typed");
@@ -169,7 +170,7 @@ TEST_CASE("multicast alone: a publisher that comes back with another type is che
   CHECK(subscriber.recv(short_ms).status() == orc::errc::timed_out);
 }
 
-TEST_CASE("multicast alone: of two publishers the one with the right type is heard", "[conformance]") {
+TEST_CASE("multicast alone: of two publishers the one with the right type is heard", "[conformance][threads]") {
   orc::participant wrong(alone());
   orc::participant right(alone());
   orc::participant receiver(alone());
@@ -187,7 +188,7 @@ TEST_CASE("multicast alone: of two publishers the one with the right type is hea
   CHECK(subscriber.recv(short_ms).status() == orc::errc::timed_out);
 }
 
-TEST_CASE("multicast alone: samples of another lcm type are dropped one by one", "[conformance]") {
+TEST_CASE("multicast alone: samples of another lcm type are dropped one by one", "[conformance][threads]") {
   orc::participant sender(alone());
   orc::participant receiver(alone());
   REQUIRE(sender.register_topic("channel"));
@@ -205,7 +206,7 @@ TEST_CASE("multicast alone: samples of another lcm type are dropped one by one",
 }
 
 TEST_CASE("multicast: where a broker knows the publication, samples of another lcm type are dropped too",
-          "[conformance]") {
+          "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));

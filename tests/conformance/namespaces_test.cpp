@@ -38,8 +38,8 @@ struct robot {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("namespaces: robots with the same program share a broker, and absolute names", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("namespaces: robots with the same program share a broker, and absolute names",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   const broker_process address_broker;
   robot<TestType> seven(address_broker, "robot7");
   robot<TestType> eight(address_broker, "lab/robot8");

@@ -73,7 +73,7 @@ constexpr burst_size burst_sizes[] = {{2, 6000, 60'000}, {3, 3000, 30'000}, {10,
 }  // namespace
 
 TEMPLATE_TEST_CASE("newest wins: the last of every burst arrives, for readers that block, poll and lag",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::uint64_t value = 0;
   for (const burst_size& burst : burst_sizes) {
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("newest wins: the last of every burst arrives, for readers th
 }
 
 TEMPLATE_TEST_CASE("newest wins: under a stream without pauses the order holds and the last sample arrives",
-                   "[conformance]", ORC_TEST_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   std::vector<std::unique_ptr<extra_reader<TestType>>> more;
   for (int n = 0; n < 2; ++n) more.push_back(std::make_unique<extra_reader<TestType>>(l.address_broker));
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("newest wins: under a stream without pauses the order holds a
   }
 }
 
-TEMPLATE_TEST_CASE("newest wins: bursts of large samples, too", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("newest wins: bursts of large samples, too", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   bytes sample = patterned(300'000);
   const std::size_t bursts = rounds(100, 2000);
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("newest wins: bursts of large samples, too", "[conformance]",
   CHECK(r.older_after_newer() == 0);
 }
 
-TEMPLATE_TEST_CASE("newest wins: a receive after a long absence returns the newest, at once", "[conformance]",
+TEMPLATE_TEST_CASE("newest wins: a receive after a long absence returns the newest, at once", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   orc::request_options witness = wanted<TestType>();
@@ -153,7 +153,7 @@ TEMPLATE_TEST_CASE("newest wins: a receive after a long absence returns the newe
   }
 }
 
-TEMPLATE_TEST_CASE("newest wins: a slow reader does not make another one's samples older", "[conformance]",
+TEMPLATE_TEST_CASE("newest wins: a slow reader does not make another one's samples older", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;  // its subscriber never reads
   extra_reader<TestType> quick(l.address_broker);

@@ -63,7 +63,7 @@ struct parameter_pair {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("parameters: another program sets and observes them", "[conformance]",
+TEMPLATE_TEST_CASE("parameters: another program sets and observes them", "[conformance][threads]",
                    ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   auto gain = pair.owner.template parameter<double>("pid/gain", 1.0, {.min = 0, .max = 10});
@@ -89,7 +89,8 @@ TEMPLATE_TEST_CASE("parameters: another program sets and observes them", "[confo
   CHECK(pair.get("pid/gain") == parameter_value(3.5));
 }
 
-TEMPLATE_TEST_CASE("parameters: each type is set from outside", "[conformance]", ORC_TEST_PARAMETER_TRANSPORTS) {
+TEMPLATE_TEST_CASE("parameters: each type is set from outside", "[conformance][threads]",
+                   ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   auto on = pair.owner.template parameter<bool>("on", false);
   auto steps = pair.owner.template parameter<std::int64_t>("steps", 3);
@@ -122,7 +123,7 @@ TEMPLATE_TEST_CASE("parameters: each type is set from outside", "[conformance]",
   CHECK(*gains == std::array<double, 3>{4, 5, 6});
 }
 
-TEMPLATE_TEST_CASE("parameters: a refused value changes nothing and says why", "[conformance]",
+TEMPLATE_TEST_CASE("parameters: a refused value changes nothing and says why", "[conformance][threads]",
                    ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   auto gain = pair.owner.template parameter<double>(
@@ -165,7 +166,8 @@ TEMPLATE_TEST_CASE("parameters: a refused value changes nothing and says why", "
   CHECK(wait_until([&] { return calls == 1; }));
 }
 
-TEMPLATE_TEST_CASE("parameters: callbacks come with the newest value", "[conformance]", ORC_TEST_PARAMETER_TRANSPORTS) {
+TEMPLATE_TEST_CASE("parameters: callbacks come with the newest value", "[conformance][threads]",
+                   ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   auto mode = pair.owner.template parameter<std::string>("mode", "auto");
   auto count = pair.owner.template parameter<int>("count", 0);
@@ -197,7 +199,7 @@ TEMPLATE_TEST_CASE("parameters: callbacks come with the newest value", "[conform
   CHECK(heard == std::vector<std::string>{"off", "slow"});
 }
 
-TEMPLATE_TEST_CASE("parameters: a new program begins with its own default", "[conformance]",
+TEMPLATE_TEST_CASE("parameters: a new program begins with its own default", "[conformance][threads]",
                    ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   REQUIRE(pair.other.request_topic("pid/gain"));
@@ -216,7 +218,8 @@ TEMPLATE_TEST_CASE("parameters: a new program begins with its own default", "[co
   CHECK(pair.get("pid/gain") == parameter_value(1.0));
 }
 
-TEMPLATE_TEST_CASE("parameters: saved ones are loaded by name", "[conformance]", ORC_TEST_PARAMETER_TRANSPORTS) {
+TEMPLATE_TEST_CASE("parameters: saved ones are loaded by name", "[conformance][threads]",
+                   ORC_TEST_PARAMETER_TRANSPORTS) {
   parameter_pair<TestType> pair;
   orc::participant third(pair.options("third"));
   auto gain = pair.owner.template parameter<double>("pid/gain", 1.0, {.max = 10});

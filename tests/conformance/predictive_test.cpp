@@ -50,8 +50,8 @@ class stream {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("predictive: samples of a stream with a period come while a receive watches", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("predictive: samples of a stream with a period come while a receive watches",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l(predictive<TestType>());
   const stream source(l.publisher, 5ms);
   std::uint64_t last = 0;
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("predictive: samples of a stream with a period come while a r
   CHECK(seen.watched_ns > 0);
 }
 
-TEMPLATE_TEST_CASE("predictive: in order, every sample arrives, whatever the stream does", "[conformance]",
+TEMPLATE_TEST_CASE("predictive: in order, every sample arrives, whatever the stream does", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(predictive<TestType>(0, 1'000));
   std::thread source([&] {
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("predictive: in order, every sample arrives, whatever the str
   CHECK(l.subscriber.recv(0).status() == orc::errc::nothing_new);
 }
 
-TEMPLATE_TEST_CASE("predictive: of several threads that wait, each sample goes to one", "[conformance]",
+TEMPLATE_TEST_CASE("predictive: of several threads that wait, each sample goes to one", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(predictive<TestType>(0, 1'000));
   constexpr std::uint64_t all = 300;
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("predictive: of several threads that wait, each sample goes t
   CHECK(sum == all * (all + 1) / 2);
 }
 
-TEMPLATE_TEST_CASE("predictive: the topic that is released ends a sleep, and a watch", "[conformance]",
+TEMPLATE_TEST_CASE("predictive: the topic that is released ends a sleep, and a watch", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   for (int round = 0; round < 5; ++round) {
     linked<TestType> l(predictive<TestType>());

@@ -84,8 +84,8 @@ std::string text_of(const path_costs& costs) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("real time: a sample costs no page fault, no plain lock and few system calls", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("real time: a sample costs no page fault, no plain lock and few system calls",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{100'000}}) {
     shared_with_children<measured> costs;
     forked([&] { measure<TestType>(*costs, size); }).wait();

@@ -75,7 +75,7 @@ struct recorded_pair {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("recorded calls: a record says who called, when, and what came of it", "[conformance]",
+TEMPLATE_TEST_CASE("recorded calls: a record says who called, when, and what came of it", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t threads = GENERATE(0U, 2U);
   recorded_pair<TestType> pair;
@@ -117,8 +117,8 @@ TEMPLATE_TEST_CASE("recorded calls: a record says who called, when, and what cam
   CHECK_FALSE(failed.reply);
 }
 
-TEMPLATE_TEST_CASE("recorded calls: large requests and replies are cut, and their sizes are known", "[conformance]",
-                   ORC_TEST_CALL_TRANSPORTS) {
+TEMPLATE_TEST_CASE("recorded calls: large requests and replies are cut, and their sizes are known",
+                   "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   recorded_pair<TestType> pair;
   pair.serve();
   for (const std::size_t size : {std::size_t{0}, std::size_t{17}, orc::max_recorded_bytes, std::size_t{3'000'000}}) {
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("recorded calls: large requests and replies are cut, and thei
   }
 }
 
-TEMPLATE_TEST_CASE("recorded calls: typed values are recorded as bytes, and JSON as text", "[conformance]",
+TEMPLATE_TEST_CASE("recorded calls: typed values are recorded as bytes, and JSON as text", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   recorded_pair<TestType> pair;
   auto typed = pair.server.template serve<position, distance>(
@@ -167,7 +167,7 @@ TEMPLATE_TEST_CASE("recorded calls: typed values are recorded as bytes, and JSON
   CHECK(record.reply->bytes == text);
 }
 
-TEMPLATE_TEST_CASE("recorded calls: cancelled calls, whether they ran or waited", "[conformance]",
+TEMPLATE_TEST_CASE("recorded calls: cancelled calls, whether they ran or waited", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t threads = GENERATE(0U, 1U);
   recorded_pair<TestType> pair;
@@ -198,7 +198,7 @@ TEMPLATE_TEST_CASE("recorded calls: cancelled calls, whether they ran or waited"
 }
 
 TEMPLATE_TEST_CASE("recorded calls: calls that find no place, and those of a service that is withdrawn",
-                   "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   recorded_pair<TestType> pair;
   pair.serve({.threads = 1, .queue = 1});
   auto running = pair.call(call_order::hold);
@@ -219,7 +219,7 @@ TEMPLATE_TEST_CASE("recorded calls: calls that find no place, and those of a ser
 }
 
 TEMPLATE_TEST_CASE("recorded calls: every call of many clients is recorded once, in the order of its client",
-                   "[conformance]", ORC_TEST_CALL_TRANSPORTS) {
+                   "[conformance][threads]", ORC_TEST_CALL_TRANSPORTS) {
   const std::size_t pool = GENERATE(0U, 3U);
   recorded_pair<TestType> pair;
   pair.serve({.threads = pool});
@@ -244,7 +244,7 @@ TEMPLATE_TEST_CASE("recorded calls: every call of many clients is recorded once,
   CHECK(last_id.size() == 3);
 }
 
-TEMPLATE_TEST_CASE("recorded calls: a reader that does not read does not delay the service", "[conformance]",
+TEMPLATE_TEST_CASE("recorded calls: a reader that does not read does not delay the service", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   recorded_pair<TestType> pair;
   pair.serve();
@@ -260,7 +260,7 @@ TEMPLATE_TEST_CASE("recorded calls: a reader that does not read does not delay t
   CHECK(seen == count);
 }
 
-TEMPLATE_TEST_CASE("recorded calls: a service that is not recorded has no such topic", "[conformance]",
+TEMPLATE_TEST_CASE("recorded calls: a service that is not recorded has no such topic", "[conformance][threads]",
                    ORC_TEST_CALL_TRANSPORTS) {
   recorded_pair<TestType> pair;
   auto plain = pair.server.serve("plain", obeying(pair.counts));

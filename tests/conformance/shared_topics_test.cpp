@@ -70,7 +70,7 @@ struct sharing {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("shared: a receive returns the newest of all, and names its publisher", "[conformance]",
+TEMPLATE_TEST_CASE("shared: a receive returns the newest of all, and names its publisher", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   sharing<TestType> s(3);
   auto sub = s.request(wanted<TestType>(1, 0, 0));
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("shared: a receive returns the newest of all, and names its p
   CHECK(sub.link().transport == TestType::kind);
 }
 
-TEMPLATE_TEST_CASE("shared: unread samples of all publishers make way for the newest of all", "[conformance]",
+TEMPLATE_TEST_CASE("shared: unread samples of all publishers make way for the newest of all", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   sharing<TestType> s(3);
   auto sub = s.request(wanted<TestType>(1, 0, 0));
@@ -119,7 +119,8 @@ TEMPLATE_TEST_CASE("shared: unread samples of all publishers make way for the ne
   CHECK(got.missed() <= 3);
 }
 
-TEMPLATE_TEST_CASE("shared: the last of each comes once, also to a late joiner", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("shared: the last of each comes once, also to a late joiner", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   constexpr std::size_t count = 8;
   sharing<TestType> s(count);
   for (std::uint64_t round = 0; round < 5; ++round) {
@@ -144,8 +145,8 @@ TEMPLATE_TEST_CASE("shared: the last of each comes once, also to a late joiner",
   }
 }
 
-TEMPLATE_TEST_CASE("shared: with conflate = 0 every sample of each publisher comes in its order", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("shared: with conflate = 0 every sample of each publisher comes in its order",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   constexpr std::size_t count = 4;
   constexpr std::uint64_t samples = 20;  // at a time: a burst over multicast must fit into the receive buffers
   sharing<TestType> s(count);
@@ -175,7 +176,8 @@ TEMPLATE_TEST_CASE("shared: with conflate = 0 every sample of each publisher com
   CHECK(seen.size() == count);
 }
 
-TEMPLATE_TEST_CASE("shared: one descriptor and one wait for all publishers", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("shared: one descriptor and one wait for all publishers", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   sharing<TestType> s(3);
   auto sub = s.request(each_of<TestType>());
   const int fd = sub.fd();
@@ -212,8 +214,8 @@ TEMPLATE_TEST_CASE("shared: one descriptor and one wait for all publishers", "[c
   for (auto& each : threads) each.join();
 }
 
-TEMPLATE_TEST_CASE("shared: publishers come and go, and the last sample of one that went still comes", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("shared: publishers come and go, and the last sample of one that went still comes",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   sharing<TestType> s(2);
   auto sub = s.request(each_of<TestType>());
   REQUIRE(send_value(s.publishers[0], 1));
@@ -252,7 +254,7 @@ TEMPLATE_TEST_CASE("shared: publishers come and go, and the last sample of one t
 
 TEMPLATE_TEST_CASE(
     "shared: stamps decide between publishers, ids between equal stamps, and a clock ahead silences none",
-    "[conformance]", inproc, shm, ipc, tcp) {
+    "[conformance][threads]", inproc, shm, ipc, tcp) {
   sharing<TestType> s(2);
   auto sub = s.request(wanted<TestType>(1, 0, 0));
   auto each = s.request(each_of<TestType>());

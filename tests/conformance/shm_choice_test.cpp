@@ -20,7 +20,7 @@ constexpr orc::transport_set every{transport::inproc, transport::shm, transport:
 
 }  // namespace
 
-TEST_CASE("shm: beside the other transports each subscriber gets every sample", "[conformance]") {
+TEST_CASE("shm: beside the other transports each subscriber gets every sample", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = every}));
@@ -57,7 +57,7 @@ TEST_CASE("shm: beside the other transports each subscriber gets every sample", 
 }
 
 TEST_CASE("shm: subscribers that come and go over all transports get the last value and all that follows",
-          "[conformance]") {
+          "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = every}));
@@ -86,7 +86,7 @@ TEST_CASE("shm: subscribers that come and go over all transports get the last va
   }
 }
 
-TEST_CASE("shm: where it is not offered another one is taken, and why is said", "[conformance]") {
+TEST_CASE("shm: where it is not offered another one is taken, and why is said", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = {transport::ipc, transport::tcp}}));
@@ -106,7 +106,7 @@ TEST_CASE("shm: where it is not offered another one is taken, and why is said", 
       [&] { return receiver.subscriber("default").link().reason.find("shm: not offered") != std::string::npos; }));
 }
 
-TEST_CASE("shm: options that make no sense are refused, the largest are not", "[conformance]") {
+TEST_CASE("shm: options that make no sense are refused, the largest are not", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   const auto offer = [&](std::size_t history) {
@@ -138,7 +138,7 @@ TEST_CASE("shm: options that make no sense are refused, the largest are not", "[
   CHECK(ask(60, 999).code() == orc::errc::bad_argument);
 }
 
-TEST_CASE("shm: the largest history keeps its samples", "[conformance]") {
+TEST_CASE("shm: the largest history keeps its samples", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
@@ -155,7 +155,7 @@ TEST_CASE("shm: the largest history keeps its samples", "[conformance]") {
   }
 }
 
-TEST_CASE("shm: a receive that looks before it sleeps gets every sample, and heeds its end", "[conformance]") {
+TEST_CASE("shm: a receive that looks before it sleeps gets every sample, and heeds its end", "[conformance][threads]") {
   for (const int spin_us : {1, 200, 1'000'000}) {
     INFO("spin_us " << spin_us);
     auto wish = wanted<shm>();

@@ -40,7 +40,7 @@ orc::request_options holding(std::size_t most, int conflate = 1) {
 
 }  // namespace
 
-TEST_CASE("shm: who holds too many messages is told so at once, and nobody else is held up", "[conformance]") {
+TEST_CASE("shm: who holds too many messages is told so at once, and nobody else is held up", "[conformance][threads]") {
   for (const std::size_t most : {std::size_t{1}, std::size_t{3}, std::size_t{60}}) {
     pair p({}, holding(most));
     orc::participant other(p.address_broker.options("other"));
@@ -81,7 +81,7 @@ TEST_CASE("shm: who holds too many messages is told so at once, and nobody else 
   }
 }
 
-TEST_CASE("shm: in order, too many messages cost no place in the queue", "[conformance]") {
+TEST_CASE("shm: in order, too many messages cost no place in the queue", "[conformance][threads]") {
   pair p({}, holding(4, 0));
   p.send(1, 30);
   std::vector<orc::message> held;
@@ -103,7 +103,7 @@ TEST_CASE("shm: in order, too many messages cost no place in the queue", "[confo
   }
 }
 
-TEST_CASE("shm: next goes through the history in order and counts what fell out of it", "[conformance]") {
+TEST_CASE("shm: next goes through the history in order and counts what fell out of it", "[conformance][threads]") {
   pair p({.history = 8});
   p.send(1, 20);
   for (std::uint64_t value = 13; value <= 20; ++value) {
@@ -147,7 +147,7 @@ TEST_CASE("shm: next goes through the history in order and counts what fell out 
   CHECK(got.missed() == 0);
 }
 
-TEST_CASE("shm: a history of one has the newest", "[conformance]") {
+TEST_CASE("shm: a history of one has the newest", "[conformance][threads]") {
   pair p;
   p.send(1, 5);
   const auto got = p.subscriber.recv_next(0);
@@ -155,7 +155,7 @@ TEST_CASE("shm: a history of one has the newest", "[conformance]") {
   CHECK(got.missed() == 4);
 }
 
-TEMPLATE_TEST_CASE("next: forward only, the newest in the end, and every sample is counted", "[conformance]",
+TEMPLATE_TEST_CASE("next: forward only, the newest in the end, and every sample is counted", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   for (const int conflate : {1, 0}) {
     linked<TestType> l(wanted<TestType>(conflate));
@@ -179,7 +179,8 @@ TEMPLATE_TEST_CASE("next: forward only, the newest in the end, and every sample 
   }
 }
 
-TEST_CASE("shm: messages stay as they are when their topic is released and their participant ends", "[conformance]") {
+TEST_CASE("shm: messages stay as they are when their topic is released and their participant ends",
+          "[conformance][threads]") {
   pair p;
   orc::participant other(p.address_broker.options("other"));
   REQUIRE(other.request_topic("t", {.connected_within_ms = patience_ms}));
@@ -214,7 +215,7 @@ TEST_CASE("shm: messages stay as they are when their topic is released and their
   CHECK(wait_until([&] { return stats_of().shm_mapped < mapped; }));
 }
 
-TEST_CASE("shm: requested again while messages of before are alive", "[conformance]") {
+TEST_CASE("shm: requested again while messages of before are alive", "[conformance][threads]") {
   pair p;
   std::vector<orc::message> held;
   for (std::uint64_t value = 1; value <= rounds(50, 300); ++value) {

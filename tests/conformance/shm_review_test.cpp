@@ -21,7 +21,7 @@ orc::request_options looking(int spin_us) {
 
 }  // namespace
 
-TEST_CASE("shm: a topic that is released while a receive looks ends its wait", "[conformance]") {
+TEST_CASE("shm: a topic that is released while a receive looks ends its wait", "[conformance][threads]") {
   // The look ends by time while the release has the lock: then the receive must not sleep on the old link.
   for (std::size_t round = 0; round < rounds(100, 1000, 20); ++round) {
     linked<shm> l(looking(static_cast<int>(50 + round % 150)));
@@ -39,7 +39,7 @@ TEST_CASE("shm: a topic that is released while a receive looks ends its wait", "
   }
 }
 
-TEST_CASE("shm: an expected size that no memory has is refused", "[conformance]") {
+TEST_CASE("shm: an expected size that no memory has is refused", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 999, std::size_t{1} << 40}) {
@@ -49,7 +49,8 @@ TEST_CASE("shm: an expected size that no memory has is refused", "[conformance]"
   }
 }
 
-TEST_CASE("shm: who holds all the messages he may gets the last sample of a publisher that leaves", "[conformance]") {
+TEST_CASE("shm: who holds all the messages he may gets the last sample of a publisher that leaves",
+          "[conformance][threads]") {
   auto options = wanted<shm>();
   options.max_messages = 2;
   linked<shm> l(options);

@@ -82,7 +82,7 @@ std::uint64_t lost_newest(bool conflate, std::uint64_t bursts) {
 
 }  // namespace
 
-TEST_CASE("newest wins: the stock ZMQ_CONFLATE twin, which may lose the newest", "[conformance]") {
+TEST_CASE("newest wins: the stock ZMQ_CONFLATE twin, which may lose the newest", "[conformance][threads]") {
   if (under_sanitizer) return skip("libzmq is not instrumented, and loses memory with the message");
   const std::uint64_t bursts = rounds(10'000, 100'000);
   const std::uint64_t without = lost_newest(false, bursts);

@@ -9,7 +9,7 @@
 
 using namespace orc::test;
 
-TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its own", "[conformance]",
+TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its own", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   std::atomic<int> complete{0};
@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its o
   CHECK(complete == 8);
 }
 
-TEMPLATE_TEST_CASE("threads: many topics of one participant, a thread on each end of each", "[conformance]",
+TEMPLATE_TEST_CASE("threads: many topics of one participant, a thread on each end of each", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("threads: many topics of one participant, a thread on each en
   CHECK(complete == 6);
 }
 
-TEMPLATE_TEST_CASE("threads: several send on one topic, the sequence has no doubles", "[conformance]",
+TEMPLATE_TEST_CASE("threads: several send on one topic, the sequence has no doubles", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 65'536));
   constexpr std::uint64_t senders = 4;
@@ -94,7 +94,8 @@ TEMPLATE_TEST_CASE("threads: several send on one topic, the sequence has no doub
   CHECK(each_in_order);
 }
 
-TEMPLATE_TEST_CASE("threads: of several that receive, each sample goes to one", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("threads: of several that receive, each sample goes to one", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   linked<TestType> l(wanted<TestType>(0, 65'536));
   const std::uint64_t last = rounds(10'000, 60'000);
   std::vector<std::atomic<int>> times(last + 1);
@@ -119,7 +120,7 @@ TEMPLATE_TEST_CASE("threads: of several that receive, each sample goes to one", 
   CHECK(not_once == 0);
 }
 
-TEMPLATE_TEST_CASE("threads: declared and withdrawn while others send and receive", "[conformance]",
+TEMPLATE_TEST_CASE("threads: declared and withdrawn while others send and receive", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());

@@ -128,7 +128,7 @@ flatbuffers::FlatBufferBuilder filled_fb_scan() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("typed: a class of lcm-gen arrives with its values", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("typed: a class of lcm-gen arrives with its values", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   typed_link<TestType, lcm_scan> l;
   REQUIRE(l.publisher.send(filled_lcm_scan()));
   const auto got = l.subscriber.recv(patience_ms);
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("typed: a class of lcm-gen arrives with its values", "[confor
   CHECK(holds(got.raw(), own));
 }
 
-TEST_CASE("typed: bytes that are no class of lcm-gen are not read", "[conformance]") {
+TEST_CASE("typed: bytes that are no class of lcm-gen are not read", "[conformance][threads]") {
   typed_link<shm, lcm_scan> l;
   REQUIRE(l.publisher.send(filled_lcm_scan()));
   bytes image = bytes_of(l.subscriber.recv(patience_ms).raw());
@@ -169,7 +169,7 @@ TEST_CASE("typed: bytes that are no class of lcm-gen are not read", "[conformanc
   CHECK(l.status_of(image) == orc::errc::ok);
 }
 
-TEST_CASE("typed: a class of lcm-gen is described by its definition, or by its fingerprint", "[conformance]") {
+TEST_CASE("typed: a class of lcm-gen is described by its definition, or by its fingerprint", "[conformance][threads]") {
   const auto& scan = orc::type_traits<lcm_scan>::describe();
   CHECK(scan.name == "typed_lcm.laser.scan_t");
   CHECK(scan.schema_encoding == "lcm");
@@ -186,7 +186,7 @@ TEST_CASE("typed: a class of lcm-gen is described by its definition, or by its f
   CHECK(orc::lcm_fingerprint(plain) == static_cast<std::uint64_t>(vector::getHash()));
 }
 
-TEST_CASE("typed: an LCM definition that is not the class's is refused", "[conformance]") {
+TEST_CASE("typed: an LCM definition that is not the class's is refused", "[conformance][threads]") {
   orc::participant participant{{.broker = "none"}};
   const auto changed = participant.register_topic<typed_test::changed_vector_t>("topic");
   CHECK(!changed);
@@ -194,7 +194,8 @@ TEST_CASE("typed: an LCM definition that is not the class's is refused", "[confo
   CHECK(changed.error().message().find("run lcm-gen again") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("typed: a FlatBuffers table arrives with its values", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("typed: a FlatBuffers table arrives with its values", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   typed_link<TestType, fb_scan> l;
   const auto check = [&] {
     auto got = l.subscriber.recv(patience_ms);
@@ -224,7 +225,7 @@ TEMPLATE_TEST_CASE("typed: a FlatBuffers table arrives with its values", "[confo
   check();
 }
 
-TEST_CASE("typed: bytes that are no FlatBuffers table are not read", "[conformance]") {
+TEST_CASE("typed: bytes that are no FlatBuffers table are not read", "[conformance][threads]") {
   typed_link<shm, fb_scan> l;
   const auto builder = filled_fb_scan();
   const bytes image(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
@@ -239,7 +240,7 @@ TEST_CASE("typed: bytes that are no FlatBuffers table are not read", "[conforman
   CHECK(l.status_of(wrong) == orc::errc::type_mismatch);
 }
 
-TEST_CASE("typed: a FlatBuffers sample of 2 GiB is refused, not read", "[conformance]") {
+TEST_CASE("typed: a FlatBuffers sample of 2 GiB is refused, not read", "[conformance][threads]") {
   auto builder = filled_fb_scan();
   const std::span<const std::uint8_t> whole(builder.GetBufferPointer(), builder.GetSize());
   orc::flatbuffers_view<fb_scan> view;
@@ -251,7 +252,7 @@ TEST_CASE("typed: a FlatBuffers sample of 2 GiB is refused, not read", "[conform
   CHECK(view.open_copy(huge) == orc::errc::type_mismatch);
 }
 
-TEST_CASE("typed: a FlatBuffers table that is read in a copy stays as it was", "[conformance]") {
+TEST_CASE("typed: a FlatBuffers table that is read in a copy stays as it was", "[conformance][threads]") {
   auto builder = filled_fb_scan();
   bytes image(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
   orc::flatbuffers_view<fb_scan> view;
@@ -261,7 +262,7 @@ TEST_CASE("typed: a FlatBuffers table that is read in a copy stays as it was", "
   CHECK(view.get()->name()->str() == "front");
 }
 
-TEST_CASE("typed: a FlatBuffers table is described by its binary schema", "[conformance]") {
+TEST_CASE("typed: a FlatBuffers table is described by its binary schema", "[conformance][threads]") {
   const auto& type = orc::type_traits<fb_scan>::describe();
   CHECK(type.name == "typed_fb.laser.Scan");
   CHECK(type.schema_encoding == "flatbuffer");
@@ -273,7 +274,7 @@ TEST_CASE("typed: a FlatBuffers table is described by its binary schema", "[conf
   CHECK(other.error().message().find("the root_type typed_fb.laser.Scan") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("typed: a Protobuf message arrives with its values", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("typed: a Protobuf message arrives with its values", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   typed_link<TestType, pb_scan> l;
   pb_scan scan;
   scan.set_utime(42);
@@ -294,7 +295,7 @@ TEMPLATE_TEST_CASE("typed: a Protobuf message arrives with its values", "[confor
   CHECK(moved->mode() == typed_pb::laser::moving);
 }
 
-TEST_CASE("typed: a Protobuf message without a required field is neither sent nor read", "[conformance]") {
+TEST_CASE("typed: a Protobuf message without a required field is neither sent nor read", "[conformance][threads]") {
   typed_link<shm, pb_scan> l;
   CHECK(l.publisher.send(pb_scan()).code() == orc::errc::bad_argument);
   CHECK(l.status_of({}) == orc::errc::type_mismatch);
@@ -302,7 +303,7 @@ TEST_CASE("typed: a Protobuf message without a required field is neither sent no
   CHECK(l.status_of({0x08}) == orc::errc::type_mismatch);
 }
 
-TEST_CASE("typed: a Protobuf message is described with the files that it imports", "[conformance]") {
+TEST_CASE("typed: a Protobuf message is described with the files that it imports", "[conformance][threads]") {
   const auto& type = orc::type_traits<pb_scan>::describe();
   CHECK(type.name == "typed_pb.laser.Scan");
   CHECK(type.schema_encoding == "protobuf");
@@ -314,7 +315,7 @@ TEST_CASE("typed: a Protobuf message is described with the files that it imports
   CHECK(files.file(1).name() == "scan.proto");
 }
 
-TEMPLATE_TEST_CASE("typed: a class with traits of its own arrives with its values", "[conformance]",
+TEMPLATE_TEST_CASE("typed: a class with traits of its own arrives with its values", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   typed_link<TestType, typed_test::heading> l;
   typed_test::heading value;

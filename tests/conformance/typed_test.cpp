@@ -95,7 +95,7 @@ bool in_place(const orc::typed_message<T>& message) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("typed: a struct arrives with its values", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("typed: a struct arrives with its values", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   typed_link<TestType, small> l;
   REQUIRE(l.publisher.send({.q = {1, 2, 3, 4, 5, 6, 7}, .count = -5, .valid = false, .now = mode::idle}));
   const auto got = l.subscriber.recv(patience_ms);
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("typed: a struct arrives with its values", "[conformance]", O
   CHECK(l.subscriber.recv(0).status() == orc::errc::nothing_new);
 }
 
-TEMPLATE_TEST_CASE("typed: a loan begins as T{} and is sent without a copy of its own", "[conformance]",
+TEMPLATE_TEST_CASE("typed: a loan begins as T{} and is sent without a copy of its own", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   typed_link<TestType, small> l;
   for (std::int64_t i = 1; i <= 20; ++i) {  // more than there are slots: their memory had other content
@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("typed: a loan begins as T{} and is sent without a copy of it
   CHECK(l.publisher.send(orc::typed_loan<small>()).code() == orc::errc::bad_argument);
 }
 
-TEST_CASE("typed: over shm a 1 MB struct is made and read in the slot", "[conformance]") {
+TEST_CASE("typed: over shm a 1 MB struct is made and read in the slot", "[conformance][threads]") {
   typed_link<shm, large> l;
   STATIC_REQUIRE(std::tuple_size_v<decltype(large::cloud)> * sizeof(float) == 1'000'000);
   auto loan = l.publisher.loan(orc::initial::undefined);
@@ -157,7 +157,7 @@ TEST_CASE("typed: over shm a 1 MB struct is made and read in the slot", "[confor
   CHECK(moved->number == 77);
 }
 
-TEST_CASE("typed: over inproc a struct made in place is read at the same address", "[conformance]") {
+TEST_CASE("typed: over inproc a struct made in place is read at the same address", "[conformance][threads]") {
   typed_link<inproc, large> l;
   auto loan = l.publisher.loan(orc::initial::undefined);
   REQUIRE(loan);
@@ -170,7 +170,8 @@ TEST_CASE("typed: over inproc a struct made in place is read at the same address
   CHECK(static_cast<const void*>(&*got) == at);
 }
 
-TEMPLATE_TEST_CASE("typed: a struct is always at an address for its alignment", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("typed: a struct is always at an address for its alignment", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   typed_link<TestType, cache_line> l;
   for (std::uint64_t i = 0; i < 10; ++i) {
     auto loan = l.publisher.loan();
@@ -188,7 +189,7 @@ TEMPLATE_TEST_CASE("typed: a struct is always at an address for its alignment", 
   }
 }
 
-TEMPLATE_TEST_CASE("typed: small samples survive moves of their messages and loans", "[conformance]",
+TEMPLATE_TEST_CASE("typed: small samples survive moves of their messages and loans", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   typed_link<TestType, tiny> l;
   auto loan = l.publisher.loan();
@@ -212,7 +213,7 @@ TEMPLATE_TEST_CASE("typed: small samples survive moves of their messages and loa
   CHECK(raw.size() == sizeof(tiny));
 }
 
-TEST_CASE("typed: bytes that are no T are not read, and the raw sample is there", "[conformance]") {
+TEST_CASE("typed: bytes that are no T are not read, and the raw sample is there", "[conformance][threads]") {
   typed_link<shm, small> l;
   const auto arrives = [&](const bytes& sent) {
     orc::publisher publisher = l.publisher.untyped();
@@ -237,7 +238,7 @@ TEST_CASE("typed: bytes that are no T are not read, and the raw sample is there"
   CHECK(arrives(image) == orc::errc::ok);
 }
 
-TEST_CASE("typed: false handles return why", "[conformance]") {
+TEST_CASE("typed: false handles return why", "[conformance][threads]") {
   orc::typed_publisher<small> publisher;
   CHECK(!publisher);
   CHECK(publisher.send(small{}).code() == orc::errc::not_registered);
@@ -262,7 +263,7 @@ TEST_CASE("typed: false handles return why", "[conformance]") {
   CHECK(bad.error().message().find("robot.Other") != std::string::npos);
 }
 
-TEST_CASE("typed: a subscriber of another struct gets no link, and the reason", "[conformance]") {
+TEST_CASE("typed: a subscriber of another struct gets no link, and the reason", "[conformance][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("arm"));
   orc::participant receiver(address_broker.options("receiver"));

@@ -17,7 +17,7 @@
 using namespace orc::test;
 using steady = std::chrono::steady_clock;
 
-TEMPLATE_TEST_CASE("waiting: a poll says that there is nothing new", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: a poll says that there is nothing new", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (int n = 0; n < 1000; ++n) {
     const auto got = l.subscriber.recv(0);
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("waiting: a poll says that there is nothing new", "[conforman
   CHECK(l.subscriber.recv(0).status() == orc::errc::nothing_new);
 }
 
-TEMPLATE_TEST_CASE("waiting: a poll finds what was sent", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: a poll finds what was sent", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (std::uint64_t value = 1; value <= rounds(300, 3000); ++value) {
     REQUIRE(send_value(l.publisher, value));
@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("waiting: a poll finds what was sent", "[conformance]", ORC_T
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: a time limit is waited out, not less", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: a time limit is waited out, not less", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (const int limit_ms : {1, 10, 100}) {
     const auto start = steady::now();
@@ -51,8 +51,8 @@ TEMPLATE_TEST_CASE("waiting: a time limit is waited out, not less", "[conformanc
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the longest limits", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the longest limits",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (const int limit_ms : {-1, INT_MAX, INT_MAX - 1, patience_ms}) {
     std::atomic<bool> waiting{false};
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> there;
   REQUIRE(there.receiver.register_topic("back", offered<TestType>()));
   REQUIRE(there.sender.request_topic("back", wanted<TestType>()));
@@ -95,7 +95,8 @@ TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conforma
   echo.join();
 }
 
-TEMPLATE_TEST_CASE("waiting: release ends the wait of every thread with closed", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: release ends the wait of every thread with closed", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   for (int round = 0; round < 10; ++round) {
     linked<TestType> l;
     std::atomic<int> waiting{0};
@@ -117,7 +118,8 @@ TEMPLATE_TEST_CASE("waiting: release ends the wait of every thread with closed",
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: the end of the participant ends the wait too", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: the end of the participant ends the wait too", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   for (int round = 0; round < 10; ++round) {
     linked<TestType> l;
     auto reader_side = std::make_unique<extra_reader<TestType>>(l.address_broker);
@@ -135,8 +137,8 @@ TEMPLATE_TEST_CASE("waiting: the end of the participant ends the wait too", "[co
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: the descriptor is readable while there is something, and only then", "[conformance]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: the descriptor is readable while there is something, and only then",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const int fd = l.subscriber.fd();
   REQUIRE(fd >= 0);
@@ -155,7 +157,7 @@ TEMPLATE_TEST_CASE("waiting: the descriptor is readable while there is something
   }
 }
 
-TEMPLATE_TEST_CASE("waiting: a sample from before fd() was called makes it readable", "[conformance]",
+TEMPLATE_TEST_CASE("waiting: a sample from before fd() was called makes it readable", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   REQUIRE(send_value(l.publisher, 1));
@@ -167,7 +169,7 @@ TEMPLATE_TEST_CASE("waiting: a sample from before fd() was called makes it reada
   CHECK(value_of(got) == 1);
 }
 
-TEMPLATE_TEST_CASE("waiting: edge-triggered epoll loses no wake-up", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: edge-triggered epoll loses no wake-up", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const int fd = l.subscriber.fd();
   REQUIRE(fd >= 0);
@@ -212,7 +214,7 @@ void interrupted(int) { ++interruptions; }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("waiting: signals do not end or shorten a wait", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("waiting: signals do not end or shorten a wait", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   struct sigaction action {};
   action.sa_handler = interrupted;  // no SA_RESTART: every system call sees EINTR
   struct sigaction before {};

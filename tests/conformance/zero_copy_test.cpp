@@ -27,7 +27,7 @@ struct relay : linked<Transport> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("zero copy: a received message can be sent on", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("zero copy: a received message can be sent on", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   relay<TestType> r;
   for (const std::size_t size : {0u, 1u, 10u, 33u, 1000u, 1'000'000u}) {
     const bytes sent = patterned(size, 3);
@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("zero copy: a received message can be sent on", "[conformance
   CHECK(holds(r.sender.recv_msg("onwards", patience_ms), sent));
 }
 
-TEST_CASE("zero copy: inproc forwards 100 MB without moving a byte", "[conformance]") {
+TEST_CASE("zero copy: inproc forwards 100 MB without moving a byte", "[conformance][threads]") {
   relay<inproc> r;
   const std::size_t size = under_sanitizer ? 10'000'000 : 100'000'000;
   auto filled = r.publisher.loan(size);
@@ -68,7 +68,7 @@ TEST_CASE("zero copy: inproc forwards 100 MB without moving a byte", "[conforman
   CHECK(static_cast<const unsigned char*>(forwarded.data())[size - 1] == 0x5A);
 }
 
-TEST_CASE("zero copy: inproc shares the bytes of one sample among its readers", "[conformance]") {
+TEST_CASE("zero copy: inproc shares the bytes of one sample among its readers", "[conformance][threads]") {
   linked<inproc> l;
   extra_reader<inproc> second(l.address_broker);
   const bytes sent = patterned(1'000'000);
@@ -81,7 +81,7 @@ TEST_CASE("zero copy: inproc shares the bytes of one sample among its readers", 
   CHECK(holds(a, sent));
 }
 
-TEMPLATE_TEST_CASE("zero copy: a loan is written in place and sent", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("zero copy: a loan is written in place and sent", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (const std::size_t size : {1u, 8u, 10u, 100u, 8192u, 1'000'000u}) {
     const bytes content = patterned(size, 9);
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("zero copy: a loan is written in place and sent", "[conforman
   }
 }
 
-TEMPLATE_TEST_CASE("zero copy: a dropped loan sends nothing and takes no sequence number", "[conformance]",
+TEMPLATE_TEST_CASE("zero copy: a dropped loan sends nothing and takes no sequence number", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   for (int n = 0; n < 100; ++n) {
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("zero copy: a dropped loan sends nothing and takes no sequenc
   CHECK(got.bytes()[0] == std::byte{1});
 }
 
-TEMPLATE_TEST_CASE("zero copy: a loan too large for this machine is false, not the end", "[conformance]",
+TEMPLATE_TEST_CASE("zero copy: a loan too large for this machine is false, not the end", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   if (under_sanitizer) return skip("sanitizers end the program for an allocation of this size");
   linked<TestType> l;
@@ -137,7 +137,8 @@ TEMPLATE_TEST_CASE("zero copy: a loan too large for this machine is false, not t
   CHECK(l.subscriber.recv(patience_ms));
 }
 
-TEMPLATE_TEST_CASE("steady state: send and recv allocate nothing of ORC's own", "[conformance]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("steady state: send and recv allocate nothing of ORC's own", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   if (!alloc_counter::counts()) return skip("a sanitizer has the operator new");
   linked<TestType> l;
   for (const std::size_t size : {8u, 1000u, 100'000u}) {

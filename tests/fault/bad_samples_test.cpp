@@ -84,7 +84,7 @@ struct fake_stream {
 
 }  // namespace
 
-TEST_CASE("bad input: garbage sent to a publication does not disturb its stream", "[fault]") {
+TEST_CASE("bad input: garbage sent to a publication does not disturb its stream", "[fault][threads]") {
   std::minstd_rand random(17);
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
@@ -184,7 +184,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
 }
 
 TEST_CASE("bad input: a publication that sends garbage is counted, never delivered, and its good samples arrive",
-          "[fault]") {
+          "[fault][threads]") {
   std::minstd_rand random(19);
   fake_stream s;
   const auto hello = s.fake.await_hello();
@@ -233,7 +233,7 @@ TEST_CASE("bad input: a publication that sends garbage is counted, never deliver
   }));
 }
 
-TEST_CASE("bad input: sequence numbers that repeat or fall never make a receive go back", "[fault]") {
+TEST_CASE("bad input: sequence numbers that repeat or fall never make a receive go back", "[fault][threads]") {
   for (const int conflate : {1, 0}) {
     INFO("conflate " << conflate);
     fake_stream s({.conflate = conflate});
@@ -259,7 +259,8 @@ TEST_CASE("bad input: sequence numbers that repeat or fall never make a receive 
   }
 }
 
-TEST_CASE("clock step: stamps from any time change nothing but the age, and time limits keep their length", "[fault]") {
+TEST_CASE("clock step: stamps from any time change nothing but the age, and time limits keep their length",
+          "[fault][threads]") {
   fake_stream s;
   REQUIRE(s.fake.welcome());
   CHECK(s.subscriber.wait_connected(patience_ms));
@@ -287,7 +288,7 @@ TEST_CASE("clock step: stamps from any time change nothing but the age, and time
   }));
 }
 
-TEST_CASE("bad input: whoever answers in place of the publication is not listened to", "[fault]") {
+TEST_CASE("bad input: whoever answers in place of the publication is not listened to", "[fault][threads]") {
   fake_stream s;
   const auto hello = s.fake.await_hello();
   REQUIRE(hello);
@@ -308,7 +309,7 @@ TEST_CASE("bad input: whoever answers in place of the publication is not listene
   CHECK(as_text(got.bytes()) == "known by now");
 }
 
-TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiting and well", "[fault]") {
+TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiting and well", "[fault][threads]") {
   broker_process address_broker;
   raw_client client(address_broker.endpoint());
   client.ask(hello_of_this_process("liar"));
@@ -345,7 +346,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
   CHECK(receiver.recv_msg("truth", patience_ms));
 }
 
-TEST_CASE("bad input: a broker that talks garbage is no broker, and does not stop a stream", "[fault]") {
+TEST_CASE("bad input: a broker that talks garbage is no broker, and does not stop a stream", "[fault][threads]") {
   std::minstd_rand random(23);
   const orc::detail::temporary_directory directory;
   const std::string endpoint = "ipc://" + directory.file("broker");

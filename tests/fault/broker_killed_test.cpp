@@ -37,7 +37,7 @@ std::size_t complete_topics(raw_client& client, const std::string& prefix) {
 }  // namespace
 
 TEST_CASE("broker: killed and restarted while 20 streams run at 1 kHz, no sample is lost and the map comes back",
-          "[fault]") {
+          "[fault][threads]") {
   constexpr std::size_t streams = 20;
   const double hz = under_sanitizer ? 100 : 1000;
   broker_process address_broker;
@@ -85,7 +85,7 @@ TEST_CASE("broker: killed and restarted while 20 streams run at 1 kHz, no sample
   }
 }
 
-TEST_CASE("broker: inproc streams do not notice its death either", "[fault]") {
+TEST_CASE("broker: inproc streams do not notice its death either", "[fault][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
@@ -104,7 +104,7 @@ TEST_CASE("broker: inproc streams do not notice its death either", "[fault]") {
   }
 }
 
-TEST_CASE("broker: killed at random during joins, every join comes about", "[fault]") {
+TEST_CASE("broker: killed at random during joins, every join comes about", "[fault][threads]") {
   broker_process address_broker;
   const std::size_t joins = rounds(200, 1000, 20);
   std::atomic<std::size_t> done{0};
@@ -165,7 +165,7 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
   CHECK(kills > 0);
 }
 
-TEST_CASE("broker: started after its participants, it brings them together", "[fault]") {
+TEST_CASE("broker: started after its participants, it brings them together", "[fault][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto options = address_broker.options();
   options.broker_timeout_ms = 50;
@@ -185,7 +185,8 @@ TEST_CASE("broker: started after its participants, it brings them together", "[f
   CHECK(sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}));
 }
 
-TEST_CASE("broker: a set-up call that finds it dead says so in time and takes effect when it is back", "[fault]") {
+TEST_CASE("broker: a set-up call that finds it dead says so in time and takes effect when it is back",
+          "[fault][threads]") {
   broker_process address_broker;
   auto options = address_broker.options();
   options.broker_timeout_ms = 100;
@@ -200,7 +201,7 @@ TEST_CASE("broker: a set-up call that finds it dead says so in time and takes ef
   CHECK(receiver.recv_msg("meanwhile", patience_ms));
 }
 
-TEST_CASE("broker: two at once live side by side, a second one on the same endpoint gives up", "[fault]") {
+TEST_CASE("broker: two at once live side by side, a second one on the same endpoint gives up", "[fault][threads]") {
   for (const auto kind : {broker_process::at::ipc, broker_process::at::tcp}) {
     broker_process one(kind);
     broker_process other(kind);

@@ -129,7 +129,7 @@ void subscribe_often(raw_client& client, const std::string& topic, int count) {
 }  // namespace
 
 TEST_CASE("broker strangers: Hello with a victim's id, host, pid and start time, then Goodbye, takes nothing",
-          "[fault]") {
+          "[fault][threads]") {
   const broker_with broker;
   raw_client victim(broker.ipc);
   const auto who = hello_of_this_process("victim");
@@ -148,7 +148,8 @@ TEST_CASE("broker strangers: Hello with a victim's id, host, pid and start time,
   CHECK(is<wire::ack>(victim.ask(wire::heartbeat{})));
 }
 
-TEST_CASE("broker strangers: the ids that the broker shows are no credentials, also not after its restart", "[fault]") {
+TEST_CASE("broker strangers: the ids that the broker shows are no credentials, also not after its restart",
+          "[fault][threads]") {
   broker_process broker;
   const auto who = hello_of_this_process("victim");
   const auto subscription = wire::id::random();
@@ -176,7 +177,8 @@ TEST_CASE("broker strangers: the ids that the broker shows are no credentials, a
   CHECK(is<wire::welcome>(victim.ask(who)));
 }
 
-TEST_CASE("broker strangers: whose id is claimed after a restart learns at once that it needs another one", "[fault]") {
+TEST_CASE("broker strangers: whose id is claimed after a restart learns at once that it needs another one",
+          "[fault][threads]") {
   const broker_with broker;
   const auto who = hello_of_this_process("victim");
   raw_client attacker(broker.tcp);
@@ -192,7 +194,7 @@ TEST_CASE("broker strangers: whose id is claimed after a restart learns at once 
   CHECK(is<wire::topic_state>(victim.ask(registration("t"))));
 }
 
-TEST_CASE("broker strangers: over ipc the kernel says who it is", "[fault]") {
+TEST_CASE("broker strangers: over ipc the kernel says who it is", "[fault][threads]") {
   const broker_with broker;
   raw_client liar(broker.ipc);
   auto who = hello_of_this_process("liar");
@@ -203,7 +205,8 @@ TEST_CASE("broker strangers: over ipc the kernel says who it is", "[fault]") {
   CHECK(described(liar, "t").publication->pid == static_cast<std::uint32_t>(::getpid()));
 }
 
-TEST_CASE("broker strangers: a connection with a long name and many subscriptions slows no registration", "[fault]") {
+TEST_CASE("broker strangers: a connection with a long name and many subscriptions slows no registration",
+          "[fault][threads]") {
   const broker_with broker;
   constexpr std::uint32_t count = 40'000;
   long_named_connection attacker(broker.ipc, 60'000);
@@ -221,7 +224,7 @@ TEST_CASE("broker strangers: a connection with a long name and many subscription
 }
 
 TEST_CASE("broker strangers: a topic with very many subscriptions, asked for again and again, stalls nobody",
-          "[fault]") {
+          "[fault][threads]") {
   const broker_with broker;
   std::vector<std::unique_ptr<raw_client>> attackers;
   for (int i = 0; i < 2; ++i) {
@@ -253,7 +256,7 @@ TEST_CASE("broker strangers: a topic with very many subscriptions, asked for aga
   CHECK(std::get<wire::topic_state>(next).subscriptions.at(0).subscription > page.subscriptions.back().subscription);
 }
 
-TEST_CASE("broker strangers: one client cannot fill the tables, and others still join", "[fault]") {
+TEST_CASE("broker strangers: one client cannot fill the tables, and others still join", "[fault][threads]") {
   const broker_with broker({"--max-participants", "8", "--max-topics", "8", "--max-subscriptions", "8"});
   std::vector<std::unique_ptr<raw_client>> attackers;
   int refused = 0;
@@ -276,7 +279,7 @@ TEST_CASE("broker strangers: one client cannot fill the tables, and others still
   CHECK_THAT(std::get<wire::error>(answer).text, contains("address 127.0.0.1") && contains("3 topics"));
 }
 
-TEST_CASE("broker strangers: all loopback addresses together are one client", "[fault]") {
+TEST_CASE("broker strangers: all loopback addresses together are one client", "[fault][threads]") {
   const broker_with broker({"--max-participants", "8"});
   std::vector<std::unique_ptr<raw_client>> attackers;
   int refused = 0;
@@ -290,7 +293,7 @@ TEST_CASE("broker strangers: all loopback addresses together are one client", "[
   CHECK(is<wire::welcome>(honest.ask(hello_of_this_process("honest"))));
 }
 
-TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[fault]") {
+TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[fault][threads]") {
   using wire::transport;
   const broker_with broker;
   const bool local = GENERATE(true, false);
@@ -335,7 +338,7 @@ TEST_CASE("broker strangers: endpoints that are somebody else's are refused", "[
   CHECK(is<wire::topic_state>(attacker.ask(wire::register_topic{"own/6", wire::id::random(), {over_ipv6}, {}})));
 }
 
-TEST_CASE("broker strangers: a publication names one tcp port, at a few addresses", "[fault]") {
+TEST_CASE("broker strangers: a publication names one tcp port, at a few addresses", "[fault][threads]") {
   const broker_with broker({"--allow-endpoints", "192.0.2.0/24"});
   raw_client attacker(broker.tcp);
   attacker.ask(hello_of_this_process());
@@ -353,7 +356,7 @@ TEST_CASE("broker strangers: a publication names one tcp port, at a few addresse
   CHECK(code_for(many) == wire::error_code::none);
 }
 
-TEST_CASE("broker strangers: nobody can put other bytes under the hash of an honest type", "[fault]") {
+TEST_CASE("broker strangers: nobody can put other bytes under the hash of an honest type", "[fault][threads]") {
   const broker_with broker;
   const orc::type_description type{"robot.State", "struct", "struct", std::string(40'000, 'q')};
   const auto size = static_cast<std::uint32_t>(type.schema.size());
@@ -406,7 +409,7 @@ TEST_CASE("broker strangers: nobody can put other bytes under the hash of an hon
   CHECK(kept == type.schema);
 }
 
-TEST_CASE("broker strangers: addresses of the allow-list may be advertised", "[fault]") {
+TEST_CASE("broker strangers: addresses of the allow-list may be advertised", "[fault][threads]") {
   const broker_with broker({"--allow-endpoints", "192.0.2.0/24,2001:db8::/32"});
   raw_client client(broker.ipc);
   client.ask(hello_of_this_process());
@@ -418,7 +421,8 @@ TEST_CASE("broker strangers: addresses of the allow-list may be advertised", "[f
         wire::error_code::bad_request);
 }
 
-TEST_CASE("broker strangers: a publication that moves all the time sends its subscribers to few places", "[fault]") {
+TEST_CASE("broker strangers: a publication that moves all the time sends its subscribers to few places",
+          "[fault][threads]") {
   const broker_with broker;
   raw_client reader(broker.ipc);
   raw_client attacker(broker.tcp);
@@ -446,7 +450,7 @@ TEST_CASE("broker strangers: a publication that moves all the time sends its sub
   CHECK(events <= 10 + 10 * seconds + 2);
 }
 
-TEST_CASE("broker strangers: control characters of a peer do not reach the log", "[fault]") {
+TEST_CASE("broker strangers: control characters of a peer do not reach the log", "[fault][threads]") {
   broker_with broker({"--log-level", "info"});
   raw_client attacker(broker.tcp);
   auto who = hello_of_this_process(

@@ -73,7 +73,7 @@ std::string own_directory(const broker_process& of) {
 
 }  // namespace
 
-TEST_CASE("B10: a subscriber never connects to a Unix socket outside of a run directory", "[fault]") {
+TEST_CASE("B10: a subscriber never connects to a Unix socket outside of a run directory", "[fault][threads]") {
   const orc::detail::temporary_directory run_directory;
   const orc::detail::temporary_directory elsewhere;
   const wire::id id = wire::id::random();
@@ -106,7 +106,7 @@ TEST_CASE("B10: a subscriber never connects to a Unix socket outside of a run di
   CHECK(second.count() == 0);
 }
 
-TEST_CASE("B10: what others see does not say what is there", "[fault]") {
+TEST_CASE("B10: what others see does not say what is there", "[fault][threads]") {
   broker_process address_broker;
   raw_client liar(address_broker.endpoint());
   liar.ask(hello_of_this_process("liar"));
@@ -124,7 +124,8 @@ TEST_CASE("B10: what others see does not say what is there", "[fault]") {
   }));
 }
 
-TEST_CASE("B10: a topic that is registered anew thousands of times makes a subscriber connect a few times", "[fault]") {
+TEST_CASE("B10: a topic that is registered anew thousands of times makes a subscriber connect a few times",
+          "[fault][threads]") {
   broker_process address_broker;
   raw_client liar(address_broker.endpoint());
   liar.ask(hello_of_this_process("liar"));

@@ -17,7 +17,7 @@
 
 using namespace orc::test;
 
-TEST_CASE("no broker: set-up calls return in time and say what was tried and what to do", "[fault]") {
+TEST_CASE("no broker: set-up calls return in time and say what was tried and what to do", "[fault][threads]") {
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
@@ -41,7 +41,7 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   CHECK(alone.release_topic("u"));
 }
 
-TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault]") {
+TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault][threads]") {
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
@@ -52,7 +52,7 @@ TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault]") {
   CHECK(alone.unregister_topic("t"));
 }
 
-TEST_CASE("no broker: ORC_BROKER says where it is", "[fault]") {
+TEST_CASE("no broker: ORC_BROKER says where it is", "[fault][threads]") {
   broker_process address_broker;
   ::setenv("ORC_BROKER", address_broker.endpoint().c_str(), 1);
   {
@@ -63,7 +63,7 @@ TEST_CASE("no broker: ORC_BROKER says where it is", "[fault]") {
   ::unsetenv("ORC_BROKER");
 }
 
-TEST_CASE("settings: broker endpoints that are none are refused with a sentence", "[fault]") {
+TEST_CASE("settings: broker endpoints that are none are refused with a sentence", "[fault][threads]") {
   for (const std::string& endpoint :
        {std::string("nonsense"), std::string("ipc://"), std::string("tcp://"), std::string("tcp://127.0.0.1"),
         std::string("tcp://127.0.0.1:99999"), std::string("tcp://127.0.0.1:-1"), std::string("inproc://x"),
@@ -84,7 +84,7 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
   }
 }
 
-TEST_CASE("settings: a broker without scheme or port is refused at once, with what to write", "[fault]") {
+TEST_CASE("settings: a broker without scheme or port is refused at once, with what to write", "[fault][threads]") {
   const std::pair<const char*, const char*> meant[] = {{"10.0.0.2:5570", "write tcp://10.0.0.2:5570"},
                                                        {"robot", "write tcp://robot:5570"},
                                                        {"tcp://robot", "write tcp://robot:5570"},
@@ -102,7 +102,7 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
   ::unsetenv("ORC_BROKER");
 }
 
-TEST_CASE("no broker: the error names each place with its state", "[fault]") {
+TEST_CASE("no broker: the error names each place with its state", "[fault][threads]") {
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
@@ -120,7 +120,7 @@ TEST_CASE("no broker: the error names each place with its state", "[fault]") {
   CHECK(text.find(directory.file("broker") + " (nothing there)") != std::string::npos);
 }
 
-TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm", "[fault]") {
+TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm", "[fault][threads]") {
   broker_process address_broker;
   for (const char* text : {"nonsense", ",,,", "ipc,nonsense", "ipc,,tcp", " "}) {
     ::setenv("ORC_TRANSPORTS", text, 1);
@@ -136,7 +136,7 @@ TEST_CASE("settings: nonsense in ORC_TRANSPORTS and ORC_ADVERTISE does no harm",
   ::unsetenv("ORC_ADVERTISE");
 }
 
-TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name", "[fault]") {
+TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name", "[fault][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   for (const std::string& name : {std::string("a"), std::string("A-b_c.d/e"), std::string("..").append("/x"),
@@ -158,7 +158,7 @@ TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name
   }
 }
 
-TEST_CASE("permissions: someone who may not use the broker's directory is told so", "[fault]") {
+TEST_CASE("permissions: someone who may not use the broker's directory is told so", "[fault][threads]") {
   if (::geteuid() != 0) return skip("needs root, to become somebody else");
   broker_process address_broker;
   ::chmod(address_broker.directory().path().c_str(), 0700);
@@ -173,7 +173,8 @@ TEST_CASE("permissions: someone who may not use the broker's directory is told s
   CHECK(stranger.ask("close") == "ok");
 }
 
-TEST_CASE("permissions: a run directory that cannot be written is named, and other transports go on", "[fault]") {
+TEST_CASE("permissions: a run directory that cannot be written is named, and other transports go on",
+          "[fault][threads]") {
   if (::geteuid() != 0) return skip("needs root, to become somebody else");
   broker_process address_broker(broker_process::at::tcp);
   const orc::detail::temporary_directory run;
@@ -190,7 +191,7 @@ TEST_CASE("permissions: a run directory that cannot be written is named, and oth
   CHECK(stranger.ask("recv u " + std::to_string(patience_ms)).starts_with("sample 1 5 "));
 }
 
-TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[fault]") {
+TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[fault][threads]") {
   const orc::detail::temporary_directory base;
   // 107 bytes is what a socket path may have: the broker's just fits, a participant's does not.
   const std::string directory = base.file(std::string(100 - base.path().string().size(), 'd'));
@@ -213,7 +214,8 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
   CHECK(both.recv_msg("u", patience_ms));
 }
 
-TEST_CASE("descriptors: without any left every call returns, and all is well when there are some again", "[fault]") {
+TEST_CASE("descriptors: without any left every call returns, and all is well when there are some again",
+          "[fault][threads]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   const std::string kind = GENERATE(as<std::string>(), "shm", "ipc", "tcp");
   INFO(kind);
@@ -257,7 +259,7 @@ TEST_CASE("descriptors: without any left every call returns, and all is well whe
   CHECK(peer.ask("recv again " + std::to_string(patience_ms)).starts_with("sample 1 3 "));
 }
 
-TEST_CASE("descriptors: a participant that is made without any left says so and does not abort", "[fault]") {
+TEST_CASE("descriptors: a participant that is made without any left says so and does not abort", "[fault][threads]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   broker_process address_broker;
   test_node starved;
@@ -277,7 +279,7 @@ TEST_CASE("descriptors: a participant that is made without any left says so and 
   CHECK(starved.ask("register t any") == "ok");
 }
 
-TEST_CASE("descriptors: at every number of them that may be left, nothing aborts", "[fault]") {
+TEST_CASE("descriptors: at every number of them that may be left, nothing aborts", "[fault][threads]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   broker_process address_broker;
   for (int limit = 8; limit < 60; limit += under_sanitizer ? 6 : 2) {

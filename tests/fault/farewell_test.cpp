@@ -11,7 +11,8 @@
 
 using namespace orc::test;
 
-TEST_CASE("regression: a reader gets the last sample of a topic that ends, beside one that is stopped", "[fault]") {
+TEST_CASE("regression: a reader gets the last sample of a topic that ends, beside one that is stopped",
+          "[fault][threads]") {
   for (const auto kind : {orc::transport::ipc, orc::transport::tcp}) {
     INFO(orc::to_string(kind));
     broker_process address_broker;
@@ -37,7 +38,7 @@ TEST_CASE("regression: a reader gets the last sample of a topic that ends, besid
 }
 
 TEST_CASE("regression: a participant with many topics and a stopped reader ends within seconds, not one by one",
-          "[fault]") {
+          "[fault][threads]") {
   constexpr int topics = 40;
   broker_process address_broker;
   auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));

@@ -43,7 +43,8 @@ struct relayed_stream {
 
 }  // namespace
 
-TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and the last sample arrives", "[fault]") {
+TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and the last sample arrives",
+          "[fault][threads]") {
   unsigned cuts = 0;
   for (const unsigned seed : {1U, 2U, 3U}) {
     for (const int conflate : {1, 0}) {
@@ -85,7 +86,7 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
   CHECK(cuts > 0);
 }
 
-TEST_CASE("flaky link: in order, a connection that only stutters loses nothing", "[fault]") {
+TEST_CASE("flaky link: in order, a connection that only stutters loses nothing", "[fault][threads]") {
   relayed_stream s(7, 0);
   REQUIRE(s.receiver.request_topic("far", {.conflate = 0, .depth = 65536, .connected_within_ms = patience_ms}));
   auto subscriber = s.receiver.subscriber("far");

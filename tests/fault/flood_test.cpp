@@ -41,7 +41,7 @@ std::string introduction() { return as_text(zmtp::greeting()) + zmtp::ready_fram
 }  // namespace
 
 TEST_CASE("flood: a stranger who sends frames, parts or commands without end is cut off, and the stream goes on",
-          "[fault]") {
+          "[fault][threads]") {
   const std::string ping("\4\7\4PING\0\0", 9);
   for (const std::string& piece : {std::string("\0\0", 2), std::string("\1\0", 2), ping}) {
     broker_process address_broker;
@@ -64,7 +64,7 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
   }
 }
 
-TEST_CASE("flood: many who join at once do not keep the publisher from sending", "[fault]") {
+TEST_CASE("flood: many who join at once do not keep the publisher from sending", "[fault][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
@@ -86,7 +86,7 @@ TEST_CASE("flood: many who join at once do not keep the publisher from sending",
 }
 
 TEST_CASE("regression: a publication that welcomes and hangs up at once is not joined again without a pause",
-          "[fault]") {
+          "[fault][threads]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
@@ -103,7 +103,7 @@ TEST_CASE("regression: a publication that welcomes and hangs up at once is not j
   CHECK(joins <= 10);
 }
 
-TEST_CASE("regression: in order, what an older publication sent and nobody saw is counted", "[fault]") {
+TEST_CASE("regression: in order, what an older publication sent and nobody saw is counted", "[fault][threads]") {
   broker_process address_broker;
   orc::participant receiver(address_broker.options("receiver"));
   auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
@@ -145,7 +145,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   CHECK(subscriber.recv(0).status() == orc::errc::nothing_new);
 }
 
-TEST_CASE("regression: a host name to advertise that nobody knows is said at once", "[fault]") {
+TEST_CASE("regression: a host name to advertise that nobody knows is said at once", "[fault][threads]") {
   broker_process address_broker;
   auto options = address_broker.options();
   options.advertise = "no.such.host.invalid";

@@ -57,7 +57,7 @@ template <class Call>
 
 }  // namespace
 
-TEST_CASE("flooding broker: a question to the directory ends in time", "[fault]") {
+TEST_CASE("flooding broker: a question to the directory ends in time", "[fault][threads]") {
   const flooding_broker broker;
   orc::directory_options options;
   options.broker = broker.endpoint();
@@ -70,7 +70,7 @@ TEST_CASE("flooding broker: a question to the directory ends in time", "[fault]"
   CHECK(time_of([&] { CHECK_FALSE(watch.next_change(change, 100)); }) < patience);
 }
 
-TEST_CASE("flooding broker: set-up calls and the end of a participant keep their time", "[fault]") {
+TEST_CASE("flooding broker: set-up calls and the end of a participant keep their time", "[fault][threads]") {
   const flooding_broker broker;
   CHECK(time_of([&] {
           orc::participant participant({.broker = broker.endpoint(), .broker_timeout_ms = 500});

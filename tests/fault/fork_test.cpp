@@ -61,7 +61,7 @@ constexpr orc::transport kinds[] = {orc::transport::inproc, orc::transport::shm,
 
 }  // namespace
 
-TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
+TEST_CASE("fork: in the child every inherited call says forked", "[fault][threads]") {
   for (const auto kind : kinds) {
     INFO(orc::to_string(kind));
     scene s(kind);
@@ -102,7 +102,7 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault]") {
   }
 }
 
-TEST_CASE("fork: destroying what was inherited is harmless to the child and to the parent", "[fault]") {
+TEST_CASE("fork: destroying what was inherited is harmless to the child and to the parent", "[fault][threads]") {
   for (const auto kind : kinds) {
     INFO(orc::to_string(kind));
     scene s(kind);
@@ -136,7 +136,7 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
   }
 }
 
-TEST_CASE("fork: the child can make a participant of its own and talk to its parent", "[fault]") {
+TEST_CASE("fork: the child can make a participant of its own and talk to its parent", "[fault][threads]") {
   if (under_thread_sanitizer) return skip("no new threads in a forked child under ThreadSanitizer");
   for (const auto kind : {orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     INFO(orc::to_string(kind));
@@ -165,7 +165,7 @@ TEST_CASE("fork: the child can make a participant of its own and talk to its par
   }
 }
 
-TEST_CASE("fork: with exec nothing is inherited", "[fault]") {
+TEST_CASE("fork: with exec nothing is inherited", "[fault][threads]") {
   scene s(orc::transport::ipc);
   REQUIRE(s.well(1));
   for (int n = 0; n < 5; ++n) {
@@ -181,7 +181,7 @@ TEST_CASE("fork: with exec nothing is inherited", "[fault]") {
   }
 }
 
-TEST_CASE("fork: while other threads send and receive", "[fault]") {
+TEST_CASE("fork: while other threads send and receive", "[fault][threads]") {
   scene s(orc::transport::ipc);
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> seen{0};

@@ -58,7 +58,8 @@ void fill(raw_client& owner) {
 
 }  // namespace
 
-TEST_CASE("hostile client: claiming the routing id of the next connection does not end the broker", "[fault]") {
+TEST_CASE("hostile client: claiming the routing id of the next connection does not end the broker",
+          "[fault][threads]") {
   const attacked one;
   // libzmq numbers connections from what rand() gives, and never calls srand().
   std::set<std::uint32_t> next;
@@ -78,7 +79,8 @@ TEST_CASE("hostile client: claiming the routing id of the next connection does n
   for (int n = 0; n < 24; ++n) REQUIRE(one.lets_in(one.ipc));
 }
 
-TEST_CASE("hostile client: an endless message of many frames ends the connection at its second frame", "[fault]") {
+TEST_CASE("hostile client: an endless message of many frames ends the connection at its second frame",
+          "[fault][threads]") {
   const attacked one;
   raw_client bystander(one.ipc);
   REQUIRE(std::holds_alternative<wire::welcome>(bystander.ask(hello_of_this_process("bystander"))));
@@ -99,7 +101,7 @@ TEST_CASE("hostile client: an endless message of many frames ends the connection
   CHECK(std::holds_alternative<wire::ack>(bystander.ask(wire::heartbeat{})));
 }
 
-TEST_CASE("hostile client: who does not read its answers gets no more of them, and is put out", "[fault]") {
+TEST_CASE("hostile client: who does not read its answers gets no more of them, and is put out", "[fault][threads]") {
   const attacked one;
   raw_client owner(one.ipc);
   fill(owner);
@@ -120,7 +122,7 @@ TEST_CASE("hostile client: who does not read its answers gets no more of them, a
   CHECK(most < before + some_kib);
 }
 
-TEST_CASE("hostile client: a participant that does not read its events is put out", "[fault]") {
+TEST_CASE("hostile client: a participant that does not read its events is put out", "[fault][threads]") {
   const attacked one;
   raw_client owner(one.ipc);
   REQUIRE(std::holds_alternative<wire::welcome>(owner.ask(hello_of_this_process("owner"))));
@@ -149,7 +151,7 @@ TEST_CASE("hostile client: a participant that does not read its events is put ou
   if (!under_sanitizer) CHECK(one.rss_kib() < before + 3 * some_kib);  // which keeps what is freed
 }
 
-TEST_CASE("hostile client: a flood of requests leaves the others their turns", "[fault]") {
+TEST_CASE("hostile client: a flood of requests leaves the others their turns", "[fault][threads]") {
   const attacked one;
   raw_client owner(one.ipc);
   fill(owner);
@@ -176,7 +178,7 @@ TEST_CASE("hostile client: a flood of requests leaves the others their turns", "
   flood.join();
 }
 
-TEST_CASE("hostile client: thousands of connections take nobody's place", "[fault]") {
+TEST_CASE("hostile client: thousands of connections take nobody's place", "[fault][threads]") {
   orc::detail::raise_fd_limit();
   if (!orc::detail::room_for_fds(4'000)) return skip("ulimit -n is too low for an attacker");
   const attacked one;
@@ -219,7 +221,7 @@ TEST_CASE("hostile client: thousands of connections take nobody's place", "[faul
   CHECK(one.lets_in(one.tcp));
 }
 
-TEST_CASE("hostile client: who does not introduce itself is put out, however slowly it goes on", "[fault]") {
+TEST_CASE("hostile client: who does not introduce itself is put out, however slowly it goes on", "[fault][threads]") {
   const attacked one;
   const control_stranger silent(one.tcp);
   const control_stranger slow(one.ipc);
@@ -232,7 +234,7 @@ TEST_CASE("hostile client: who does not introduce itself is put out, however slo
   CHECK(one.lets_in(one.tcp));
 }
 
-TEST_CASE("hostile client: an old ZeroMQ peer is put out, also while the broker ends", "[fault]") {
+TEST_CASE("hostile client: an old ZeroMQ peer is put out, also while the broker ends", "[fault][threads]") {
   for (int n = 0; n < 4; ++n) {
     attacked one;
     std::list<control_stranger> old;

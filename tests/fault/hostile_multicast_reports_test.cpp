@@ -64,7 +64,7 @@ multicast::orc_datagram report_for(const orc::wire::id& publication, std::uint64
 
 }  // namespace
 
-TEST_CASE("hostile multicast: a forged report draws no more bytes than it has", "[fault]") {
+TEST_CASE("hostile multicast: a forged report draws no more bytes than it has", "[fault][threads]") {
   victim v;
   for (const std::size_t size : {60'000u, 2'000'000u}) {
     const auto sample = patterned(size);
@@ -88,7 +88,7 @@ TEST_CASE("hostile multicast: a forged report draws no more bytes than it has", 
   }
 }
 
-TEST_CASE("hostile multicast: a cookie is no good at another address, nor for another link", "[fault]") {
+TEST_CASE("hostile multicast: a cookie is no good at another address, nor for another link", "[fault][threads]") {
   victim v;
   udp_stranger first(test_group());
   udp_stranger second(test_group());
@@ -119,7 +119,7 @@ TEST_CASE("hostile multicast: a cookie is no good at another address, nor for an
   CHECK(wait_until([&] { return v.publisher.readers() == 0; }));
 }
 
-TEST_CASE("hostile multicast: 1,024 fake readers do not break the link of an honest one", "[fault]") {
+TEST_CASE("hostile multicast: 1,024 fake readers do not break the link of an honest one", "[fault][threads]") {
   victim v;
   REQUIRE(send_value(v.publisher, 1));
   const fake_readers crowd(fakes, v.id, *v.url.from);
@@ -138,7 +138,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers do not break the link of an hon
 }
 
 TEST_CASE("hostile multicast: 1,024 fake readers that want all again do not keep repairs from an honest one",
-          "[fault]") {
+          "[fault][threads]") {
   victim v;
   auto options = v.options;
   options.multicast = test_group() + "&recv_buf_size=65536";  // less than a sample: it needs repairs
@@ -152,7 +152,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers that want all again do not keep
   CHECK(wait_until([&] { return holds(receiver.recv_msg(topic, 100), sample); }));
 }
 
-TEST_CASE("hostile multicast: forged announcements take no new subscriber", "[fault]") {
+TEST_CASE("hostile multicast: forged announcements take no new subscriber", "[fault][threads]") {
   victim v;
   std::atomic<bool> stop{false};
   std::thread forging([&] {

@@ -68,7 +68,7 @@ const std::vector<std::byte> payload(1000, std::byte{0xAB});
 
 }  // namespace
 
-TEST_CASE("hostile multicast: fragments with any counts, offsets and sizes", "[fault]") {
+TEST_CASE("hostile multicast: fragments with any counts, offsets and sizes", "[fault][threads]") {
   udp_stranger other(test_group());
   std::mt19937 random(11);
   exchange_during(
@@ -84,7 +84,7 @@ TEST_CASE("hostile multicast: fragments with any counts, offsets and sizes", "[f
       100);
 }
 
-TEST_CASE("hostile multicast: a million half messages", "[fault]") {
+TEST_CASE("hostile multicast: a million half messages", "[fault][threads]") {
   udp_stranger other(test_group());
   std::uint32_t number = 0;
   const auto half_messages = orc::test::rounds(500, 5000);
@@ -95,7 +95,7 @@ TEST_CASE("hostile multicast: a million half messages", "[fault]") {
       200);
 }
 
-TEST_CASE("hostile multicast: random bytes, and names without an end", "[fault]") {
+TEST_CASE("hostile multicast: random bytes, and names without an end", "[fault][threads]") {
   udp_stranger other(test_group());
   std::mt19937 random(12);
   exchange_during(
@@ -114,7 +114,7 @@ TEST_CASE("hostile multicast: random bytes, and names without an end", "[fault]"
       100);
 }
 
-TEST_CASE("hostile multicast: at the port of a publication", "[fault]") {
+TEST_CASE("hostile multicast: at the port of a publication", "[fault][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));

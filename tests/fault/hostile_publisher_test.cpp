@@ -121,7 +121,8 @@ void check_that_it_comes_back(bare_publication& publication, std::uint64_t seque
 
 }  // namespace
 
-TEST_CASE("hostile publisher: parts of a message without end are cut off, and no receive takes long", "[fault]") {
+TEST_CASE("hostile publisher: parts of a message without end are cut off, and no receive takes long",
+          "[fault][threads]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());
@@ -142,7 +143,7 @@ TEST_CASE("hostile publisher: parts of a message without end are cut off, and no
   }
 }
 
-TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any pace are cut off", "[fault]") {
+TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any pace are cut off", "[fault][threads]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());
@@ -177,7 +178,8 @@ TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any 
   }
 }
 
-TEST_CASE("hostile publisher: the size that a frame announces costs no memory, only what arrives does", "[fault]") {
+TEST_CASE("hostile publisher: the size that a frame announces costs no memory, only what arrives does",
+          "[fault][threads]") {
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());

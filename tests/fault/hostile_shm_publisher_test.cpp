@@ -51,7 +51,7 @@ std::uint64_t mapped_read_only() {
 
 }  // namespace
 
-TEST_CASE("B9: memory of a strange publisher is taken only as it is read", "[fault]") {
+TEST_CASE("B9: memory of a strange publisher is taken only as it is read", "[fault][threads]") {
   scene s;
   const auto form = shm::slot_writer::shape_for({.capacity = 40 * mib, .history = 1, .pins = 4});
   REQUIRE(form.bytes() > 256 * mib);
@@ -62,7 +62,7 @@ TEST_CASE("B9: memory of a strange publisher is taken only as it is read", "[fau
   CHECK(stats_of().rss_kib < before + 64 * 1024);
 }
 
-TEST_CASE("B9: a subscriber maps what was announced, and not what there is", "[fault]") {
+TEST_CASE("B9: a subscriber maps what was announced, and not what there is", "[fault][threads]") {
   scene s;
   const auto form = shm::slot_writer::shape_for({.capacity = 100, .history = 1, .pins = 4});
   const auto segment = segment_like(512 * mib, form);
@@ -71,7 +71,7 @@ TEST_CASE("B9: a subscriber maps what was announced, and not what there is", "[f
   CHECK(mapped_read_only() == announced);
 }
 
-TEST_CASE("B9: a segment that is not what was announced is refused", "[fault]") {
+TEST_CASE("B9: a segment that is not what was announced is refused", "[fault][threads]") {
   const auto form = shm::slot_writer::shape_for({.capacity = 1000, .history = 1, .pins = 4});
   const std::uint64_t bytes = (form.bytes() + shm::page_size - 1) / shm::page_size * shm::page_size;
   const auto right = segment_like(bytes, form);
@@ -98,7 +98,7 @@ TEST_CASE("B9: a segment that is not what was announced is refused", "[fault]") 
   CHECK(s.hostile.is_believed(right, pages_of(bytes)));
 }
 
-TEST_CASE("B9: a socket of another user hands over no memory", "[fault]") {
+TEST_CASE("B9: a socket of another user hands over no memory", "[fault][threads]") {
   if (::geteuid() != 0) return skip("only root can be two users");
   constexpr uid_t other = 65534;
   const orc::detail::temporary_directory directory;
@@ -133,7 +133,8 @@ TEST_CASE("B9: a socket of another user hands over no memory", "[fault]") {
   CHECK(accepted(std::to_string(other), other));  // a directory of the system's broker, as that user makes it
 }
 
-TEST_CASE("A1: a subscriber waits for a publication that prepares its memory, and takes no other way", "[fault]") {
+TEST_CASE("A1: a subscriber waits for a publication that prepares its memory, and takes no other way",
+          "[fault][threads]") {
   broker_process address_broker;
   fake_publication other_way(address_broker, "other");  // its ipc socket
   hostile_shm_publication publication(
@@ -154,7 +155,8 @@ TEST_CASE("A1: a subscriber waits for a publication that prepares its memory, an
   CHECK(wait_until([&] { return participant.subscriber(topic).link().transport == orc::transport::shm; }));
 }
 
-TEST_CASE("A1: a subscriber goes another way when a publication that prepares memory falls silent", "[fault]") {
+TEST_CASE("A1: a subscriber goes another way when a publication that prepares memory falls silent",
+          "[fault][threads]") {
   broker_process address_broker;
   fake_publication other_way(address_broker, "other");
   hostile_shm_publication publication(

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> next_value(stream_peer& from) {
 }  // namespace
 
 TEST_CASE("link hello: one with another subscription's id takes nothing from it; with its secret it takes its place",
-          "[fault]") {
+          "[fault][threads]") {
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
     broker_process address_broker;
@@ -65,7 +65,8 @@ TEST_CASE("link hello: one with another subscription's id takes nothing from it;
   }
 }
 
-TEST_CASE("link hello: a subscription has one secret for a publication, and another one for the next", "[fault]") {
+TEST_CASE("link hello: a subscription has one secret for a publication, and another one for the next",
+          "[fault][threads]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());

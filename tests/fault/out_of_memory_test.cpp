@@ -49,7 +49,7 @@ outcome starve(const std::string& broker, const std::string& transport, unsigned
 
 }  // namespace
 
-TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes on", "[fault]") {
+TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes on", "[fault][threads]") {
   if (under_sanitizer) return skip("the sanitizer has an operator new of its own");
   for (const unsigned every : {3u, 17u, 101u}) {
     const orc::detail::temporary_directory directory;
@@ -67,7 +67,7 @@ TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes
   }
 }
 
-TEST_CASE("out of memory: participants refuse what they have no memory for, and go on", "[fault]") {
+TEST_CASE("out of memory: participants refuse what they have no memory for, and go on", "[fault][threads]") {
   if (under_sanitizer) return skip("the sanitizer has an operator new of its own");
   broker_process broker;
   unsigned long seldom_refused = 0;  // a loaded machine sees few refusals when few allocations fail

@@ -16,7 +16,7 @@
 
 using namespace orc::test;
 
-TEST_CASE("names: a second live publisher is refused and told who holds the topic", "[fault]") {
+TEST_CASE("names: a second live publisher is refused and told who holds the topic", "[fault][threads]") {
   broker_process address_broker;
   orc::participant first(address_broker.options("first_robot"));
   orc::participant second(address_broker.options("second_robot"));
@@ -38,7 +38,7 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   CHECK(second.register_topic("arm/state"));
 }
 
-TEST_CASE("names: a stopped publisher still holds its topic", "[fault]") {
+TEST_CASE("names: a stopped publisher still holds its topic", "[fault][threads]") {
   broker_process address_broker;
   test_node holder;
   holder.must("open " + address_broker.endpoint());
@@ -49,7 +49,7 @@ TEST_CASE("names: a stopped publisher still holds its topic", "[fault]") {
   holder.process().thaw();
 }
 
-TEST_CASE("names: that of a dead publisher is free at once", "[fault]") {
+TEST_CASE("names: that of a dead publisher is free at once", "[fault][threads]") {
   broker_process address_broker;
   for (std::size_t n = 0; n < rounds(10, 100, 5); ++n) {
     test_node holder;
@@ -63,7 +63,8 @@ TEST_CASE("names: that of a dead publisher is free at once", "[fault]") {
   }
 }
 
-TEST_CASE("death: a killed publisher that comes back resumes its topic with the subscribers it had", "[fault]") {
+TEST_CASE("death: a killed publisher that comes back resumes its topic with the subscribers it had",
+          "[fault][threads]") {
   std::minstd_rand random(7);
   for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
@@ -90,7 +91,7 @@ TEST_CASE("death: a killed publisher that comes back resumes its topic with the 
   }
 }
 
-TEST_CASE("death: publishers killed while they register leave nothing in the way", "[fault]") {
+TEST_CASE("death: publishers killed while they register leave nothing in the way", "[fault][threads]") {
   std::minstd_rand random(11);
   broker_process address_broker;
   test_node subscriber;
@@ -111,7 +112,7 @@ TEST_CASE("death: publishers killed while they register leave nothing in the way
   CHECK(wait_until([&] { return subscriber.ask("recv t 100").starts_with("sample 1 4711 "); }));
 }
 
-TEST_CASE("death: killed subscribers are forgotten and nobody else notices", "[fault]") {
+TEST_CASE("death: killed subscribers are forgotten and nobody else notices", "[fault][threads]") {
   std::minstd_rand random(13);
   for (const std::string transport : {"shm", "ipc", "tcp"}) {
     INFO(transport);
@@ -156,7 +157,7 @@ std::size_t sockets_below(const std::filesystem::path& directory) {
 
 }  // namespace
 
-TEST_CASE("death: the broker forgets the dead, and a later participant sweeps their sockets", "[fault]") {
+TEST_CASE("death: the broker forgets the dead, and a later participant sweeps their sockets", "[fault][threads]") {
   broker_process address_broker;
   raw_client client(address_broker.endpoint());
   constexpr std::size_t dead = 10;
@@ -183,7 +184,7 @@ TEST_CASE("death: the broker forgets the dead, and a later participant sweeps th
   INFO(later << " later participants");
 }
 
-TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault]") {
+TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault][threads]") {
   broker_process address_broker;
   const std::size_t before = sockets_below(address_broker.directory().path());
   orc::participant lasting(address_broker.options());

@@ -105,7 +105,7 @@ double processor_seconds() {
 
 }  // namespace
 
-TEST_CASE("A3: a topic unregistered while the broker is silent is free when it is back", "[fault]") {
+TEST_CASE("A3: a topic unregistered while the broker is silent is free when it is back", "[fault][threads]") {
   broker_process address_broker;
   log_lines log;
   auto options = address_broker.options("leaver");
@@ -126,7 +126,7 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
 }
 
 TEST_CASE("A3: a topic that is unregistered and registered anew while the broker is silent is there in the end",
-          "[fault]") {
+          "[fault][threads]") {
   broker_process address_broker;
   log_lines log;
   auto options = address_broker.options("changer");
@@ -150,7 +150,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   CHECK(receiver.recv_msg("name", patience_ms));
 }
 
-TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, and logged once", "[fault]") {
+TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, and logged once", "[fault][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   log_lines log;
   auto options = address_broker.options();
@@ -170,7 +170,8 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
   CHECK(log.count("topic t cannot be offered") == 1);
 }
 
-TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and the topics stay declared", "[fault]") {
+TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and the topics stay declared",
+          "[fault][threads]") {
   const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::atomic<bool> full{true};
@@ -196,7 +197,7 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
   CHECK(participant.request_topic("u"));
 }
 
-TEST_CASE("A5: a participant whose id is taken draws another one and a new secret", "[fault]") {
+TEST_CASE("A5: a participant whose id is taken draws another one and a new secret", "[fault][threads]") {
   const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::mutex mutex;
@@ -222,7 +223,7 @@ TEST_CASE("A5: a participant whose id is taken draws another one and a new secre
   CHECK(log.count("another session has this id") == 1);
 }
 
-TEST_CASE("C1: a participant whose session somebody ended says so and registers everything again", "[fault]") {
+TEST_CASE("C1: a participant whose session somebody ended says so and registers everything again", "[fault][threads]") {
   const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   std::atomic<bool> ended{false};

@@ -118,7 +118,8 @@ orc::request_options every_sample() {
 
 }  // namespace
 
-TEST_CASE("shared topics: eight publishers at 1 kHz, killed and restarted, keep the order of each", "[fault]") {
+TEST_CASE("shared topics: eight publishers at 1 kHz, killed and restarted, keep the order of each",
+          "[fault][threads]") {
   std::minstd_rand random(11);
   for (const std::string transport : {"shm", "ipc", "tcp", "multicast"}) {
     INFO(transport);
@@ -161,7 +162,8 @@ TEST_CASE("shared topics: eight publishers at 1 kHz, killed and restarted, keep 
   }
 }
 
-TEST_CASE("shared topics: a late joiner gets the last of each, also of a publisher that was killed since", "[fault]") {
+TEST_CASE("shared topics: a late joiner gets the last of each, also of a publisher that was killed since",
+          "[fault][threads]") {
   for (const std::string transport : {"shm", "ipc", "tcp", "multicast"}) {
     INFO(transport);
     broker_process address_broker;
@@ -203,7 +205,7 @@ TEST_CASE("shared topics: a late joiner gets the last of each, also of a publish
   }
 }
 
-TEST_CASE("shared topics: a broker that dies and returns changes nothing for the streams", "[fault]") {
+TEST_CASE("shared topics: a broker that dies and returns changes nothing for the streams", "[fault][threads]") {
   broker_process address_broker;
   std::vector<std::unique_ptr<test_node>> nodes;
   for (std::size_t n = 0; n < publishers; ++n) nodes.push_back(streaming_node(address_broker, "ipc"));
@@ -225,7 +227,7 @@ TEST_CASE("shared topics: a broker that dies and returns changes nothing for the
   CHECK(every.mixed() == 0);  // no link was made anew: the publishers kept their numbers
 }
 
-TEST_CASE("shared topics: shared and exclusive registration refuse each other", "[fault]") {
+TEST_CASE("shared topics: shared and exclusive registration refuse each other", "[fault][threads]") {
   broker_process address_broker;
   orc::participant first(address_broker.options("first"));
   orc::participant second(address_broker.options("second"));
@@ -252,7 +254,8 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   CHECK(second.register_topic("alone", shared));
 }
 
-TEST_CASE("shared topics: more publishers than there is room for are refused, and the others go on", "[fault]") {
+TEST_CASE("shared topics: more publishers than there is room for are refused, and the others go on",
+          "[fault][threads]") {
   broker_process address_broker;
   orc::topic_options shared;
   shared.shared = true;

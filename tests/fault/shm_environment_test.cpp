@@ -58,7 +58,8 @@ bool exchange(orc::participant& participant, const std::string& topic) {
 
 }  // namespace
 
-TEST_CASE("shm: memory that may not be locked is said when it was promised, and done without when not", "[fault]") {
+TEST_CASE("shm: memory that may not be locked is said when it was promised, and done without when not",
+          "[fault][threads]") {
   if (under_sanitizer) return skip("sanitizers do not lock memory");
   broker_process address_broker;
   shared_with_children<answers> said;
@@ -82,7 +83,7 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
   CHECK(said->works_all_the_same);
 }
 
-TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages are no condition", "[fault]") {
+TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages are no condition", "[fault][threads]") {
   broker_process address_broker;
   orc::participant participant(address_broker.options());
   REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}));
@@ -97,7 +98,7 @@ TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages ar
   CHECK(exchange(participant, "locked"));
 }
 
-TEST_CASE("shm: ORC_TRANSPORTS names it for both ends", "[fault]") {
+TEST_CASE("shm: ORC_TRANSPORTS names it for both ends", "[fault][threads]") {
   broker_process address_broker;
   const std::vector<std::string> environment{"ORC_TRANSPORTS=shm,ipc,tcp"};
   test_node publisher({}, environment);
@@ -114,7 +115,7 @@ TEST_CASE("shm: ORC_TRANSPORTS names it for both ends", "[fault]") {
   CHECK(other.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 11 "));
 }
 
-TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fault]") {
+TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fault][threads]") {
   broker_process address_broker;
   const auto mapped_before = stats_of().shm_mapped;
   forked publisher([&] {
@@ -141,7 +142,8 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
   CHECK(stats_of().shm_mapped == mapped_before);
 }
 
-TEST_CASE("shm: a forked child lets go of the messages that it inherited, and they stay the parent's", "[fault]") {
+TEST_CASE("shm: a forked child lets go of the messages that it inherited, and they stay the parent's",
+          "[fault][threads]") {
   broker_process address_broker;
   std::optional<orc::participant> sender(address_broker.options());
   std::optional<orc::participant> receiver(address_broker.options());

@@ -60,13 +60,13 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
 
 }  // namespace
 
-TEST_CASE("A1: subscribers that join do not hold up the sender of large samples in locked memory", "[fault]") {
+TEST_CASE("A1: subscribers that join do not hold up the sender of large samples in locked memory", "[fault][threads]") {
   if (under_sanitizer) return skip("sanitizers do not lock memory");
   // Without the right to lock it the memory is taken all the same, which is what takes long.
   CHECK(longest_send_ms({.transports = {orc::transport::shm}, .memory = {.lock = true}}, 8'000'000) < 400);
 }
 
-TEST_CASE("A1: subscribers that join get a long history of large samples, and the last sample", "[fault]") {
+TEST_CASE("A1: subscribers that join get a long history of large samples, and the last sample", "[fault][threads]") {
   CHECK(longest_send_ms({.transports = {orc::transport::shm}, .history = 200}, 60'000) <
         (under_sanitizer ? 10'000 : 500));
 }

@@ -54,7 +54,8 @@ class moody_broker {
 
 }  // namespace
 
-TEST_CASE("regression: a broker that was silent past its lease is found again on the connection it kept", "[fault]") {
+TEST_CASE("regression: a broker that was silent past its lease is found again on the connection it kept",
+          "[fault][threads]") {
   const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   moody_broker address_broker(endpoint);

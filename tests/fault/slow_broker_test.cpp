@@ -108,7 +108,7 @@ class slow_relay {
 
 }  // namespace
 
-TEST_CASE("slow broker: it is reached and answers, also when another place is named", "[fault]") {
+TEST_CASE("slow broker: it is reached and answers, also when another place is named", "[fault][threads]") {
   const broker_process address_broker;
   const std::string slow = address_broker.directory().file("slow");
   const std::string mute = address_broker.directory().file("mute");

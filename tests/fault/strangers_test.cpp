@@ -106,7 +106,8 @@ struct scene {
 
 }  // namespace
 
-TEST_CASE("strangers: 1,100 that come back as often as they are sent away take no descriptor of others", "[fault]") {
+TEST_CASE("strangers: 1,100 that come back as often as they are sent away take no descriptor of others",
+          "[fault][threads]") {
   raise_own_fd_limit();
   for (const std::string transport : {"ipc", "tcp", "shm"}) {
     INFO(transport);
@@ -151,7 +152,7 @@ TEST_CASE("strangers: 1,100 that come back as often as they are sent away take n
 }
 
 TEST_CASE("strangers: joins and resets without end leave the lock to the sender and the door to subscribers",
-          "[fault]") {
+          "[fault][threads]") {
   for (const std::string transport : {"ipc", "tcp"}) {
     INFO(transport);
     scene s(transport);
@@ -179,7 +180,7 @@ TEST_CASE("strangers: joins and resets without end leave the lock to the sender 
   }
 }
 
-TEST_CASE("strangers: one process cannot take all places of subscribers that have said hello", "[fault]") {
+TEST_CASE("strangers: one process cannot take all places of subscribers that have said hello", "[fault][threads]") {
   raise_own_fd_limit();
   scene s("ipc");
   raw_client client(s.address_broker.endpoint());

@@ -62,7 +62,7 @@ template <class Body>
 
 }  // namespace
 
-TEST_CASE("calls: a server that is killed ends its calls at once, and its successor serves", "[integration]") {
+TEST_CASE("calls: a server that is killed ends its calls at once, and its successor serves", "[integration][threads]") {
   const std::string transport = GENERATE("ipc", "tcp", "shm");
   call_client side(transport);
   REQUIRE(side.call(call_order::echo).get());
@@ -83,7 +83,7 @@ TEST_CASE("calls: a server that is killed ends its calls at once, and its succes
   CHECK(side.call(call_order::echo).get());
 }
 
-TEST_CASE("calls: a handler that ends its process ends the call", "[integration]") {
+TEST_CASE("calls: a handler that ends its process ends the call", "[integration][threads]") {
   const auto order = GENERATE(call_order::exit_at_once, call_order::exit_normally);
   call_client side;
   CHECK(side.call(order).get().code() == orc::call_errc::server_died);
@@ -92,13 +92,13 @@ TEST_CASE("calls: a handler that ends its process ends the call", "[integration]
   CHECK(side.call(call_order::echo).get());
 }
 
-TEST_CASE("calls: a handler that forks serves on, and its child sends nothing", "[integration]") {
+TEST_CASE("calls: a handler that forks serves on, and its child sends nothing", "[integration][threads]") {
   call_client side;
   for (int n = 0; n < 5; ++n) CHECK(side.call(call_order::fork_child).get());
   CHECK(side.call(call_order::echo).get());
 }
 
-TEST_CASE("calls: the handler hears that its client was killed", "[integration]") {
+TEST_CASE("calls: the handler hears that its client was killed", "[integration][threads]") {
   const std::string transport = GENERATE("ipc", "tcp", "shm");
   const std::size_t threads = GENERATE(0U, 1U);
   broker_process address_broker;
@@ -115,7 +115,7 @@ TEST_CASE("calls: the handler hears that its client was killed", "[integration]"
   CHECK(wait_until([&] { return service.figures().clients == 0; }));
 }
 
-TEST_CASE("calls: a broker that is killed and comes back disturbs no call", "[integration]") {
+TEST_CASE("calls: a broker that is killed and comes back disturbs no call", "[integration][threads]") {
   call_server side;
   orc::participant client(side.address_broker.options("client"));
   const auto echo = [&](orc::participant& by) { return by.call(service_name, bytes_of({}), ample).get(); };
@@ -133,7 +133,7 @@ TEST_CASE("calls: a broker that is killed and comes back disturbs no call", "[in
   for (int n = 0; n < 50; ++n) CHECK(echo(client));
 }
 
-TEST_CASE("calls: a child of fork gets an error from everything that it inherits", "[integration]") {
+TEST_CASE("calls: a child of fork gets an error from everything that it inherits", "[integration][threads]") {
   call_server side;
   orc::participant client(side.address_broker.options("client"));
   auto open = client.call(service_name, bytes_of({.order = call_order::hold}), ample);
@@ -149,7 +149,7 @@ TEST_CASE("calls: a child of fork gets an error from everything that it inherits
   CHECK(client.call(service_name, bytes_of({}), ample).get());
 }
 
-TEST_CASE("calls: many clients come and go and leave nothing", "[integration]") {
+TEST_CASE("calls: many clients come and go and leave nothing", "[integration][threads]") {
   call_server side("ipc", {.max_clients = 4});
   const auto come_and_go = [&] {
     orc::participant client(side.address_broker.options("client"));
@@ -180,7 +180,7 @@ TEST_CASE("calls: many clients come and go and leave nothing", "[integration]") 
   }));
 }
 
-TEST_CASE("calls: a client too many is refused, and served when there is a place", "[integration]") {
+TEST_CASE("calls: a client too many is refused, and served when there is a place", "[integration][threads]") {
   call_server side("ipc", {.max_clients = 1});
   auto first = std::make_optional<orc::participant>(side.address_broker.options("first"));
   REQUIRE(first->call(service_name, bytes_of({}), ample).get());
@@ -192,7 +192,8 @@ TEST_CASE("calls: a client too many is refused, and served when there is a place
   CHECK(wait_until([&] { return static_cast<bool>(second.call(service_name, bytes_of({}), 1s).get()); }));
 }
 
-TEST_CASE("calls: a call ends at its deadline also while its participant waits for a broker", "[integration]") {
+TEST_CASE("calls: a call ends at its deadline also while its participant waits for a broker",
+          "[integration][threads]") {
   const broker_process nowhere(broker_process::at::nowhere);
   auto options = nowhere.options("client");
   options.broker_timeout_ms = -1;
@@ -212,7 +213,7 @@ TEST_CASE("calls: a call ends at its deadline also while its participant waits f
         orc::call_errc::bad_argument);
 }
 
-TEST_CASE("calls: the error says when a server can be reached and cannot reach back", "[integration]") {
+TEST_CASE("calls: the error says when a server can be reached and cannot reach back", "[integration][threads]") {
   const broker_process address_broker;
   auto over_tcp = address_broker.options("server");
   over_tcp.transports = {orc::transport::tcp};
@@ -228,7 +229,7 @@ TEST_CASE("calls: the error says when a server can be reached and cannot reach b
   CHECK_THAT(text, contains("no transport that this participant offers"));
 }
 
-TEST_CASE("calls: a participant waits for a handler that withdrew its own service", "[integration]") {
+TEST_CASE("calls: a participant waits for a handler that withdrew its own service", "[integration][threads]") {
   const auto threads = GENERATE(as<std::size_t>(), 0, 2);
   const broker_process address_broker;
   std::atomic<bool> withdrawn{false};
@@ -255,7 +256,8 @@ TEST_CASE("calls: a participant waits for a handler that withdrew its own servic
   CHECK(returned);
 }
 
-TEST_CASE("calls: a participant that waits for a broker ends while its channel is being set up", "[integration]") {
+TEST_CASE("calls: a participant that waits for a broker ends while its channel is being set up",
+          "[integration][threads]") {
   const broker_process nowhere(broker_process::at::nowhere);
   auto options = nowhere.options("client");
   options.broker_timeout_ms = -1;
@@ -267,7 +269,7 @@ TEST_CASE("calls: a participant that waits for a broker ends while its channel i
   }
 }
 
-TEST_CASE("calls: a result that is taken after the deadline does not count", "[integration]") {
+TEST_CASE("calls: a result that is taken after the deadline does not count", "[integration][threads]") {
   call_server side;
   orc::participant client(side.address_broker.options("client"));
   REQUIRE(client.wait_for_service(service_name, 20s));
@@ -281,7 +283,7 @@ TEST_CASE("calls: a result that is taken after the deadline does not count", "[i
   CHECK(ended.get() == orc::call_errc::deadline_exceeded);
 }
 
-TEST_CASE("calls: the longest times wait", "[integration]") {
+TEST_CASE("calls: the longest times wait", "[integration][threads]") {
   call_server side;
   orc::participant client(side.address_broker.options("client"));
   CHECK(client.wait_for_service(service_name, std::chrono::milliseconds::max()));
@@ -290,7 +292,7 @@ TEST_CASE("calls: the longest times wait", "[integration]") {
   CHECK(call.get());
 }
 
-TEST_CASE("calls: services are found by their interfaces", "[integration]") {
+TEST_CASE("calls: services are found by their interfaces", "[integration][threads]") {
   broker_process address_broker;
   orc::participant server(address_broker.options("server"));
   const auto echo = [](std::span<const std::byte> request, orc::call_context&) {

@@ -47,7 +47,7 @@ std::size_t greet_as(std::list<liar>& all, const broker_process& broker, std::ui
 
 }  // namespace
 
-TEST_CASE("calls: a hello waits for the end of a handler", "[integration]") {
+TEST_CASE("calls: a hello waits for the end of a handler", "[integration][threads]") {
   lied_to_server side({.threads = 0});
   liar client = side.make_liar();
   side.greet(client);
@@ -64,7 +64,7 @@ TEST_CASE("calls: a hello waits for the end of a handler", "[integration]") {
   CHECK(client.next().id == 7);
 }
 
-TEST_CASE("calls: a client that says hello without end is let go", "[integration]") {
+TEST_CASE("calls: a client that says hello without end is let go", "[integration][threads]") {
   const bool readable = GENERATE(false, true);
   lied_to_server side;
   liar client = side.make_liar();
@@ -74,7 +74,7 @@ TEST_CASE("calls: a client that says hello without end is let go", "[integration
   CHECK(client.next(call_kind::bye).id == 0);
 }
 
-TEST_CASE("calls: clients that leave while another one's handler runs leave nothing", "[integration]") {
+TEST_CASE("calls: clients that leave while another one's handler runs leave nothing", "[integration][threads]") {
   const broker_process address_broker;
   call_counts counts;
   orc::participant server(address_broker.options("server"));
@@ -100,7 +100,8 @@ TEST_CASE("calls: clients that leave while another one's handler runs leave noth
   CHECK(held.get());
 }
 
-TEST_CASE("calls: a client that has all places makes room, and the clients are served in turn", "[integration]") {
+TEST_CASE("calls: a client that has all places makes room, and the clients are served in turn",
+          "[integration][threads]") {
   const std::size_t threads = GENERATE(0U, 1U);
   const bool is_pool = threads != 0;  // without, each client's thread waits for the turn with one request
   const broker_process address_broker;
@@ -138,7 +139,7 @@ TEST_CASE("calls: a client that has all places makes room, and the clients are s
   CHECK(place <= 2);  // behind the held one and one of the greedy client
 }
 
-TEST_CASE("calls: the bytes that wait are bounded, and late requests make room", "[integration]") {
+TEST_CASE("calls: the bytes that wait are bounded, and late requests make room", "[integration][threads]") {
   lied_to_server side({.threads = 1, .queue_bytes = 1000});
   liar client = side.make_liar();
   side.greet(client);
@@ -168,7 +169,7 @@ TEST_CASE("calls: the bytes that wait are bounded, and late requests make room",
   CHECK(modest.next(call_kind::result).id == 1);
 }
 
-TEST_CASE("calls: a program cannot take all places of a service", "[integration]") {
+TEST_CASE("calls: a program cannot take all places of a service", "[integration][threads]") {
   const broker_process address_broker;
   call_counts counts;
   orc::participant server(address_broker.options("server"));
@@ -180,7 +181,7 @@ TEST_CASE("calls: a program cannot take all places of a service", "[integration]
   CHECK(counts.started > 0);
 }
 
-TEST_CASE("calls: a client that found no place comes when there is one", "[integration]") {
+TEST_CASE("calls: a client that found no place comes when there is one", "[integration][threads]") {
   const broker_process address_broker;
   call_counts counts;
   orc::participant server(address_broker.options("server"));
@@ -197,7 +198,7 @@ TEST_CASE("calls: a client that found no place comes when there is one", "[integ
   CHECK(late.next().kind == call_kind::welcome);
 }
 
-TEST_CASE("calls: a client that says nothing loses its place to others", "[integration]") {
+TEST_CASE("calls: a client that says nothing loses its place to others", "[integration][threads]") {
   const broker_process address_broker;
   call_counts counts;
   orc::participant server(address_broker.options("server"));
@@ -210,7 +211,7 @@ TEST_CASE("calls: a client that says nothing loses its place to others", "[integ
   CHECK(wait_until([&] { return static_cast<bool>(client.call(service_name, bytes_of({}), 1s).get()); }));
 }
 
-TEST_CASE("calls: a participant calls more services than it has connections to at a time", "[integration]") {
+TEST_CASE("calls: a participant calls more services than it has connections to at a time", "[integration][threads]") {
   const broker_process address_broker;
   orc::participant client(address_broker.options("client"));
   for (std::size_t n = 0; n <= orc::max_called_services; ++n) {

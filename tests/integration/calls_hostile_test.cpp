@@ -28,7 +28,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("calls: a request that comes twice runs once, and missing ones are reported", "[integration]") {
+TEST_CASE("calls: a request that comes twice runs once, and missing ones are reported", "[integration][threads]") {
   lied_to_server side;
   liar client = side.make_liar();
   (void)client.next(call_kind::welcome);                  // the answers reach it now
@@ -48,7 +48,7 @@ TEST_CASE("calls: a request that comes twice runs once, and missing ones are rep
   CHECK(side.service.figures().dropped == 3);
 }
 
-TEST_CASE("calls: a jump of the ids costs the server one answer", "[integration]") {
+TEST_CASE("calls: a jump of the ids costs the server one answer", "[integration][threads]") {
   lied_to_server side;
   liar client = side.make_liar();
   side.greet(client);
@@ -60,7 +60,7 @@ TEST_CASE("calls: a jump of the ids costs the server one answer", "[integration]
   CHECK(side.service.figures().refused == orc::max_open_calls);
 }
 
-TEST_CASE("calls: the highest id, sent first, is dropped", "[integration]") {
+TEST_CASE("calls: the highest id, sent first, is dropped", "[integration][threads]") {
   const auto kind = GENERATE(call_kind::open_calls, call_kind::request);
   lied_to_server side;
   liar client = side.make_liar();
@@ -73,7 +73,7 @@ TEST_CASE("calls: the highest id, sent first, is dropped", "[integration]") {
   CHECK(side.service.figures().dropped == 1);
 }
 
-TEST_CASE("calls: bytes that are no message are counted and dropped", "[integration]") {
+TEST_CASE("calls: bytes that are no message are counted and dropped", "[integration][threads]") {
   lied_to_server side;
   liar client = side.make_liar();
   side.greet(client);
@@ -94,7 +94,7 @@ TEST_CASE("calls: bytes that are no message are counted and dropped", "[integrat
   CHECK(side.service.figures().dropped > 0);
 }
 
-TEST_CASE("calls: a flood of calls is busy, and other clients are served", "[integration]") {
+TEST_CASE("calls: a flood of calls is busy, and other clients are served", "[integration][threads]") {
   lied_to_server side;
   liar client = side.make_liar();
   side.greet(client);
@@ -112,7 +112,7 @@ TEST_CASE("calls: a flood of calls is busy, and other clients are served", "[int
   CHECK(side.service.figures().calls <= calls + 1);
 }
 
-TEST_CASE("calls: replies that were not asked for change nothing", "[integration]") {
+TEST_CASE("calls: replies that were not asked for change nothing", "[integration][threads]") {
   broker_process address_broker;
   orc::participant client(address_broker.options("client"));
   auto call = client.call(service_name, bytes_of({.number = 7}), ample);
@@ -144,7 +144,7 @@ TEST_CASE("calls: replies that were not asked for change nothing", "[integration
   CHECK(from_bytes<std::uint64_t>(*got) == 42);
 }
 
-TEST_CASE("calls: a server of another version is named as the reason", "[integration]") {
+TEST_CASE("calls: a server of another version is named as the reason", "[integration][threads]") {
   broker_process address_broker;
   orc::participant client(address_broker.options("client"));
   auto held = client.call(service_name, bytes_of({}), ample);  // keeps the connection
@@ -161,7 +161,7 @@ TEST_CASE("calls: a server of another version is named as the reason", "[integra
   held.cancel();
 }
 
-TEST_CASE("calls: a program that answers in the place of the server gets no request", "[integration]") {
+TEST_CASE("calls: a program that answers in the place of the server gets no request", "[integration][threads]") {
   broker_process address_broker;
   orc::participant owner(address_broker.options("owner"));
   REQUIRE(owner.register_topic(service_name));  // the service, whose program has not come to this client yet

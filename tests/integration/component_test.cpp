@@ -31,7 +31,7 @@ constexpr int key = 0;
 
 }  // namespace
 
-TEST_CASE("component: a participant makes one per key, and ends it before its topics", "[integration]") {
+TEST_CASE("component: a participant makes one per key, and ends it before its topics", "[integration][threads]") {
   broker_process address_broker;
   std::shared_ptr<counted_component> made;
   {
@@ -50,7 +50,7 @@ TEST_CASE("component: a participant makes one per key, and ends it before its to
   CHECK(made->sent_at_end);
 }
 
-TEST_CASE("component: threads that ask at the same time get the same one", "[integration]") {
+TEST_CASE("component: threads that ask at the same time get the same one", "[integration][threads]") {
   broker_process address_broker;
   orc::participant participant(address_broker.options());
   std::vector<std::shared_ptr<counted_component>> found(4);

@@ -27,7 +27,7 @@ class scoped_variable {
 }  // namespace
 
 TEST_CASE("declaring again: the same or nothing new is fine, anything else is refused and changes nothing",
-          "[integration]") {
+          "[integration][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   REQUIRE(both.register_topic("t", {.transports = {orc::transport::ipc}, .type = {.name = "a"}}));
@@ -45,7 +45,7 @@ TEST_CASE("declaring again: the same or nothing new is fine, anything else is re
   CHECK(both.request_topic("t", {.conflate = 0, .depth = 6}).code() == orc::errc::bad_argument);
 }
 
-TEST_CASE("declaring: a transport that this build does not have is said at once", "[integration]") {
+TEST_CASE("declaring: a transport that this build does not have is said at once", "[integration][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   constexpr auto unknown = static_cast<orc::transport>(9);
@@ -54,7 +54,7 @@ TEST_CASE("declaring: a transport that this build does not have is said at once"
 }
 
 TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknown word it is refused by name",
-          "[integration]") {
+          "[integration][threads]") {
   broker_process address_broker;
   {
     const scoped_variable wish("ORC_TRANSPORTS", " tcp ,\tipc");
@@ -74,7 +74,7 @@ TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknow
   }
 }
 
-TEST_CASE("link: without a publisher the reason says so", "[integration]") {
+TEST_CASE("link: without a publisher the reason says so", "[integration][threads]") {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
   const auto waited = receiver.request_topic("t", {.connected_within_ms = 50});
@@ -89,7 +89,8 @@ TEST_CASE("link: without a publisher the reason says so", "[integration]") {
 }
 
 // Once it said no_broker, after the whole time that the call may wait: for ever, with -1.
-TEST_CASE("declaring: a topic that another thread gives up ends the call that waits for the broker", "[integration]") {
+TEST_CASE("declaring: a topic that another thread gives up ends the call that waits for the broker",
+          "[integration][threads]") {
   const broker_process nobody(broker_process::at::nowhere);
   auto patient = nobody.options();
   patient.broker_timeout_ms = -1;
@@ -106,7 +107,7 @@ TEST_CASE("declaring: a topic that another thread gives up ends the call that wa
         orc::errc::closed);
 }
 
-TEST_CASE("A8: options that contradict each other are refused with what to do", "[integration]") {
+TEST_CASE("A8: options that contradict each other are refused with what to do", "[integration][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   const auto refused = [](const orc::result& r, const std::string& option) {

@@ -65,7 +65,7 @@ struct follower {
 
 }  // namespace
 
-TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[integration]") {
+TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[integration][threads]") {
   broker_process broker;
   orc::directory directory(options(broker));
   std::vector<orc::topic_state> topics;
@@ -124,7 +124,7 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   CHECK(state.participants == 2);
 }
 
-TEST_CASE("directory: each call returns its problem, and none waits longer than asked", "[integration]") {
+TEST_CASE("directory: each call returns its problem, and none waits longer than asked", "[integration][threads]") {
   broker_process broker;
   orc::directory directory(options(broker));
   orc::topic_state found;
@@ -152,7 +152,7 @@ TEST_CASE("directory: each call returns its problem, and none waits longer than 
   CHECK(late.error().message().find("orc-broker") != std::string::npos);
 }
 
-TEST_CASE("directory: a descriptor ends calls that wait", "[integration]") {
+TEST_CASE("directory: a descriptor ends calls that wait", "[integration][threads]") {
   broker_process nowhere(broker_process::at::nowhere);
   const orc::detail::unique_fd stop(::eventfd(0, EFD_CLOEXEC));
   orc::directory directory({.broker = nowhere.endpoint(), .broker_timeout_ms = -1, .stop_fd = stop.get()});
@@ -166,7 +166,7 @@ TEST_CASE("directory: a descriptor ends calls that wait", "[integration]") {
 }
 
 TEST_CASE("directory: a broker that restarts between questions, or comes while it is asked, is no error",
-          "[integration]") {
+          "[integration][threads]") {
   broker_process broker;
   orc::directory directory(options(broker));
   orc::broker_state before;
@@ -185,7 +185,7 @@ TEST_CASE("directory: a broker that restarts between questions, or comes while i
 }
 
 TEST_CASE("directory watch: reports what exists, then what comes and goes, and registers nothing itself",
-          "[integration]") {
+          "[integration][threads]") {
   broker_process broker;
   orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("arm/one"));
@@ -218,7 +218,7 @@ TEST_CASE("directory watch: reports what exists, then what comes and goes, and r
   CHECK(watcher.participants.empty());
 }
 
-TEST_CASE("directory watch: a broker that restarts is a change, and nothing is missed", "[integration]") {
+TEST_CASE("directory watch: a broker that restarts is a change, and nothing is missed", "[integration][threads]") {
   broker_process broker;
   orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("stays"));
@@ -237,7 +237,7 @@ TEST_CASE("directory watch: a broker that restarts is a change, and nothing is m
   CHECK(watcher.topics.contains("stays"));
 }
 
-TEST_CASE("directory watch: its descriptor is readable when there is a change", "[integration]") {
+TEST_CASE("directory watch: its descriptor is readable when there is a change", "[integration][threads]") {
   broker_process broker;
   orc::participant robot(broker.options("robot"));
   follower watcher(broker, {});
@@ -257,7 +257,7 @@ TEST_CASE("directory watch: its descriptor is readable when there is a change", 
   CHECK(change.topic.name == "t");
 }
 
-TEST_CASE("directory watch: ten thousand topics come and go", "[integration]") {
+TEST_CASE("directory watch: ten thousand topics come and go", "[integration][threads]") {
   constexpr std::size_t many = under_sanitizer ? 2'000 : 10'000;
   constexpr std::size_t nodes = 4;
   broker_process broker;
@@ -304,7 +304,7 @@ TEST_CASE("directory watch: ten thousand topics come and go", "[integration]") {
   CHECK(watcher.count[kind::broker_lost] == 0);
 }
 
-TEST_CASE("directory watch: a slow reader learns the last state", "[integration]") {
+TEST_CASE("directory watch: a slow reader learns the last state", "[integration][threads]") {
   broker_process broker;
   follower slow(broker, {});
   follower quick(broker, {});
@@ -327,7 +327,7 @@ TEST_CASE("directory watch: a slow reader learns the last state", "[integration]
   CHECK(slow.count[kind::topic] - slow.count[kind::topic_gone] == 1);
 }
 
-TEST_CASE("publisher: wait_readers waits for the number of links", "[integration]") {
+TEST_CASE("publisher: wait_readers waits for the number of links", "[integration][threads]") {
   broker_process broker;
   const auto over = GENERATE(as<std::string>{}, "inproc", "shm", "ipc", "tcp");
   const auto transports = to_transports(over);

@@ -9,7 +9,7 @@ using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("federation: brokers started in any order know each other's topics") {
+TEST_CASE("federation: brokers started in any order know each other's topics", "[threads]") {
   federated_brokers hosts(4);
   for (const std::size_t which : {2U, 0U}) hosts.start(which);
   bare_publisher early(hosts.endpoint(2));
@@ -26,7 +26,8 @@ TEST_CASE("federation: brokers started in any order know each other's topics") {
   CHECK(state_of(hosts.endpoint(0), 2) == wire::peer_state::up);
 }
 
-TEST_CASE("federation: a participant that requested a topic hears when it comes on another host, and goes") {
+TEST_CASE("federation: a participant that requested a topic hears when it comes on another host, and goes",
+          "[threads]") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher reader(hosts.endpoint(0));
@@ -46,7 +47,7 @@ TEST_CASE("federation: a participant that requested a topic hears when it comes 
   CHECK_FALSE(std::get<wire::topic_state>(event->content).publication);
 }
 
-TEST_CASE("federation: tools show the host of a topic, and its state") {
+TEST_CASE("federation: tools show the host of a topic, and its state", "[threads]") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -72,7 +73,7 @@ TEST_CASE("federation: tools show the host of a topic, and its state") {
   CHECK_THAT(orc("host list"), contains("stale"));
 }
 
-TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns") {
+TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns", "[threads]") {
   federated_brokers hosts(2);
   hosts.start_all();
   std::optional<bare_publisher> there(hosts.endpoint(1));
@@ -93,7 +94,7 @@ TEST_CASE("federation: a killed broker's topics are stale, stay, and are the sam
   CHECK(described(asks, "pose").publication->publication == id);
 }
 
-TEST_CASE("federation: the topics of a broker that stays away are gone after the lease") {
+TEST_CASE("federation: the topics of a broker that stays away are gone after the lease", "[threads]") {
   federated_brokers hosts(2, "1");
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -106,7 +107,7 @@ TEST_CASE("federation: the topics of a broker that stays away are gone after the
   CHECK(here.published("pose"));
 }
 
-TEST_CASE("federation: a stopped broker is stale, and back when it goes on") {
+TEST_CASE("federation: a stopped broker is stale, and back when it goes on", "[threads]") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -118,7 +119,7 @@ TEST_CASE("federation: a stopped broker is stale, and back when it goes on") {
   CHECK(wait_until([&] { return state_of(hosts.endpoint(0), 1) == wire::peer_state::up; }));
 }
 
-TEST_CASE("federation: of two holders of a name the younger one loses it, and is told by whom") {
+TEST_CASE("federation: of two holders of a name the younger one loses it, and is told by whom", "[threads]") {
   federated_brokers hosts(2);
   hosts.start(0);
   bare_publisher older(hosts.endpoint(0));
@@ -141,7 +142,7 @@ TEST_CASE("federation: of two holders of a name the younger one loses it, and is
   CHECK_THAT(std::get<wire::error>(answer).text, contains("on host host0"));
 }
 
-TEST_CASE("federation: a program that lost its name to another host gets it when that one leaves") {
+TEST_CASE("federation: a program that lost its name to another host gets it when that one leaves", "[threads]") {
   federated_brokers hosts(2);
   // Both have it while their brokers do not know each other.
   for (const std::size_t which : {0U, 1U}) hosts.start(which, false);
@@ -163,7 +164,7 @@ TEST_CASE("federation: a program that lost its name to another host gets it when
   CHECK(wait_until([&] { return seen(loser).empty() && seen(winner) == "host" + std::to_string(loser); }));
 }
 
-TEST_CASE("federation: a shared topic has the publishers of all hosts") {
+TEST_CASE("federation: a shared topic has the publishers of all hosts", "[threads]") {
   federated_brokers hosts(3);
   hosts.start_all();
   std::vector<std::unique_ptr<bare_publisher>> all;
@@ -177,7 +178,7 @@ TEST_CASE("federation: a shared topic has the publishers of all hosts") {
   }
 }
 
-TEST_CASE("federation: the schema of a type on another host is here") {
+TEST_CASE("federation: the schema of a type on another host is here", "[threads]") {
   federated_brokers hosts(2);
   hosts.start_all();
   type_description type{"T", "jsonschema", "json", std::string(100'000, 'x')};

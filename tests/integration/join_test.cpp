@@ -11,7 +11,8 @@
 
 using namespace orc::test;
 
-TEST_CASE("join: without a wish the best transport is taken: inproc in one process, ipc between two", "[integration]") {
+TEST_CASE("join: without a wish the best transport is taken: inproc in one process, ipc between two",
+          "[integration][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
@@ -27,7 +28,7 @@ TEST_CASE("join: without a wish the best transport is taken: inproc in one proce
   CHECK(far.ask("recv t " + std::to_string(patience_ms)).starts_with("sample 1 "));
 }
 
-TEST_CASE("join: one topic, readers on every transport at once", "[integration]") {
+TEST_CASE("join: one topic, readers on every transport at once", "[integration][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(
@@ -47,7 +48,8 @@ TEST_CASE("join: one topic, readers on every transport at once", "[integration]"
   }
 }
 
-TEST_CASE("join: transports that both sides exclude leave the request without a link, and say why", "[integration]") {
+TEST_CASE("join: transports that both sides exclude leave the request without a link, and say why",
+          "[integration][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
@@ -60,7 +62,7 @@ TEST_CASE("join: transports that both sides exclude leave the request without a 
   CHECK(info.reason.find("ipc") != std::string::npos);
 }
 
-TEST_CASE("join: options of the participant and of the environment limit the transports", "[integration]") {
+TEST_CASE("join: options of the participant and of the environment limit the transports", "[integration][threads]") {
   broker_process address_broker;
   auto options = address_broker.options();
   options.transports = {orc::transport::tcp};
@@ -76,7 +78,7 @@ TEST_CASE("join: options of the participant and of the environment limit the tra
   CHECK(limited.ask("link t").starts_with("tcp "));
 }
 
-TEST_CASE("join: the broker's map shows publication, subscriptions and counters", "[integration]") {
+TEST_CASE("join: the broker's map shows publication, subscriptions and counters", "[integration][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options("the_sender"));
   orc::participant receiver(address_broker.options("the_receiver"));

@@ -29,7 +29,7 @@ int controller() {
 
 }  // namespace
 
-TEST_CASE("listing 1: the controller of the paper closes its loop", "[integration]") {
+TEST_CASE("listing 1: the controller of the paper closes its loop", "[integration][threads]") {
   broker_process address_broker;
   ::setenv("ORC_BROKER", address_broker.endpoint().c_str(), 1);
   int status = -1;

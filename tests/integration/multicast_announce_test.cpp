@@ -63,7 +63,7 @@ std::string text_of(const orc::message& m) { return {static_cast<const char*>(m.
 
 }  // namespace
 
-TEST_CASE("multicast announcement: one that comes late does not bring older samples back", "[integration]") {
+TEST_CASE("multicast announcement: one that comes late does not bring older samples back", "[integration][threads]") {
   for (const int conflate : {0, 1}) {
     INFO("conflate " << conflate);
     const std::string channel = "late" + std::to_string(conflate);
@@ -87,7 +87,7 @@ TEST_CASE("multicast announcement: one that comes late does not bring older samp
 }
 
 TEST_CASE("multicast: a request hears strangers, then the publication that is registered, then strangers again",
-          "[integration]") {
+          "[integration][threads]") {
   const broker_process map;
   auto options = map.options();
   options.multicast = test_group();

@@ -47,7 +47,8 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("namespaces: the directory has full names, and takes them with and without a slash", "[integration]") {
+TEST_CASE("namespaces: the directory has full names, and takes them with and without a slash",
+          "[integration][threads]") {
   const broker_process address_broker;
   orc::participant seven = in(address_broker, "robot7");
   orc::participant eight = in(address_broker, "robot8");
@@ -72,7 +73,7 @@ TEST_CASE("namespaces: the directory has full names, and takes them with and wit
   CHECK(change.what == orc::directory_change::kind::complete);
 }
 
-TEST_CASE("namespaces: a topic is withdrawn by either of its names", "[integration]") {
+TEST_CASE("namespaces: a topic is withdrawn by either of its names", "[integration][threads]") {
   const broker_process address_broker;
   orc::participant seven = in(address_broker, "robot7");
   orc::directory directory({.broker = address_broker.endpoint()});
@@ -87,7 +88,8 @@ TEST_CASE("namespaces: a topic is withdrawn by either of its names", "[integrati
   CHECK(wait_until([&] { return names(directory, "**").empty(); }));
 }
 
-TEST_CASE("namespaces: another participant's absolute name is taken, its relative one is not", "[integration]") {
+TEST_CASE("namespaces: another participant's absolute name is taken, its relative one is not",
+          "[integration][threads]") {
   const broker_process address_broker;
   orc::participant seven = in(address_broker, "robot7");
   orc::participant eight = in(address_broker, "robot8");
@@ -108,7 +110,7 @@ TEST_CASE("namespaces: another participant's absolute name is taken, its relativ
   CHECK(*static_cast<const char*>(alarms.recv(patience_ms).data()) == '7');
 }
 
-TEST_CASE("namespaces: services of robots with the same program", "[integration]") {
+TEST_CASE("namespaces: services of robots with the same program", "[integration][threads]") {
   const broker_process address_broker;
   orc::participant seven = in(address_broker, "robot7");
   orc::participant eight = in(address_broker, "lab/robot8");
@@ -142,7 +144,7 @@ TEST_CASE("namespaces: services of robots with the same program", "[integration]
   CHECK(seven.wait_for_service(too_long, patience).code() == errc::bad_name);
 }
 
-TEST_CASE("namespaces: parameters of robots with the same program", "[integration]") {
+TEST_CASE("namespaces: parameters of robots with the same program", "[integration][threads]") {
   const broker_process address_broker;
   orc::participant seven = in(address_broker, "robot7");
   orc::participant eight = in(address_broker, "robot8");

@@ -57,7 +57,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("orc service list names the services, with their types and interfaces, and finds by interface") {
+TEST_CASE("orc service list names the services, with their types and interfaces, and finds by interface", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   CHECK(orc.run("$orc service list").out.empty());
@@ -75,7 +75,7 @@ TEST_CASE("orc service list names the services, with their types and interfaces,
   CHECK(has(json.out, R"("interfaces":["Gripper","Tool"])"));
 }
 
-TEST_CASE("orc service info shows the server and how many calls it has served") {
+TEST_CASE("orc service info shows the server and how many calls it has served", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -95,7 +95,7 @@ TEST_CASE("orc service info shows the server and how many calls it has served") 
   CHECK(has(topic.err, "no/service is a topic, not a service"));
 }
 
-TEST_CASE("orc service info takes only numbers from a stranger's figures") {
+TEST_CASE("orc service info takes only numbers from a stranger's figures", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant stranger(broker.options("stranger"));
@@ -119,7 +119,7 @@ TEST_CASE("orc service info takes only numbers from a stranger's figures") {
   }
 }
 
-TEST_CASE("orc service call sends JSON and prints the reply") {
+TEST_CASE("orc service call sends JSON and prints the reply", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -137,7 +137,7 @@ TEST_CASE("orc service call sends JSON and prints the reply") {
   CHECK(has(refused.err, "forse"));
 }
 
-TEST_CASE("orc service call reports errors of the handler") {
+TEST_CASE("orc service call reports errors of the handler", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -153,7 +153,8 @@ TEST_CASE("orc service call reports errors of the handler") {
   CHECK(has(json.out, R"("number":7)"));
 }
 
-TEST_CASE("orc service call takes bytes where there are no types, shows feedback, and ends at the deadline") {
+TEST_CASE("orc service call takes bytes where there are no types, shows feedback, and ends at the deadline",
+          "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -170,7 +171,7 @@ TEST_CASE("orc service call takes bytes where there are no types, shows feedback
   CHECK(wait_until([&] { return services.counts.cancelled == 1; }));
 }
 
-TEST_CASE("orc service call: Ctrl-C cancels the call") {
+TEST_CASE("orc service call: Ctrl-C cancels the call", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);

@@ -45,7 +45,7 @@ struct system_of_two {
 
 }  // namespace
 
-TEST_CASE("parameters: wrong options are refused, and the value is there all the same", "[integration]") {
+TEST_CASE("parameters: wrong options are refused, and the value is there all the same", "[integration][threads]") {
   system_of_two system;
   const auto code = [](const auto& parameter) {
     CHECK_FALSE(parameter);
@@ -81,7 +81,7 @@ TEST_CASE("parameters: wrong options are refused, and the value is there all the
   CHECK(node.parameter<double>("g", 1).result());
 }
 
-TEST_CASE("parameters: one program at a time has a name", "[integration]") {
+TEST_CASE("parameters: one program at a time has a name", "[integration][threads]") {
   system_of_two system;
   auto first = system.owner.parameter<int>("g", 1);
   CHECK(system.owner.parameter<int>("g", 1).result().code() == errc::name_taken);
@@ -100,7 +100,7 @@ TEST_CASE("parameters: one program at a time has a name", "[integration]") {
   CHECK(alone.parameter<int>("g", 1).result().code() == errc::bad_argument);
 }
 
-TEST_CASE("parameters: a handle can outlive its participant, and be moved", "[integration]") {
+TEST_CASE("parameters: a handle can outlive its participant, and be moved", "[integration][threads]") {
   broker_process address_broker;
   orc::parameter<std::string> mode;
   {
@@ -120,7 +120,7 @@ TEST_CASE("parameters: a handle can outlive its participant, and be moved", "[in
   CHECK(mode.on_change([](const std::string&) {}).code() == errc::closed);
 }
 
-TEST_CASE("parameters: a callback ends with its handle, also from within", "[integration]") {
+TEST_CASE("parameters: a callback ends with its handle, also from within", "[integration][threads]") {
   system_of_two system;
   std::atomic<int> heard{0};
   std::atomic<bool> go{false};
@@ -143,7 +143,7 @@ TEST_CASE("parameters: a callback ends with its handle, also from within", "[int
   CHECK(wait_until([&] { return replaced.load(); }));
 }
 
-TEST_CASE("parameters: many threads set and read", "[integration]") {
+TEST_CASE("parameters: many threads set and read", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 0);
   auto mode = system.owner.parameter<std::string>("mode", "aaaa");
@@ -181,7 +181,7 @@ TEST_CASE("parameters: many threads set and read", "[integration]") {
   CHECK(value == parameter_value("last"));
 }
 
-TEST_CASE("parameters: another process sets them over each transport", "[integration]") {
+TEST_CASE("parameters: another process sets them over each transport", "[integration][threads]") {
   const auto transport = GENERATE(orc::transport::ipc, orc::transport::tcp, orc::transport::shm);
   broker_process address_broker;
   auto peer = start_peer(address_broker, std::string(to_string(transport)));
@@ -201,7 +201,7 @@ TEST_CASE("parameters: another process sets them over each transport", "[integra
   }));
 }
 
-TEST_CASE("parameters: a killed owner fails calls, and its successor answers them", "[integration]") {
+TEST_CASE("parameters: a killed owner fails calls, and its successor answers them", "[integration][threads]") {
   broker_process address_broker;
   auto peer = start_peer(address_broker, "ipc");
   orc::participant other(address_broker.options("other"));
@@ -226,7 +226,7 @@ TEST_CASE("parameters: a killed owner fails calls, and its successor answers the
   CHECK(value == parameter_value(1.0));
 }
 
-TEST_CASE("parameters: a set can go on while its caller does other things", "[integration]") {
+TEST_CASE("parameters: a set can go on while its caller does other things", "[integration][threads]") {
   system_of_two system;
   const auto start = [&](const std::string& name, parameter_value value, std::chrono::nanoseconds limit = ample) {
     auto promise = std::make_shared<std::promise<orc::parameter_outcome>>();
@@ -260,7 +260,7 @@ TEST_CASE("parameters: a set can go on while its caller does other things", "[in
   CHECK(start("no name", 1.0).get().outcome.code() == errc::bad_name);
 }
 
-TEST_CASE("parameters: a broker that restarts learns of them again", "[integration]") {
+TEST_CASE("parameters: a broker that restarts learns of them again", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 1);
   REQUIRE(system.set("gain", 2.0));
@@ -269,7 +269,7 @@ TEST_CASE("parameters: a broker that restarts learns of them again", "[integrati
   CHECK(*gain == 3.0);
 }
 
-TEST_CASE("parameters: a child of fork cannot use them", "[integration]") {
+TEST_CASE("parameters: a child of fork cannot use them", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 2);
   REQUIRE(gain.on_change([](const double&) {}));
@@ -288,7 +288,7 @@ TEST_CASE("parameters: a child of fork cannot use them", "[integration]") {
   CHECK(*gain == 4.0);
 }
 
-TEST_CASE("parameters: requests of strangers are answered or refused", "[integration]") {
+TEST_CASE("parameters: requests of strangers are answered or refused", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 1.0, {.max = 10});
   std::vector<orc::topic_state> topics;
@@ -321,7 +321,7 @@ TEST_CASE("parameters: requests of strangers are answered or refused", "[integra
   CHECK(std::string_view(reinterpret_cast<const char*>(good->data()), good->size()) == R"({"value":2.0})");
 }
 
-TEST_CASE("parameters: descriptions and answers of strangers are left out or fail", "[integration]") {
+TEST_CASE("parameters: descriptions and answers of strangers are left out or fail", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 1.0, {.max = 10, .unit = "N", .description = "text"});
   const auto pretend = [&](const char* name, std::string schema) {
@@ -367,7 +367,7 @@ TEST_CASE("parameters: descriptions and answers of strangers are left out or fai
   CHECK(*gain == 2.0);
 }
 
-TEST_CASE("parameters: a program has many, and one service for all of them", "[integration]") {
+TEST_CASE("parameters: a program has many, and one service for all of them", "[integration][threads]") {
   system_of_two system;
   const std::size_t count = rounds(600, 2'000, 40);
   std::vector<orc::parameter<int>> all;
@@ -390,7 +390,7 @@ TEST_CASE("parameters: a program has many, and one service for all of them", "[i
   CHECK(services.size() == 1);
 }
 
-TEST_CASE("parameters: a program that does not answer takes no time from others", "[integration]") {
+TEST_CASE("parameters: a program that does not answer takes no time from others", "[integration][threads]") {
   system_of_two system;
   auto gain = system.owner.parameter<double>("gain", 1.0);
   const std::string schema = R"({"x-orc-parameter":{},"properties":{"value":{"type":"number","default":1}}})";

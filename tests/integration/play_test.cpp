@@ -71,7 +71,7 @@ void write_numbers(const std::string& path, int count, const std::string& topic 
 
 }  // namespace
 
-TEST_CASE("orc play: every sample arrives, in order, equal and with its type, over each transport") {
+TEST_CASE("orc play: every sample arrives, in order, equal and with its type, over each transport", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -105,7 +105,8 @@ TEST_CASE("orc play: every sample arrives, in order, equal and with its type, ov
   }
 }
 
-TEST_CASE("orc play: topics have their recorded types before the first sample, and a late joiner gets the last one") {
+TEST_CASE("orc play: topics have their recorded types before the first sample, and a late joiner gets the last one",
+          "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -133,7 +134,7 @@ TEST_CASE("orc play: topics have their recorded types before the first sample, a
   CHECK(exit_code_of(play) == 130);
 }
 
-TEST_CASE("orc play: names are chosen, changed and prefixed") {
+TEST_CASE("orc play: names are chosen, changed and prefixed", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -173,7 +174,7 @@ TEST_CASE("orc play: names are chosen, changed and prefixed") {
   CHECK(exit_code_of(play) == 0);
 }
 
-TEST_CASE("orc play: a name that is taken is an error that names the publisher") {
+TEST_CASE("orc play: a name that is taken is an error that names the publisher", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -186,7 +187,7 @@ TEST_CASE("orc play: a name that is taken is an error that names the publisher")
                         std::to_string(::getpid()) + ")\n");
 }
 
-TEST_CASE("orc play: several files are merged by time, and what a split repeats comes once") {
+TEST_CASE("orc play: several files are merged by time, and what a split repeats comes once", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -228,7 +229,7 @@ TEST_CASE("orc play: several files are merged by time, and what a split repeats 
   CHECK(other.stamps()[0] < heard.stamps()[1]);
 }
 
-TEST_CASE("orc play: a part begins with the last sample of each topic before it") {
+TEST_CASE("orc play: a part begins with the last sample of each topic before it", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -256,7 +257,7 @@ TEST_CASE("orc play: a part begins with the last sample of each topic before it"
   CHECK(orc.run(run + " --start soon").exit_code == 2);
 }
 
-TEST_CASE("orc play: a rate stretches the time, and a loop repeats") {
+TEST_CASE("orc play: a rate stretches the time, and a loop repeats", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -292,7 +293,7 @@ TEST_CASE("orc play: a rate stretches the time, and a loop repeats") {
   CHECK(short_loop.exit_code == 2);
 }
 
-TEST_CASE("orc play: a torn file plays up to its last whole chunk") {
+TEST_CASE("orc play: a torn file plays up to its last whole chunk", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -316,7 +317,7 @@ TEST_CASE("orc play: a torn file plays up to its last whole chunk") {
   CHECK(heard.is_silent());
 }
 
-TEST_CASE("orc play: files that cannot be played are errors that say why") {
+TEST_CASE("orc play: files that cannot be played are errors that say why", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -340,7 +341,7 @@ TEST_CASE("orc play: files that cannot be played are errors that say why") {
   CHECK(orc.run("$orc play --transports pigeon " + scratch.file("run.mcap")).exit_code == 2);
 }
 
-TEST_CASE("orc play: samples of another type are left out, with a remark") {
+TEST_CASE("orc play: samples of another type are left out, with a remark", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -354,7 +355,7 @@ TEST_CASE("orc play: samples of another type are left out, with a remark") {
         "orc: leaves out samples of 'state' with type new.State: the topic is published with type old.State\n");
 }
 
-TEST_CASE("orc play: --clock publishes the time that plays") {
+TEST_CASE("orc play: --clock publishes the time that plays", "[threads]") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;

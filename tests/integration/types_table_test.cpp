@@ -33,7 +33,8 @@ outcome of(const orc::result& r) { return {r.code(), r ? std::string() : r.error
 
 }  // namespace
 
-TEST_CASE("types: every case of the table, with the publisher first and with the subscriber first", "[integration]") {
+TEST_CASE("types: every case of the table, with the publisher first and with the subscriber first",
+          "[integration][threads]") {
   broker_process address_broker;
   orc::participant arm(address_broker.options("arm"));
   orc::participant viewer(address_broker.options("viewer"));

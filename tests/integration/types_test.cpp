@@ -124,7 +124,7 @@ const std::string me = " (" + std::to_string(::getpid()) + ")";
 
 }  // namespace
 
-TEST_CASE("types: a mismatch is returned at once when the publisher is first", "[integration]") {
+TEST_CASE("types: a mismatch is returned at once when the publisher is first", "[integration][threads]") {
   for (const auto& pair : pairs()) {
     INFO(pair.published.message_encoding);
     broker_process address_broker;
@@ -145,7 +145,7 @@ TEST_CASE("types: a mismatch is returned at once when the publisher is first", "
   }
 }
 
-TEST_CASE("types: a mismatch ends the waits when the subscriber is first", "[integration]") {
+TEST_CASE("types: a mismatch ends the waits when the subscriber is first", "[integration][threads]") {
   for (const auto& pair : pairs()) {
     INFO(pair.published.message_encoding);
     broker_process address_broker;
@@ -160,7 +160,7 @@ TEST_CASE("types: a mismatch ends the waits when the subscriber is first", "[int
   }
 }
 
-TEST_CASE("types: the publisher's log has the mismatch too, once for each publication", "[integration]") {
+TEST_CASE("types: the publisher's log has the mismatch too, once for each publication", "[integration][threads]") {
   broker_process address_broker;
   const auto& pair = pairs().front();
   const auto said = [&](const std::string& subscriber) {
@@ -180,7 +180,7 @@ TEST_CASE("types: the publisher's log has the mismatch too, once for each public
   CHECK(wait_until([&] { return arm.warned(said("viewer")) == 2 && arm.warned(said("recorder")) == 2; }));
 }
 
-TEST_CASE("types: after a restart of the publisher its type is checked again", "[integration]") {
+TEST_CASE("types: after a restart of the publisher its type is checked again", "[integration][threads]") {
   broker_process address_broker;
   logging viewer(address_broker);
   REQUIRE(viewer.own.request_topic("arm/state", wanting(here)));
@@ -210,7 +210,7 @@ TEST_CASE("types: after a restart of the publisher its type is checked again", "
   CHECK_FALSE(subscriber.connected());
 }
 
-TEST_CASE("types: after a restart of the subscriber its type is checked again", "[integration]") {
+TEST_CASE("types: after a restart of the subscriber its type is checked again", "[integration][threads]") {
   broker_process address_broker;
   publisher_process arm(address_broker, here);
   for (const auto& type : {there, here, there}) {
@@ -220,7 +220,7 @@ TEST_CASE("types: after a restart of the subscriber its type is checked again", 
   }
 }
 
-TEST_CASE("types: untyped ends, type_check::off and equal types link", "[integration]") {
+TEST_CASE("types: untyped ends, type_check::off and equal types link", "[integration][threads]") {
   broker_process address_broker;
   publisher_process arm(address_broker, there);
   orc::participant untyped(address_broker.options());
@@ -237,7 +237,7 @@ TEST_CASE("types: untyped ends, type_check::off and equal types link", "[integra
   CHECK(equal.request_topic("any", wanting(here, patience_ms)));
 }
 
-TEST_CASE("types: a broker that restarts ends no link, and gets the schemas again", "[integration]") {
+TEST_CASE("types: a broker that restarts ends no link, and gets the schemas again", "[integration][threads]") {
   broker_process address_broker;
   const auto compatible = large_struct_type("float64", 100'000);
   orc::participant arm(address_broker.options("arm"));
@@ -262,7 +262,7 @@ TEST_CASE("types: a broker that restarts ends no link, and gets the schemas agai
   CHECK(late.request_topic("arm/state", wanting(there)).code() == errc::type_mismatch);
 }
 
-TEST_CASE("types: a schema of 1 MiB is found, and compared", "[integration]") {
+TEST_CASE("types: a schema of 1 MiB is found, and compared", "[integration][threads]") {
   broker_process address_broker;
   const auto large = large_struct_type("float32", orc::max_schema_bytes);
   orc::participant arm(address_broker.options("arm"));
@@ -276,7 +276,7 @@ TEST_CASE("types: a schema of 1 MiB is found, and compared", "[integration]") {
   CHECK(found == large);
 }
 
-TEST_CASE("types: a schema that the broker does not have is not found", "[integration]") {
+TEST_CASE("types: a schema that the broker does not have is not found", "[integration][threads]") {
   broker_process address_broker;
   orc::directory_options asking;
   asking.broker = address_broker.endpoint();
@@ -285,7 +285,7 @@ TEST_CASE("types: a schema that the broker does not have is not found", "[integr
   CHECK(found == here);
 }
 
-TEST_CASE("types: a schema that violates its format is a bad argument of either call", "[integration]") {
+TEST_CASE("types: a schema that violates its format is a bad argument of either call", "[integration][threads]") {
   broker_process address_broker;
   orc::participant both(address_broker.options());
   type_description broken = here;

@@ -53,7 +53,7 @@ const std::string waits = "waits for the schema of robot.State";
 
 }  // namespace
 
-TEST_CASE("types: a subscriber says that it waits for a schema, until the schema comes", "[integration]") {
+TEST_CASE("types: a subscriber says that it waits for a schema, until the schema comes", "[integration][threads]") {
   broker_process address_broker;
   claimant publisher(address_broker);
   orc::participant viewer(address_broker.options());
@@ -70,7 +70,7 @@ TEST_CASE("types: a subscriber says that it waits for a schema, until the schema
   CHECK_THAT(waited.error().message(), contains("topic t: type mismatch between robot.State at publisher `claimant ("));
 }
 
-TEST_CASE("types: a publisher that dies while it sends its schema leaves the next one room", "[integration]") {
+TEST_CASE("types: a publisher that dies while it sends its schema leaves the next one room", "[integration][threads]") {
   broker_process address_broker;
   orc::participant viewer(address_broker.options());
   REQUIRE(viewer.request_topic("t", wanting(here)));
@@ -89,7 +89,7 @@ TEST_CASE("types: a publisher that dies while it sends its schema leaves the nex
   CHECK(subscriber.wait_connected(patience_ms).code() == errc::type_mismatch);
 }
 
-TEST_CASE("types: a subscription that is released does not wait for a schema any more", "[integration]") {
+TEST_CASE("types: a subscription that is released does not wait for a schema any more", "[integration][threads]") {
   broker_process address_broker;
   const claimant publisher(address_broker);
   orc::participant viewer(address_broker.options());

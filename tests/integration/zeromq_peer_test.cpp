@@ -31,7 +31,8 @@ std::string pattern(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("zeromq peer: a libzmq DEALER subscribes to a publication, and reads every sample", "[integration]") {
+TEST_CASE("zeromq peer: a libzmq DEALER subscribes to a publication, and reads every sample",
+          "[integration][threads]") {
   for (const auto kind : {wire::transport::ipc, wire::transport::tcp}) {
     INFO(wire::name_of(kind));
     broker_process address_broker;
@@ -67,7 +68,7 @@ TEST_CASE("zeromq peer: a libzmq DEALER subscribes to a publication, and reads e
   }
 }
 
-TEST_CASE("zeromq peer: a libzmq ROUTER publishes, and a subscription reads every sample", "[integration]") {
+TEST_CASE("zeromq peer: a libzmq ROUTER publishes, and a subscription reads every sample", "[integration][threads]") {
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
@@ -85,7 +86,7 @@ TEST_CASE("zeromq peer: a libzmq ROUTER publishes, and a subscription reads ever
 }
 
 TEST_CASE("link: when the connection breaks and the publication lives, it is joined again and nothing newer is lost",
-          "[integration]") {
+          "[integration][threads]") {
   for (const int conflate : {1, 0}) {
     INFO("conflate " << conflate);
     broker_process address_broker;

@@ -136,7 +136,7 @@ class scene {
 
 }  // namespace
 
-TEST_CASE("attacked: streams lose nothing, nothing grows, and newcomers join", "[stress]") {
+TEST_CASE("attacked: streams lose nothing, nothing grows, and newcomers join", "[stress][threads]") {
   std::string why;
   const bool multicast = enter_own_network(why);
   scene honest(multicast);

@@ -77,7 +77,7 @@ void check_nothing_leaks(const proc_stats& early, const std::string& service) {
 
 }  // namespace
 
-TEST_CASE("calls: kills at random end each call once, and none runs twice", "[stress]") {
+TEST_CASE("calls: kills at random end each call once, and none runs twice", "[stress][threads]") {
   const std::string transport = GENERATE("ipc", "shm");
   const orc::detail::temporary_directory directory;
   const std::string log = (directory.path() / "numbers").string();

@@ -11,8 +11,8 @@
 
 using namespace orc::test;
 
-TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value and the next sample", "[stress]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value and the next sample",
+                   "[stress][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
@@ -37,7 +37,8 @@ TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value a
   }
 }
 
-TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is deaf", "[stress]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is deaf", "[stress][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
@@ -107,7 +108,8 @@ void stays_flat(std::size_t cycles, Cycle&& cycle, std::chrono::milliseconds qui
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behind", "[stress][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("t", offered<TestType>()));
@@ -121,7 +123,8 @@ TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behi
   CHECK(wait_until([&] { return sender.publisher("t").readers() == 0; }));
 }
 
-TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind", "[stress]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind", "[stress][threads]",
+                   ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
@@ -143,7 +146,7 @@ TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind"
   stays_flat(rounds(100, 1000, 30), cycle, quiet);
 }
 
-TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[stress]") {
+TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[stress][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   REQUIRE(
@@ -160,8 +163,8 @@ TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[
   });
 }
 
-TEMPLATE_TEST_CASE("bounded: a subscriber that never reads costs nothing, and then gets the newest", "[stress]",
-                   ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("bounded: a subscriber that never reads costs nothing, and then gets the newest",
+                   "[stress][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   const std::uint64_t warm = rounds(100'000, 100'000);
   const std::uint64_t last = rounds(1'000'000, 5'000'000);
@@ -184,7 +187,7 @@ TEMPLATE_TEST_CASE("bounded: a subscriber that never reads costs nothing, and th
   }
 }
 
-TEST_CASE("bounded: many topics of one participant", "[stress]") {
+TEST_CASE("bounded: many topics of one participant", "[stress][threads]") {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());

@@ -67,7 +67,7 @@ wire::hello on_another_host(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("address broker: hello is answered with the epoch and the times") {
+TEST_CASE("address broker: hello is answered with the epoch and the times", "[threads]") {
   running_broker b;
   raw_client client(b.endpoint());
   const auto welcome = join(client, hello_of_this_process());
@@ -77,7 +77,7 @@ TEST_CASE("address broker: hello is answered with the epoch and the times") {
   CHECK_FALSE(welcome.remote);
 }
 
-TEST_CASE("address broker: the empty message of a new connection is answered with a pushed welcome") {
+TEST_CASE("address broker: the empty message of a new connection is answered with a pushed welcome", "[threads]") {
   running_broker b;
   raw_client client(b.endpoint(), true);
   const auto greeting = client.next_event();
@@ -86,7 +86,7 @@ TEST_CASE("address broker: the empty message of a new connection is answered wit
   CHECK(std::get<wire::welcome>(greeting->content).epoch == b.broker->epoch());
 }
 
-TEST_CASE("address broker: a restarted broker greets those who come back with another epoch") {
+TEST_CASE("address broker: a restarted broker greets those who come back with another epoch", "[threads]") {
   private_endpoint place;
   address_broker_options options;
   options.listen = {place.endpoint()};
@@ -100,7 +100,7 @@ TEST_CASE("address broker: a restarted broker greets those who come back with an
   CHECK(wrong.code == wire::error_code::unknown_participant);
 }
 
-TEST_CASE("address broker: a reader hears of a topic that comes, moves and goes") {
+TEST_CASE("address broker: a reader hears of a topic that comes, moves and goes", "[threads]") {
   running_broker b;
   raw_client reader(b.endpoint());
   raw_client writer(b.endpoint());
@@ -129,7 +129,8 @@ TEST_CASE("address broker: a reader hears of a topic that comes, moves and goes"
   CHECK_FALSE(state_in(reader.next_event()).publication);
 }
 
-TEST_CASE("address broker: a second live publisher on this host is refused at once and told who holds the topic") {
+TEST_CASE("address broker: a second live publisher on this host is refused at once and told who holds the topic",
+          "[threads]") {
   address_broker_options options;
   options.probe_timeout = 10min;  // no probe is needed, or this test would not end
   running_broker b(options);
@@ -168,7 +169,7 @@ struct doomed {
 
 }  // namespace
 
-TEST_CASE("address broker: the topic of a killed process is free at once") {
+TEST_CASE("address broker: the topic of a killed process is free at once", "[threads]") {
   const bool reaped = GENERATE(true, false);  // a zombie is dead too
   address_broker_options options;
   options.lease = options.heartbeat = options.probe_timeout = 10min;  // neither lease nor probe nor tick helps
@@ -190,7 +191,7 @@ TEST_CASE("address broker: the topic of a killed process is free at once") {
   if (!reaped) waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("address broker: the death of a process on this host is noticed without anybody asking") {
+TEST_CASE("address broker: the death of a process on this host is noticed without anybody asking", "[threads]") {
   address_broker_options options;
   options.lease = 10min;
   options.heartbeat = 20ms;
@@ -207,7 +208,7 @@ TEST_CASE("address broker: the death of a process on this host is noticed withou
   CHECK_FALSE(state_in(reader.next_event()).publication);
 }
 
-TEST_CASE("address broker: a silent participant on another host loses its lease") {
+TEST_CASE("address broker: a silent participant on another host loses its lease", "[threads]") {
   address_broker_options options;
   options.lease = 100ms;
   options.heartbeat = 20ms;
@@ -223,7 +224,7 @@ TEST_CASE("address broker: a silent participant on another host loses its lease"
   CHECK(expect<wire::error>(writer.ask(wire::heartbeat{})).code == wire::error_code::unknown_participant);
 }
 
-TEST_CASE("address broker: a holder on another host that answers the probe keeps its topic") {
+TEST_CASE("address broker: a holder on another host that answers the probe keeps its topic", "[threads]") {
   address_broker_options options;
   options.probe_timeout = 10min;
   running_broker b(options);
@@ -250,7 +251,7 @@ TEST_CASE("address broker: a holder on another host that answers the probe keeps
   CHECK(holder.next_event()->request == 9);
 }
 
-TEST_CASE("address broker: a holder on another host that does not answer the probe is taken over") {
+TEST_CASE("address broker: a holder on another host that does not answer the probe is taken over", "[threads]") {
   address_broker_options options;
   options.probe_timeout = 50ms;
   options.lease = 10min;
@@ -268,7 +269,7 @@ TEST_CASE("address broker: a holder on another host that does not answer the pro
   CHECK(b.broker->stats().takeovers == 1);
 }
 
-TEST_CASE("address broker: a holder that gives the topic up while it is probed makes way") {
+TEST_CASE("address broker: a holder that gives the topic up while it is probed makes way", "[threads]") {
   address_broker_options options;
   options.probe_timeout = 10min;
   running_broker b(options);
@@ -283,7 +284,7 @@ TEST_CASE("address broker: a holder that gives the topic up while it is probed m
   CHECK(expect<wire::topic_state>(rival.answer_to(501)).publication->participant_name == "rival");
 }
 
-TEST_CASE("address broker: heartbeats carry counters to those who ask") {
+TEST_CASE("address broker: heartbeats carry counters to those who ask", "[threads]") {
   running_broker b;
   raw_client writer(b.endpoint());
   join(writer, hello_of_this_process("writer"));
@@ -300,7 +301,7 @@ TEST_CASE("address broker: heartbeats carry counters to those who ask") {
   CHECK(expect<wire::error>(tool.ask(wire::describe_topic{"u"})).code == wire::error_code::unknown_topic);
 }
 
-TEST_CASE("address broker: a participant that reconnects under its id still gets its events") {
+TEST_CASE("address broker: a participant that reconnects under its id still gets its events", "[threads]") {
   running_broker b;
   const auto who = hello_of_this_process("reader");
   auto first = std::make_unique<raw_client>(b.endpoint());
@@ -315,7 +316,8 @@ TEST_CASE("address broker: a participant that reconnects under its id still gets
   CHECK(state_in(second.next_event()).publication);
 }
 
-TEST_CASE("address broker: a free port is found and told; other hosts are promised only where they can come") {
+TEST_CASE("address broker: a free port is found and told; other hosts are promised only where they can come",
+          "[threads]") {
   private_endpoint place;
   address_broker_options options;
   options.listen = {place.endpoint(), "tcp://127.0.0.1:*"};
@@ -333,7 +335,7 @@ TEST_CASE("address broker: a free port is found and told; other hosts are promis
   CHECK(join(other, hello_of_this_process()).remote);
 }
 
-TEST_CASE("address broker: stop is quick, may be repeated, and leaves no files") {
+TEST_CASE("address broker: stop is quick, may be repeated, and leaves no files", "[threads]") {
   running_broker b;
   b.broker->stop();
   b.broker->stop();

@@ -9,7 +9,7 @@
 
 using orc::test::alloc_counter;
 
-TEST_CASE("alloc_counter: counts this thread's allocations while it lives", "[unit]") {
+TEST_CASE("alloc_counter: counts this thread's allocations while it lives", "[unit][threads]") {
   if (!alloc_counter::counts()) return orc::test::skip("a sanitizer has the operator new");
   std::size_t none = 1;
   std::size_t some = 0;

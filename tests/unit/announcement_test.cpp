@@ -19,7 +19,7 @@ errc outcome(const announcement& a) { return a.wait(deadline(0)).code(); }
 
 }  // namespace
 
-TEST_CASE("announcement: it is sent at once, and again at growing intervals until it is confirmed", "[unit]") {
+TEST_CASE("announcement: it is sent at once, and again at growing intervals until it is confirmed", "[unit][threads]") {
   announcement a;
   CHECK_FALSE(a.was_sent());
   CHECK(a.due(start));
@@ -39,7 +39,7 @@ TEST_CASE("announcement: it is sent at once, and again at growing intervals unti
   CHECK(outcome(a) == errc::ok);
 }
 
-TEST_CASE("announcement: only the answer to the last request counts", "[unit]") {
+TEST_CASE("announcement: only the answer to the last request counts", "[unit][threads]") {
   announcement a;
   CHECK_FALSE(a.awaits(16));
   a.sent(16, start);
@@ -51,7 +51,8 @@ TEST_CASE("announcement: only the answer to the last request counts", "[unit]") 
   CHECK_FALSE(a.awaits(17));
 }
 
-TEST_CASE("announcement: a refused one has the reason, and is sent again only when the reason may be gone", "[unit]") {
+TEST_CASE("announcement: a refused one has the reason, and is sent again only when the reason may be gone",
+          "[unit][threads]") {
   announcement a;
   a.sent(16, start);
   a.refused(error(errc::name_taken, "by robot"));
@@ -67,7 +68,7 @@ TEST_CASE("announcement: a refused one has the reason, and is sent again only wh
   CHECK(a.due(start + 1h));
 }
 
-TEST_CASE("announcement: another broker gets a confirmed one again", "[unit]") {
+TEST_CASE("announcement: another broker gets a confirmed one again", "[unit][threads]") {
   announcement a;
   a.confirmed();
   a.renew();
@@ -75,7 +76,7 @@ TEST_CASE("announcement: another broker gets a confirmed one again", "[unit]") {
   CHECK(outcome(a) == errc::timed_out);
 }
 
-TEST_CASE("announcement: an obstacle ends the wait, and the declaration stays", "[unit]") {
+TEST_CASE("announcement: an obstacle ends the wait, and the declaration stays", "[unit][threads]") {
   announcement a;
   a.held_up(error(errc::refused, "the broker is full"));
   CHECK(a.wait(deadline(-1)).error().message() == "the broker is full");
@@ -90,7 +91,8 @@ TEST_CASE("announcement: an obstacle ends the wait, and the declaration stays", 
   CHECK(outcome(a) == errc::ok);
 }
 
-TEST_CASE("announcement: one that is given up tells threads that wait, and keeps an outcome that it has", "[unit]") {
+TEST_CASE("announcement: one that is given up tells threads that wait, and keeps an outcome that it has",
+          "[unit][threads]") {
   announcement open;
   orc::result waited;
   orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::waiting_thread::limit_ms)); });

@@ -89,7 +89,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("broker session: it says hello, and declares each topic once", "[unit]") {
+TEST_CASE("broker session: it says hello, and declares each topic once", "[unit][threads]") {
   fixture f;
   CHECK(f.session.availability().code() == errc::no_broker);
   CHECK_FALSE(f.session.scope());
@@ -108,7 +108,7 @@ TEST_CASE("broker session: it says hello, and declares each topic once", "[unit]
   CHECK(f.session.endpoint() == f.broker.endpoint());
 }
 
-TEST_CASE("broker session: a lost answer makes it ask again", "[unit]") {
+TEST_CASE("broker session: a lost answer makes it ask again", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   f.broker.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
@@ -127,7 +127,7 @@ TEST_CASE("broker session: a lost answer makes it ask again", "[unit]") {
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
 }
 
-TEST_CASE("broker session: another run of the broker gets everything again", "[unit]") {
+TEST_CASE("broker session: another run of the broker gets everything again", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("sent");
   const auto s = f.subscribe("wanted");
@@ -141,7 +141,8 @@ TEST_CASE("broker session: another run of the broker gets everything again", "[u
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok && f.outcome(s) == errc::ok; }));
 }
 
-TEST_CASE("broker session: a broker that is silent for a lease is lost, and asked again when it speaks", "[unit]") {
+TEST_CASE("broker session: a broker that is silent for a lease is lost, and asked again when it speaks",
+          "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   f.join();
@@ -161,7 +162,7 @@ TEST_CASE("broker session: a broker that is silent for a lease is lost, and aske
   }));
 }
 
-TEST_CASE("broker session: what is wrong with a silent broker is part of the error", "[unit]") {
+TEST_CASE("broker session: what is wrong with a silent broker is part of the error", "[unit][threads]") {
   const private_endpoint nothing;
   fixture f(nothing.endpoint());
   CHECK(wait_until([&] {
@@ -172,7 +173,7 @@ TEST_CASE("broker session: what is wrong with a silent broker is part of the err
   CHECK_THAT(f.session.availability().error().message(), contains(nothing.endpoint()));
 }
 
-TEST_CASE("broker session: a refused hello holds the topics up, and is said again a second later", "[unit]") {
+TEST_CASE("broker session: a refused hello holds the topics up, and is said again a second later", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   bool is_full = true;
@@ -189,7 +190,7 @@ TEST_CASE("broker session: a refused hello holds the topics up, and is said agai
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
 }
 
-TEST_CASE("broker session: an id that is taken is replaced, with its secret", "[unit]") {
+TEST_CASE("broker session: an id that is taken is replaced, with its secret", "[unit][threads]") {
   fixture f;
   f.broker.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
     const auto* const hello = std::get_if<wire::hello>(&message.content);
@@ -203,7 +204,7 @@ TEST_CASE("broker session: an id that is taken is replaced, with its secret", "[
   CHECK(said.front().secret != said.back().secret);
 }
 
-TEST_CASE("broker session: a refused topic has the broker's reason, and the others do not", "[unit]") {
+TEST_CASE("broker session: a refused topic has the broker's reason, and the others do not", "[unit][threads]") {
   fixture f;
   const auto taken = f.publish("taken");
   const auto free = f.publish("free");
@@ -221,7 +222,7 @@ TEST_CASE("broker session: a refused topic has the broker's reason, and the othe
   CHECK(f.heard<wire::register_topic>() == 2);  // a refused one is not repeated
 }
 
-TEST_CASE("broker session: a name that another participant has is asked for until it is free", "[unit]") {
+TEST_CASE("broker session: a name that another participant has is asked for until it is free", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("pose");
   bool taken = false;
@@ -248,7 +249,7 @@ TEST_CASE("broker session: a name that another participant has is asked for unti
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
 }
 
-TEST_CASE("broker session: a topic that a full broker does not take back is asked for again", "[unit]") {
+TEST_CASE("broker session: a topic that a full broker does not take back is asked for again", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("pose");
   bool is_full = false;
@@ -267,7 +268,7 @@ TEST_CASE("broker session: a topic that a full broker does not take back is aske
   CHECK(f.talk([&] { return f.outcome(p) == errc::ok; }));
 }
 
-TEST_CASE("broker session: a session that the broker ended is begun anew", "[unit]") {
+TEST_CASE("broker session: a session that the broker ended is begun anew", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   f.join();
@@ -279,7 +280,7 @@ TEST_CASE("broker session: a session that the broker ended is begun anew", "[uni
   CHECK_THAT(f.log, contains("ended the session"));
 }
 
-TEST_CASE("broker session: the state of a topic reaches its subscription", "[unit]") {
+TEST_CASE("broker session: the state of a topic reaches its subscription", "[unit][threads]") {
   fixture f;
   const auto s = f.subscribe("t");
   const auto other = f.subscribe("other");
@@ -303,7 +304,7 @@ TEST_CASE("broker session: the state of a topic reaches its subscription", "[uni
   CHECK(f.ipc->asked.front().publication == state.publication->publication);
 }
 
-TEST_CASE("broker session: a topic that ended is withdrawn before anything new is declared", "[unit]") {
+TEST_CASE("broker session: a topic that ended is withdrawn before anything new is declared", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   f.join();
@@ -330,7 +331,7 @@ TEST_CASE("broker session: a topic that ended is withdrawn before anything new i
   CHECK(f.talk([&] { return static_cast<bool>(told->wait(deadline(0))); }));
 }
 
-TEST_CASE("broker session: a topic that no broker heard of is not withdrawn", "[unit]") {
+TEST_CASE("broker session: a topic that no broker heard of is not withdrawn", "[unit][threads]") {
   fixture f;
   const auto p = f.publish("t");
   f.topics.remove(*p);
@@ -343,7 +344,8 @@ TEST_CASE("broker session: a topic that no broker heard of is not withdrawn", "[
   CHECK(f.heard<wire::unregister_topic>() == 0);
 }
 
-TEST_CASE("broker session: a heartbeat has the counters of each topic, in messages within the limits", "[unit]") {
+TEST_CASE("broker session: a heartbeat has the counters of each topic, in messages within the limits",
+          "[unit][threads]") {
   fixture f;
   for (int n = 0; n < 150; ++n) static_cast<void>(f.subscribe("t" + std::to_string(n)));
   static_cast<void>(f.publish("p"));
@@ -372,7 +374,7 @@ TEST_CASE("broker session: a heartbeat has the counters of each topic, in messag
   CHECK(subscriptions == 150);
 }
 
-TEST_CASE("broker session: bytes that are no message are logged, and change nothing", "[unit]") {
+TEST_CASE("broker session: bytes that are no message are logged, and change nothing", "[unit][threads]") {
   fixture f;
   f.join();
   f.broker.say("nonsense");
@@ -381,7 +383,7 @@ TEST_CASE("broker session: bytes that are no message are logged, and change noth
   CHECK(f.session.availability());
 }
 
-TEST_CASE("broker session: it says goodbye, and only to a broker that knows it", "[unit]") {
+TEST_CASE("broker session: it says goodbye, and only to a broker that knows it", "[unit][threads]") {
   fixture f;
   f.session.leave();
   f.broker.serve();
@@ -394,7 +396,7 @@ TEST_CASE("broker session: it says goodbye, and only to a broker that knows it",
   }));
 }
 
-TEST_CASE("broker session: without a broker every topic is confirmed that can work", "[unit]") {
+TEST_CASE("broker session: without a broker every topic is confirmed that can work", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   CHECK(f.session.availability());
   REQUIRE(f.session.scope());

@@ -44,7 +44,7 @@ unique_fd accepted(const listener& at) {
 
 }  // namespace
 
-TEST_CASE("11: a publication listens on a port of the range, and a full range is named", "[unit]") {
+TEST_CASE("11: a publication listens on a port of the range, and a full range is named", "[unit][threads]") {
   std::vector<listener> all;
   std::set<std::uint16_t> ports;
   for (;;) {
@@ -64,7 +64,7 @@ TEST_CASE("11: a publication listens on a port of the range, and a full range is
   CHECK(listen({}).fd);
 }
 
-TEST_CASE("11: connections of an ended publication do not keep its port", "[unit]") {
+TEST_CASE("11: connections of an ended publication do not keep its port", "[unit][threads]") {
   std::uint16_t port = 0;
   {
     const auto first = listen(among);
@@ -82,7 +82,7 @@ TEST_CASE("11: connections of an ended publication do not keep its port", "[unit
   CHECK(again.fd);
 }
 
-TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit]") {
+TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit][threads]") {
   orc::participant_options options;
   options.broker = "none";
   options.ports = "40100-40000";
@@ -93,7 +93,7 @@ TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit]")
   CHECK(outcome.error().message().find("40000-40100") != std::string::npos);
 }
 
-TEST_CASE("8: a priority needs a transport that leaves the host", "[unit]") {
+TEST_CASE("8: a priority needs a transport that leaves the host", "[unit][threads]") {
   orc::participant participant({.broker = "none"});
   orc::topic_options options;
   options.transports = {orc::transport::ipc, orc::transport::shm};

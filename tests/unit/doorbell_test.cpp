@@ -19,7 +19,7 @@ bool readable(int fd) {
 
 }  // namespace
 
-TEST_CASE("doorbell: a ring after the ticket ends the wait at once") {
+TEST_CASE("doorbell: a ring after the ticket ends the wait at once", "[threads]") {
   doorbell bell;
   const auto ticket = bell.ticket();
   bell.ring();
@@ -27,7 +27,7 @@ TEST_CASE("doorbell: a ring after the ticket ends the wait at once") {
   CHECK(bell.ticket() != ticket);
 }
 
-TEST_CASE("doorbell: its descriptor is readable from a ring until it is cleared") {
+TEST_CASE("doorbell: its descriptor is readable from a ring until it is cleared", "[threads]") {
   doorbell bell;
   REQUIRE(bell.fd() >= 0);
   CHECK(bell.fd() == bell.fd());
@@ -39,7 +39,7 @@ TEST_CASE("doorbell: its descriptor is readable from a ring until it is cleared"
   CHECK_FALSE(readable(bell.fd()));
 }
 
-TEST_CASE("doorbell: no wake-up is lost between two threads that take turns") {
+TEST_CASE("doorbell: no wake-up is lost between two threads that take turns", "[threads]") {
   doorbell ping;
   doorbell pong;
   std::atomic<int> turn{0};

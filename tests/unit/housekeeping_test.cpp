@@ -71,7 +71,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("housekeeping: a new topic is declared without anybody's help", "[unit]") {
+TEST_CASE("housekeeping: a new topic is declared without anybody's help", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   const auto p = f.publish();
   const auto s = f.subscribe();
@@ -80,7 +80,7 @@ TEST_CASE("housekeeping: a new topic is declared without anybody's help", "[unit
   CHECK(s->wait_connected(patience_ms));
 }
 
-TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit]") {
+TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   f.multicast->next = [] {
     auto publisher = std::make_shared<fake_publisher>();
@@ -95,7 +95,7 @@ TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit]"
   for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(s->recv(0, pick::next).sequence() == sequence);
 }
 
-TEST_CASE("housekeeping: it empties a link that has the number of the one before it", "[unit]") {
+TEST_CASE("housekeeping: it empties a link that has the number of the one before it", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   std::vector<std::shared_ptr<fake_publisher>> made;
   std::atomic<std::size_t> links{0};
@@ -131,7 +131,7 @@ TEST_CASE("housekeeping: it empties a link that has the number of the one before
   (void)first->descriptor.release();
 }
 
-TEST_CASE("housekeeping: an event of one topic is no work for another one", "[unit]") {
+TEST_CASE("housekeeping: an event of one topic is no work for another one", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   f.multicast->has_events = true;
   const auto a = f.publish();
@@ -153,7 +153,7 @@ TEST_CASE("housekeeping: an event of one topic is no work for another one", "[un
 }
 
 TEST_CASE("housekeeping: all topics that are added at once are declared, and all that are removed are let go",
-          "[unit]") {
+          "[unit][threads]") {
   fake_broker broker;
   fixture f(broker.endpoint());
   constexpr std::size_t many = 500;
@@ -180,7 +180,7 @@ TEST_CASE("housekeeping: all topics that are added at once are declared, and all
   }));
 }
 
-TEST_CASE("housekeeping: the end of one topic leaves the open declarations of all others", "[unit]") {
+TEST_CASE("housekeeping: the end of one topic leaves the open declarations of all others", "[unit][threads]") {
   fake_broker broker;
   fixture f(broker.endpoint());
   const auto subscription_to = [&](const std::string& topic) {
@@ -203,7 +203,8 @@ TEST_CASE("housekeeping: the end of one topic leaves the open declarations of al
   }
 }
 
-TEST_CASE("housekeeping: a publication that cannot open is refused with the reason, which is logged", "[unit]") {
+TEST_CASE("housekeeping: a publication that cannot open is refused with the reason, which is logged",
+          "[unit][threads]") {
   fixture f{std::string(without_broker)};
   f.multicast->advertises = false;
   const auto p = f.publish();
@@ -212,7 +213,7 @@ TEST_CASE("housekeeping: a publication that cannot open is refused with the reas
   CHECK_THAT(f.logged(), contains("topic t cannot be offered"));
 }
 
-TEST_CASE("housekeeping: it lets go of a topic that is removed, and reports the end", "[unit]") {
+TEST_CASE("housekeeping: it lets go of a topic that is removed, and reports the end", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   auto p = f.publish();
   auto s = f.subscribe();
@@ -225,7 +226,7 @@ TEST_CASE("housekeeping: it lets go of a topic that is removed, and reports the 
   CHECK(wait_until([&] { return sending.expired() && receiving.expired(); }));
 }
 
-TEST_CASE("housekeeping: it talks to the broker, and says goodbye at its end", "[unit]") {
+TEST_CASE("housekeeping: it talks to the broker, and says goodbye at its end", "[unit][threads]") {
   fake_broker broker;
   fixture f(broker.endpoint());
   CHECK(f.tested->broker_availability().code() == errc::no_broker);
@@ -250,7 +251,7 @@ TEST_CASE("housekeeping: it talks to the broker, and says goodbye at its end", "
   }));
 }
 
-TEST_CASE("housekeeping: without descriptors it does not start, and says so", "[unit]") {
+TEST_CASE("housekeeping: without descriptors it does not start, and says so", "[unit][threads]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   zmq::context_t context;
   const orc::participant_options options{.broker = std::string(without_broker)};

@@ -25,7 +25,7 @@ using orc::wire::name_space;
 
 }  // namespace
 
-TEST_CASE("namespace: a namespace stands before relative names", "[unit]") {
+TEST_CASE("namespace: a namespace stands before relative names", "[unit][threads]") {
   CHECK(resolved("robot7", "pose") == "robot7/pose");
   CHECK(resolved("robot7", "arm/pose") == "robot7/arm/pose");
   CHECK(resolved("lab/robot7", "pose") == "lab/robot7/pose");
@@ -34,7 +34,7 @@ TEST_CASE("namespace: a namespace stands before relative names", "[unit]") {
   for (const char* const none : {"", "/"}) CHECK(resolved(none, "pose") == "pose");
 }
 
-TEST_CASE("namespace: a name with a slash before it is absolute", "[unit]") {
+TEST_CASE("namespace: a name with a slash before it is absolute", "[unit][threads]") {
   for (const char* const each : {"", "/", "robot7"}) {
     CHECK(resolved(each, "/estop") == "estop");
     CHECK(resolved(each, "/lab/estop") == "lab/estop");
@@ -44,7 +44,7 @@ TEST_CASE("namespace: a name with a slash before it is absolute", "[unit]") {
   }
 }
 
-TEST_CASE("namespace: both ways of resolving a name agree, and one allocates nothing", "[unit]") {
+TEST_CASE("namespace: both ways of resolving a name agree, and one allocates nothing", "[unit][threads]") {
   name_space::room room;
   for (const char* const each : {"", "/", "robot7", "a.name-space_of/some/more/parts"}) {
     const auto names = *name_space::parse(each);
@@ -59,7 +59,7 @@ TEST_CASE("namespace: both ways of resolving a name agree, and one allocates not
   }
 }
 
-TEST_CASE("namespace: a name that is too long with its namespace is no name", "[unit]") {
+TEST_CASE("namespace: a name that is too long with its namespace is no name", "[unit][threads]") {
   name_space::room room;
   const auto names = *name_space::parse("robot7");
   const std::string longest(255 - 7, 'x');
@@ -73,7 +73,7 @@ TEST_CASE("namespace: a name that is too long with its namespace is no name", "[
   CHECK(name_space::parse(longest_space)->resolve("x", room).size() == 255);
 }
 
-TEST_CASE("namespace: bad namespaces are refused with the reason", "[unit]") {
+TEST_CASE("namespace: bad namespaces are refused with the reason", "[unit][threads]") {
   CHECK(refusal("robot7").empty());
   CHECK(refusal("lab/robot-7_b.c").empty());
   for (const char* const empty_part : {"//", "//robot7", "robot7/", "lab//robot7", "/robot7/"})
@@ -87,7 +87,7 @@ TEST_CASE("namespace: bad namespaces are refused with the reason", "[unit]") {
   CHECK_THAT(refusal(std::string(100'000, '/')), orc::test::contains("the limit is 253"));
 }
 
-TEST_CASE("namespace: the first set-up call reports a bad namespace", "[unit]") {
+TEST_CASE("namespace: the first set-up call reports a bad namespace", "[unit][threads]") {
   orc::participant participant(in("lab//robot7"));
   const auto registered = participant.register_topic("pose", {.transports = {orc::transport::multicast}});
   CHECK(registered.code() == orc::errc::bad_argument);
@@ -95,7 +95,7 @@ TEST_CASE("namespace: the first set-up call reports a bad namespace", "[unit]") 
   CHECK_FALSE(participant.publisher("pose"));
 }
 
-TEST_CASE("namespace: a participant resolves the names of its program", "[unit]") {
+TEST_CASE("namespace: a participant resolves the names of its program", "[unit][threads]") {
   orc::participant participant(in("robot7"));
   CHECK(participant.resolve("pose") == "robot7/pose");
   CHECK(participant.resolve("/estop") == "estop");
@@ -112,7 +112,7 @@ TEST_CASE("namespace: a participant resolves the names of its program", "[unit]"
   CHECK(moved.resolve("pose") == "pose");
 }
 
-TEST_CASE("namespace: in a namespace, sending by name allocates as little as through the handle", "[unit]") {
+TEST_CASE("namespace: in a namespace, sending by name allocates as little as through the handle", "[unit][threads]") {
   if (!orc::test::alloc_counter::counts()) return orc::test::skip("a sanitizer has the operator new");
   orc::participant participant(in("a_namespace/of/some/length"));
   REQUIRE(participant.register_topic("pose", {.transports = {orc::transport::multicast}}));

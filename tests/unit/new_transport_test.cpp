@@ -48,7 +48,7 @@ struct topic_over_loopback {
 
 }  // namespace
 
-TEST_CASE("new transport: a publication opens it, and a subscription finds it", "[unit]") {
+TEST_CASE("new transport: a publication opens it, and a subscription finds it", "[unit][threads]") {
   topic_over_loopback topic;
   topic.open();
   REQUIRE(topic.sender->registration().endpoints ==
@@ -59,7 +59,7 @@ TEST_CASE("new transport: a publication opens it, and a subscription finds it", 
   CHECK(topic.sender->readers() == 1);
 }
 
-TEST_CASE("new transport: samples arrive, the last one also at a subscription that joins later", "[unit]") {
+TEST_CASE("new transport: samples arrive, the last one also at a subscription that joins later", "[unit][threads]") {
   topic_over_loopback topic;
   topic.open();
   topic.send("old");
@@ -74,7 +74,7 @@ TEST_CASE("new transport: samples arrive, the last one also at a subscription th
   CHECK(next.missed() == 0);
 }
 
-TEST_CASE("new transport: a sample wakes a thread that waits", "[unit]") {
+TEST_CASE("new transport: a sample wakes a thread that waits", "[unit][threads]") {
   topic_over_loopback topic;
   topic.open();
   topic.request();
@@ -86,7 +86,7 @@ TEST_CASE("new transport: a sample wakes a thread that waits", "[unit]") {
   CHECK(text_of(got) == "now");
 }
 
-TEST_CASE("new transport: a subscription that joins wakes a thread that waits for readers", "[unit]") {
+TEST_CASE("new transport: a subscription that joins wakes a thread that waits for readers", "[unit][threads]") {
   topic_over_loopback topic;
   topic.open();
   orc::result found;
@@ -97,7 +97,7 @@ TEST_CASE("new transport: a subscription that joins wakes a thread that waits fo
   CHECK(found);
 }
 
-TEST_CASE("new transport: each subscription gets the last sample, and all later ones", "[unit]") {
+TEST_CASE("new transport: each subscription gets the last sample, and all later ones", "[unit][threads]") {
   topic_over_loopback topic;
   topic.send("last");  // before the link is open
   topic.open();
@@ -113,7 +113,7 @@ TEST_CASE("new transport: each subscription gets the last sample, and all later 
   CHECK(topic.sender->readers() == 1);
 }
 
-TEST_CASE("new transport: a topic that keeps no last sample gives none to later subscriptions", "[unit]") {
+TEST_CASE("new transport: a topic that keeps no last sample gives none to later subscriptions", "[unit][threads]") {
   topic_over_loopback topic(false);
   topic.open();
   topic.send("old");
@@ -125,7 +125,7 @@ TEST_CASE("new transport: a topic that keeps no last sample gives none to later 
   CHECK(next.missed() == 0);
 }
 
-TEST_CASE("new transport: the link ends with its publication", "[unit]") {
+TEST_CASE("new transport: the link ends with its publication", "[unit][threads]") {
   topic_over_loopback topic;
   topic.open();
   topic.request();
@@ -134,7 +134,7 @@ TEST_CASE("new transport: the link ends with its publication", "[unit]") {
   CHECK_FALSE(topic.receiver.connected());
 }
 
-TEST_CASE("new transport: a participant that has no broker does not open one that needs it", "[unit]") {
+TEST_CASE("new transport: a participant that has no broker does not open one that needs it", "[unit][threads]") {
   topic_over_loopback topic;
   network_scope alone;
   alone.alone = true;

@@ -5,7 +5,7 @@
 #include "orc.h"
 #include "support/catch.h"
 
-TEST_CASE("transport_set: what was put in is in, nothing else", "[unit]") {
+TEST_CASE("transport_set: what was put in is in, nothing else", "[unit][threads]") {
   constexpr orc::transport_set none;
   static_assert(none.empty());
   constexpr orc::transport_set two{orc::transport::ipc, orc::transport::tcp};
@@ -20,7 +20,7 @@ TEST_CASE("transport_set: what was put in is in, nothing else", "[unit]") {
   CHECK(grown != none);
 }
 
-TEST_CASE("transport: names are those of the documentation", "[unit]") {
+TEST_CASE("transport: names are those of the documentation", "[unit][threads]") {
   CHECK(orc::to_string(orc::transport::inproc) == "inproc");
   CHECK(orc::to_string(orc::transport::ipc) == "ipc");
   CHECK(orc::to_string(orc::transport::tcp) == "tcp");
@@ -28,7 +28,7 @@ TEST_CASE("transport: names are those of the documentation", "[unit]") {
   CHECK(orc::to_string(orc::transport::multicast) == "multicast");
 }
 
-TEST_CASE("options: the defaults are the documented ones", "[unit]") {
+TEST_CASE("options: the defaults are the documented ones", "[unit][threads]") {
   const orc::request_options request;
   CHECK(request.conflate == 1);
   CHECK(request.depth == 0);
@@ -43,7 +43,7 @@ TEST_CASE("options: the defaults are the documented ones", "[unit]") {
   CHECK(topic.transports.empty());
 }
 
-TEST_CASE("version: headers and library agree in a build of one tree", "[unit]") {
+TEST_CASE("version: headers and library agree in a build of one tree", "[unit][threads]") {
   CHECK(std::string(orc::version()) == std::to_string(ORC_VERSION_MAJOR) + "." + std::to_string(ORC_VERSION_MINOR) +
                                            "." + std::to_string(ORC_VERSION_PATCH));
 }

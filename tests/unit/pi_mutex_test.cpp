@@ -20,7 +20,7 @@ using namespace orc::test;
 using orc::detail::inheriting_mutex;  // what calls use
 using orc::detail::pi_mutex;
 
-TEST_CASE("pi mutex: only one thread has it at a time") {
+TEST_CASE("pi mutex: only one thread has it at a time", "[threads]") {
   pi_mutex mutex;
   constexpr int threads = 4;
   const std::size_t times = rounds(20'000, 2'000'000);
@@ -37,7 +37,7 @@ TEST_CASE("pi mutex: only one thread has it at a time") {
   REQUIRE(count == threads * times);
 }
 
-TEST_CASE("pi mutex: try_lock never waits") {
+TEST_CASE("pi mutex: try_lock never waits", "[threads]") {
   pi_mutex mutex;
   REQUIRE(mutex.try_lock());
   bool got = true;
@@ -51,7 +51,7 @@ TEST_CASE("pi mutex: try_lock never waits") {
   REQUIRE(got);
 }
 
-TEST_CASE("pi mutex: a thread that waits sleeps, and gets it from the owner") {
+TEST_CASE("pi mutex: a thread that waits sleeps, and gets it from the owner", "[threads]") {
   pi_mutex mutex;
   mutex.lock();
   int seen = 0, written = 0;
@@ -70,7 +70,7 @@ TEST_CASE("pi mutex: a thread that waits sleeps, and gets it from the owner") {
 }
 
 // The kernel compares the owner's thread id with that of the thread that unlocks.
-TEST_CASE("pi mutex: the child of a fork has thread ids of its own") {
+TEST_CASE("pi mutex: the child of a fork has thread ids of its own", "[threads]") {
   pi_mutex mutex;
   mutex.lock();  // the thread knows its id from now on
   mutex.unlock();
@@ -94,7 +94,7 @@ TEST_CASE("pi mutex: the child of a fork has thread ids of its own") {
 
 // The middle thread spins on the only CPU until the high one has the mutex. The low one, which has it, runs only with
 // the priority of the high one.
-TEMPLATE_TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits", "[unit]", pi_mutex,
+TEMPLATE_TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits", "[unit][threads]", pi_mutex,
                    inheriting_mutex) {
   constexpr int low = 1, middle = 2, high = 3;
   const int cpu = ::sched_getcpu();

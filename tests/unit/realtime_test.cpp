@@ -88,7 +88,7 @@ constexpr int could_not_try = 77;
 
 }  // namespace
 
-TEST_CASE("realtime: the housekeeping thread has the priority and the CPUs that were asked for", "[unit]") {
+TEST_CASE("realtime: the housekeeping thread has the priority and the CPUs that were asked for", "[unit][threads]") {
   if (!may_be_realtime()) return skip("SCHED_FIFO is not allowed here");
   const orc::participant with(placed_at(7, {first_cpu()}));
   const auto threads = threads_named("orc");
@@ -99,7 +99,7 @@ TEST_CASE("realtime: the housekeeping thread has the priority and the CPUs that 
 }
 
 TEST_CASE("realtime: a participant that a real-time thread makes has threads without, when it asks for none",
-          "[unit]") {
+          "[unit][threads]") {
   if (!may_be_realtime()) return skip("SCHED_FIFO is not allowed here");
   std::thread([] {
     CHECK(orc::set_realtime(5, std::vector{first_cpu()}));
@@ -118,7 +118,7 @@ TEST_CASE("realtime: a participant that a real-time thread makes has threads wit
   }).join();
 }
 
-TEST_CASE("realtime: a priority or a CPU that there is not is refused with what is wrong", "[unit]") {
+TEST_CASE("realtime: a priority or a CPU that there is not is refused with what is wrong", "[unit][threads]") {
   const auto refused = [](int priority, std::vector<int> cpus, const std::string& what) {
     orc::participant tested(placed_at(priority, std::move(cpus)));
     const auto why = tested.register_topic("t");
@@ -137,7 +137,8 @@ TEST_CASE("realtime: a priority or a CPU that there is not is refused with what 
   CHECK(orc::set_realtime(0, std::vector{CPU_SETSIZE - 1}).code() == errc::bad_argument);
 }
 
-TEST_CASE("realtime: without the permission everything says how to get it, and nothing has changed", "[unit]") {
+TEST_CASE("realtime: without the permission everything says how to get it, and nothing has changed",
+          "[unit][threads]") {
   const int outcome = outcome_in_a_copy([] {
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_RTPRIO, &none) != 0 || ::setrlimit(RLIMIT_MEMLOCK, &none) != 0) return could_not_try;
@@ -162,7 +163,7 @@ TEST_CASE("realtime: without the permission everything says how to get it, and n
   CHECK(outcome == 0);
 }
 
-TEST_CASE("realtime: locked memory is there before it is used", "[unit]") {
+TEST_CASE("realtime: locked memory is there before it is used", "[unit][threads]") {
   if (under_sanitizer) return skip("sanitizers do not lock memory");
   const int outcome = outcome_in_a_copy([] {
     constexpr std::size_t heap = 8 << 20;
@@ -187,7 +188,7 @@ TEST_CASE("realtime: locked memory is there before it is used", "[unit]") {
   CHECK(outcome == 0);
 }
 
-TEST_CASE("real time: the thread that writes a trace is an ordinary one, whoever starts it", "[unit]") {
+TEST_CASE("real time: the thread that writes a trace is an ordinary one, whoever starts it", "[unit][threads]") {
   if (!may_be_realtime()) return skip("SCHED_FIFO is not allowed");
   const orc::detail::temporary_directory directory;
   std::thread([&] {

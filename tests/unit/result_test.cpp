@@ -5,14 +5,14 @@
 
 #include "support/catch.h"
 
-TEST_CASE("result: success is true and has no error", "[unit]") {
+TEST_CASE("result: success is true and has no error", "[unit][threads]") {
   const orc::result good;
   CHECK(good);
   CHECK(good.code() == orc::errc::ok);
   CHECK(good.error().code() == orc::errc::ok);
 }
 
-TEST_CASE("result: a failure is false, keeps its code and its sentence, and copies share it", "[unit]") {
+TEST_CASE("result: a failure is false, keeps its code and its sentence, and copies share it", "[unit][threads]") {
   const orc::result plain = orc::errc::closed;
   CHECK(!plain);
   CHECK(plain.code() == orc::errc::closed);
@@ -24,7 +24,7 @@ TEST_CASE("result: a failure is false, keeps its code and its sentence, and copi
   CHECK(copy.error().message() == "no broker answers at ipc:///x");
 }
 
-TEST_CASE("result: every code has a sentence of its own", "[unit]") {
+TEST_CASE("result: every code has a sentence of its own", "[unit][threads]") {
   std::set<std::string_view> sentences;
   for (int code = 0; code <= static_cast<int>(orc::errc::forked); ++code) {
     const auto sentence = orc::describe(static_cast<orc::errc>(code));

@@ -10,7 +10,8 @@
 using namespace orc::test;
 namespace wire = orc::wire;
 
-TEST_CASE("shared session: a broker that does not know shared topics gets no exclusive registration", "[unit]") {
+TEST_CASE("shared session: a broker that does not know shared topics gets no exclusive registration",
+          "[unit][threads]") {
   fake_broker broker;
   orc::participant tested({.broker = broker.endpoint()});
   std::atomic<bool> finished{false};
@@ -32,7 +33,7 @@ TEST_CASE("shared session: a broker that does not know shared topics gets no exc
   CHECK(asked[0].shared);
 }
 
-TEST_CASE("shared session: options that contradict each other are refused", "[unit]") {
+TEST_CASE("shared session: options that contradict each other are refused", "[unit][threads]") {
   orc::participant alone({.broker = "none"});
   orc::topic_options shared;
   shared.shared = true;

@@ -71,7 +71,7 @@ void check(const outcome& out) {
 
 }  // namespace
 
-TEST_CASE("shm slots: readers that pin at random see whole samples in order, beside loans", "[unit]") {
+TEST_CASE("shm slots: readers that pin at random see whole samples in order, beside loans", "[unit][threads]") {
   constexpr std::size_t readers = 3;
   constexpr std::size_t largest = 2000;
   for (const std::uint32_t history : {1u, 8u}) {
@@ -119,7 +119,7 @@ TEST_CASE("shm slots: readers that pin at random see whole samples in order, bes
 }
 
 TEST_CASE("shm slots: readers in order miss nothing that the history holds, while what they took is used again",
-          "[unit]") {
+          "[unit][threads]") {
   constexpr std::size_t readers = 2;
   constexpr std::uint32_t history = 16;
   slots s({.capacity = 256, .history = history, .pins = readers * pins});
@@ -157,7 +157,8 @@ TEST_CASE("shm slots: readers in order miss nothing that the history holds, whil
   CHECK(nonsense == 0);
 }
 
-TEST_CASE("shm slots: readers follow from generation to generation and keep what they hold of the old ones", "[unit]") {
+TEST_CASE("shm slots: readers follow from generation to generation and keep what they hold of the old ones",
+          "[unit][threads]") {
   constexpr std::size_t readers = 2;
   const auto needs = [](std::size_t generation) {
     return shm::slot_writer::needs{.capacity = 64 + 40 * (generation % 100), .history = 4, .pins = readers * pins};

@@ -100,7 +100,7 @@ orc::request_options in_order(std::size_t depth = 8) {
 
 }  // namespace
 
-TEST_CASE("subscription: a receive returns the newest sample, once", "[unit]") {
+TEST_CASE("subscription: a receive returns the newest sample, once", "[unit][threads]") {
   fixture f;
   CHECK(f.tested.recv(0).status() == errc::nothing_new);
   f.link_up();
@@ -113,7 +113,7 @@ TEST_CASE("subscription: a receive returns the newest sample, once", "[unit]") {
   CHECK(f.tested.recv(-2).status() == errc::bad_argument);
 }
 
-TEST_CASE("subscription: in order it returns each sample", "[unit]") {
+TEST_CASE("subscription: in order it returns each sample", "[unit][threads]") {
   fixture f(in_order());
   f.link_up([](fake_publisher& p) { p.in_order = true; });
   for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
@@ -121,7 +121,7 @@ TEST_CASE("subscription: in order it returns each sample", "[unit]") {
   CHECK(f.poll() == 0);
 }
 
-TEST_CASE("subscription: a sample that the housekeeping took out does not hide a newer one", "[unit]") {
+TEST_CASE("subscription: a sample that the housekeeping took out does not hide a newer one", "[unit][threads]") {
   fixture f;
   f.link_up();
   f.ipc->last().send(1);
@@ -131,7 +131,8 @@ TEST_CASE("subscription: a sample that the housekeeping took out does not hide a
   CHECK(f.tested.recv(long_ms).sequence() == 2);
 }
 
-TEST_CASE("subscription: the housekeeping leaves the link alone while the user comes, and empties it later", "[unit]") {
+TEST_CASE("subscription: the housekeeping leaves the link alone while the user comes, and empties it later",
+          "[unit][threads]") {
   fixture f;
   f.link_up();
   CHECK(f.poll() == 0);
@@ -154,7 +155,7 @@ TEST_CASE("subscription: the housekeeping leaves the link alone while the user c
   CHECK_FALSE(f.tested.drain(f.now));  // the user is back
 }
 
-TEST_CASE("subscription: nobody empties a link that keeps its samples", "[unit]") {
+TEST_CASE("subscription: nobody empties a link that keeps its samples", "[unit][threads]") {
   fixture f;
   f.link_up([](fake_publisher& p) { p.keeps_samples = true; }, reports_by::sleeper);
   for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
@@ -164,7 +165,8 @@ TEST_CASE("subscription: nobody empties a link that keeps its samples", "[unit]"
   CHECK(f.poll() == 3);
 }
 
-TEST_CASE("subscription: a user that holds too many messages is told so, and gets the next one later", "[unit]") {
+TEST_CASE("subscription: a user that holds too many messages is told so, and gets the next one later",
+          "[unit][threads]") {
   fixture f;
   f.link_up([](fake_publisher& p) { p.keeps_samples = true; }, reports_by::sleeper);
   f.ipc->last().send(1);
@@ -175,7 +177,7 @@ TEST_CASE("subscription: a user that holds too many messages is told so, and get
   CHECK(f.poll() == 1);
 }
 
-TEST_CASE("subscription: old samples are passed over, and count as missed", "[unit]") {
+TEST_CASE("subscription: old samples are passed over, and count as missed", "[unit][threads]") {
   orc::request_options options = in_order();
   options.max_age_ms = 1000;
   fixture f(options);
@@ -192,7 +194,8 @@ TEST_CASE("subscription: old samples are passed over, and count as missed", "[un
   CHECK(f.tested.link().stale == 8);
 }
 
-TEST_CASE("subscription: a receive that waits ends with a sample, also of a link that came meanwhile", "[unit]") {
+TEST_CASE("subscription: a receive that waits ends with a sample, also of a link that came meanwhile",
+          "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
@@ -216,7 +219,7 @@ TEST_CASE("subscription: a receive that waits ends with a sample, also of a link
   }
 }
 
-TEST_CASE("subscription: a receive that waits ends with the subscription", "[unit]") {
+TEST_CASE("subscription: a receive that waits ends with the subscription", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
@@ -232,7 +235,8 @@ TEST_CASE("subscription: a receive that waits ends with the subscription", "[uni
   }
 }
 
-TEST_CASE("subscription: several samples that arrive at once wake the event loop until the last is taken", "[unit]") {
+TEST_CASE("subscription: several samples that arrive at once wake the event loop until the last is taken",
+          "[unit][threads]") {
   fixture f(in_order());
   f.link_up([](fake_publisher& p) { p.in_order = true; });
   const int fd = f.tested.fd();
@@ -248,7 +252,7 @@ TEST_CASE("subscription: several samples that arrive at once wake the event loop
   CHECK_FALSE(readable(fd, 0));
 }
 
-TEST_CASE("subscription: a lost link rings the housekeeping, which looks for another", "[unit]") {
+TEST_CASE("subscription: a lost link rings the housekeeping, which looks for another", "[unit][threads]") {
   fixture f;
   f.link_up();
   f.ipc->last().send(1);
@@ -262,7 +266,8 @@ TEST_CASE("subscription: a lost link rings the housekeeping, which looks for ano
   CHECK(f.tested.connected());
 }
 
-TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or with the subscription", "[unit]") {
+TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or with the subscription",
+          "[unit][threads]") {
   fixture f;
   CHECK(f.tested.wait_connected(0).code() == errc::timed_out);
   CHECK(f.tested.wait_connected(1).code() == errc::timed_out);
@@ -282,7 +287,7 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK(f.tested.check_type().code() == errc::closed);
 }
 
-TEST_CASE("subscription: a sender of another type is no reason to give up before the time", "[unit]") {
+TEST_CASE("subscription: a sender of another type is no reason to give up before the time", "[unit][threads]") {
   fixture f;
   std::shared_ptr<fake_publisher> sender;
   f.link_up([](fake_publisher& made) {
@@ -303,7 +308,7 @@ TEST_CASE("subscription: a sender of another type is no reason to give up before
   CHECK(linked);
 }
 
-TEST_CASE("subscription: news about types come once a second, the newest", "[unit]") {
+TEST_CASE("subscription: news about types come once a second, the newest", "[unit][threads]") {
   orc::request_options options;
   options.type = struct_type("float64");
   fixture f(options);
@@ -333,7 +338,7 @@ TEST_CASE("subscription: news about types come once a second, the newest", "[uni
   CHECK_FALSE(f.tested.take_news(f.now + 2 * subscription::between_news));
 }
 
-TEST_CASE("subscription: a closed one makes no descriptor, and keeps the one that it had", "[unit]") {
+TEST_CASE("subscription: a closed one makes no descriptor, and keeps the one that it had", "[unit][threads]") {
   fixture f;
   f.tested.close();
   CHECK(f.tested.fd() == -1);
@@ -345,7 +350,7 @@ TEST_CASE("subscription: a closed one makes no descriptor, and keeps the one tha
   CHECK(readable(fd, 0));
 }
 
-TEST_CASE("subscription: its counters tell of samples and of the link", "[unit]") {
+TEST_CASE("subscription: its counters tell of samples and of the link", "[unit][threads]") {
   fixture f;
   const auto before = f.tested.counters();
   CHECK(before.transport == wire::transport::none);
@@ -363,7 +368,7 @@ TEST_CASE("subscription: its counters tell of samples and of the link", "[unit]"
   CHECK(after.transport == wire::transport::ipc);
 }
 
-TEST_CASE("subscription: a sample that comes before the predicted time ends the sleep", "[unit]") {
+TEST_CASE("subscription: a sample that comes before the predicted time ends the sleep", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(predictive());
     f.link_up([](fake_publisher&) {}, way);
@@ -381,7 +386,7 @@ TEST_CASE("subscription: a sample that comes before the predicted time ends the 
   }
 }
 
-TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when none came", "[unit]") {
+TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when none came", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(predictive());
     f.link_up([](fake_publisher&) {}, way);
@@ -399,7 +404,8 @@ TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when 
   }
 }
 
-TEST_CASE("subscription: a sample that comes during a watch counts so, also while another thread polls", "[unit]") {
+TEST_CASE("subscription: a sample that comes during a watch counts so, also while another thread polls",
+          "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(predictive(1));
     f.link_up([](fake_publisher&) {}, way);
@@ -416,7 +422,7 @@ TEST_CASE("subscription: a sample that comes during a watch counts so, also whil
   }
 }
 
-TEST_CASE("subscription: of two threads one watches, and the other sleeps", "[unit]") {
+TEST_CASE("subscription: of two threads one watches, and the other sleeps", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(predictive(1));
     f.link_up([](fake_publisher&) {}, way);
@@ -441,7 +447,7 @@ TEST_CASE("subscription: of two threads one watches, and the other sleeps", "[un
   }
 }
 
-TEST_CASE("subscription: its end ends a sleep until the predicted time, and the watch for it", "[unit]") {
+TEST_CASE("subscription: its end ends a sleep until the predicted time, and the watch for it", "[unit][threads]") {
   for (const auto way : all_ways) {
     for (const auto at : {0ms, 990ms, 1005ms}) {
       fixture f(predictive(1));
@@ -458,7 +464,7 @@ TEST_CASE("subscription: its end ends a sleep until the predicted time, and the 
   }
 }
 
-TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit]") {
+TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit][threads]") {
   fixture f;
   f.link_up();
   learn_a_second(f);
@@ -473,7 +479,8 @@ TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit]") {
   CHECK(asked.tested.counters().prediction->period_ns == 1'000'000'000);
 }
 
-TEST_CASE("subscription: a later request is the same when its options are, or are left at the default", "[unit]") {
+TEST_CASE("subscription: a later request is the same when its options are, or are left at the default",
+          "[unit][threads]") {
   orc::request_options options = in_order(64);
   options.max_age_ms = 5;
   const fixture f(options);

@@ -39,7 +39,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("tcp listener: everywhere is both families", "[unit]") {
+TEST_CASE("tcp listener: everywhere is both families", "[unit][threads]") {
   ip_port at;
   const unique_fd fd(orc::detail::listen_tcp_everywhere(at, 4));
   REQUIRE(fd);
@@ -49,7 +49,7 @@ TEST_CASE("tcp listener: everywhere is both families", "[unit]") {
   CHECK(orc::detail::connection_problem({*ip_address::parse("::1"), at.port}, 1s) == 0);
 }
 
-TEST_CASE("tcp listener: everywhere is IPv4 where the kernel has no IPv6", "[unit]") {
+TEST_CASE("tcp listener: everywhere is IPv4 where the kernel has no IPv6", "[unit][threads]") {
   bool possible = false;
   ip_port at;
   unique_fd fd;
@@ -63,7 +63,7 @@ TEST_CASE("tcp listener: everywhere is IPv4 where the kernel has no IPv6", "[uni
   CHECK(orc::detail::connection_problem({ip_address::loopback_v4(), at.port}, 1s) == 0);
 }
 
-TEST_CASE("tcp listener: errno says why there is none", "[unit]") {
+TEST_CASE("tcp listener: errno says why there is none", "[unit][threads]") {
   ip_port at{ip_address::loopback_v4(), 0};
   const unique_fd first(orc::detail::listen_tcp(at, 4));
   REQUIRE(first);

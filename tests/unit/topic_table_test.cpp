@@ -14,7 +14,7 @@ using orc::detail::publication;
 using orc::detail::topic_table;
 using orc::detail::transport_list;
 
-TEST_CASE("topic table: a name has one entry, which stays", "[unit]") {
+TEST_CASE("topic table: a name has one entry, which stays", "[unit][threads]") {
   topic_table table;
   CHECK(table.find("a") == nullptr);
   auto& entry = table.find_or_make("a");
@@ -28,7 +28,7 @@ TEST_CASE("topic table: a name has one entry, which stays", "[unit]") {
   CHECK(count == 2001);
 }
 
-TEST_CASE("topic table: an entry gives back what it held", "[unit]") {
+TEST_CASE("topic table: an entry gives back what it held", "[unit][threads]") {
   topic_table table;
   auto& entry = table.find_or_make("t");
   CHECK_FALSE(entry.as_publication());
@@ -40,7 +40,7 @@ TEST_CASE("topic table: an entry gives back what it held", "[unit]") {
   CHECK_FALSE(entry.as_publication());
 }
 
-TEST_CASE("topic table: threads that make the same names at the same time get the same entries", "[unit]") {
+TEST_CASE("topic table: threads that make the same names at the same time get the same entries", "[unit][threads]") {
   topic_table table;
   std::vector<std::vector<topic_table::entry*>> found(4);
   std::vector<std::thread> threads;

@@ -74,7 +74,7 @@ class file_size_limit {
 
 }  // namespace
 
-TEST_CASE("trace log: what is added is read again, also while the log lives") {
+TEST_CASE("trace log: what is added is read again, also while the log lives", "[threads]") {
   const temporary_directory directory;
   const auto log = *trace_log::create(directory.file("t"), {});
   CHECK(std::filesystem::status(directory.file("t")).permissions() ==
@@ -96,7 +96,7 @@ TEST_CASE("trace log: what is added is read again, also while the log lives") {
   CHECK(reader.start().stopped == 0);
 }
 
-TEST_CASE("trace log: an event that was never completed is left out, later ones are not") {
+TEST_CASE("trace log: an event that was never completed is left out, later ones are not", "[threads]") {
   const temporary_directory directory;
   const auto log = *trace_log::create(directory.file("t"), {});
   log->add(sent(1, 1));
@@ -110,7 +110,7 @@ TEST_CASE("trace log: an event that was never completed is left out, later ones 
   CHECK(reader.unfinished() == 1);
 }
 
-TEST_CASE("trace log: threads add events at once, and none is lost") {
+TEST_CASE("trace log: threads add events at once, and none is lost", "[threads]") {
   constexpr std::uint32_t threads = 4;
   constexpr std::uint64_t each = 20'000;
   const temporary_directory directory;
@@ -143,7 +143,7 @@ TEST_CASE("trace log: threads add events at once, and none is lost") {
   for (std::uint32_t thread = 1; thread <= threads; ++thread) CHECK(last[thread] == each);
 }
 
-TEST_CASE("trace log: a sample that is larger than the room ahead makes room itself") {
+TEST_CASE("trace log: a sample that is larger than the room ahead makes room itself", "[threads]") {
   const temporary_directory directory;
   const auto log = *trace_log::create(directory.file("t"), {});
   std::string large;
@@ -153,7 +153,7 @@ TEST_CASE("trace log: a sample that is larger than the room ahead makes room its
   CHECK(count_events(content_of(directory.file("t"))) == 2);
 }
 
-TEST_CASE("trace log: an existing file stays as it is") {
+TEST_CASE("trace log: an existing file stays as it is", "[threads]") {
   const temporary_directory directory;
   std::ofstream(directory.file("t")) << "precious";
   const auto log = trace_log::create(directory.file("t"), {});
@@ -189,7 +189,7 @@ void fill(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("trace log: a full disk ends the trace, not the program") {
+TEST_CASE("trace log: a full disk ends the trace, not the program", "[threads]") {
   const temporary_directory directory;
   const std::string where = directory.path().string();
   if (mount("none", where.c_str(), "tmpfs", 0, "size=4m") != 0) return skip("mounting a tmpfs needs root");
@@ -197,13 +197,13 @@ TEST_CASE("trace log: a full disk ends the trace, not the program") {
   CHECK(umount2(where.c_str(), MNT_DETACH) == 0);
 }
 
-TEST_CASE("trace log: a limit of the file's size ends the trace, not the program") {
+TEST_CASE("trace log: a limit of the file's size ends the trace, not the program", "[threads]") {
   const file_size_limit small(4 << 20);
   const temporary_directory directory;
   fill(directory.file("t"));
 }
 
-TEST_CASE("trace reader: a file that is cut anywhere is read up to there") {
+TEST_CASE("trace reader: a file that is cut anywhere is read up to there", "[threads]") {
   const temporary_directory directory;
   auto log = *trace_log::create(directory.file("t"), {});
   for (std::uint64_t i = 1; i <= 20; ++i) log->add(sent(1, i), bytes_of(std::string(i, 'x')), "t");
@@ -220,7 +220,7 @@ TEST_CASE("trace reader: a file that is cut anywhere is read up to there") {
   CHECK(before == 20);
 }
 
-TEST_CASE("trace reader: impossible lengths and kinds end the trace with a sentence") {
+TEST_CASE("trace reader: impossible lengths and kinds end the trace with a sentence", "[threads]") {
   const temporary_directory directory;
   auto log = *trace_log::create(directory.file("t"), {});
   log->add(sent(1, 1), bytes_of("abc"));
@@ -245,7 +245,7 @@ TEST_CASE("trace reader: impossible lengths and kinds end the trace with a sente
   }
 }
 
-TEST_CASE("trace reader: a file that is cut after it was opened is read up to there") {
+TEST_CASE("trace reader: a file that is cut after it was opened is read up to there", "[threads]") {
   const temporary_directory directory;
   const std::string path = directory.file("t");
   auto log = *trace_log::create(path, {});
@@ -263,7 +263,7 @@ TEST_CASE("trace reader: a file that is cut after it was opened is read up to th
   CHECK_FALSE(reader.at(first->position));
 }
 
-TEST_CASE("trace reader: an event that is changed after it was indexed is checked again") {
+TEST_CASE("trace reader: an event that is changed after it was indexed is checked again", "[threads]") {
   const temporary_directory directory;
   auto log = *trace_log::create(directory.file("t"), {});
   log->add(sent(1, 1), bytes_of("abc"));
@@ -284,7 +284,7 @@ TEST_CASE("trace reader: an event that is changed after it was indexed is checke
   }
 }
 
-TEST_CASE("replay clock: impossible times of a trace are due within its longest time") {
+TEST_CASE("replay clock: impossible times of a trace are due within its longest time", "[threads]") {
   for (const std::int64_t first : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}, INT64_MAX}) {
     replay_clock clock;
     clock.set(wire::replay_pace::original, first);
@@ -300,7 +300,7 @@ TEST_CASE("replay clock: impossible times of a trace are due within its longest 
   }
 }
 
-TEST_CASE("tracer: the log callback of a participant has returned when the participant has ended") {
+TEST_CASE("tracer: the log callback of a participant has returned when the participant has ended", "[threads]") {
   const file_size_limit small(4 << 20);
   const temporary_directory directory;
   auto made = tracer::make(directory.file("t"));
@@ -326,7 +326,8 @@ TEST_CASE("tracer: the log callback of a participant has returned when the parti
   CHECK_FALSE(outlived);
 }
 
-TEST_CASE("trace index: threads that take turns on one topic are an obstacle, one after the other is none") {
+TEST_CASE("trace index: threads that take turns on one topic are an obstacle, one after the other is none",
+          "[threads]") {
   const auto obstacles = [](std::initializer_list<std::uint32_t> threads) {
     const temporary_directory directory;
     const auto log = *trace_log::create(directory.file("t"), {});
@@ -347,7 +348,7 @@ TEST_CASE("trace index: threads that take turns on one topic are an obstacle, on
   CHECK(obstacles({1, 2, 1, 2, 1}) == 1);
 }
 
-TEST_CASE("trace index: threads with equal first calls are an obstacle, one after the other is none") {
+TEST_CASE("trace index: threads with equal first calls are an obstacle, one after the other is none", "[threads]") {
   const auto obstacles = [](std::initializer_list<std::pair<std::uint32_t, trace_kind>> calls) {
     const temporary_directory directory;
     const auto log = *trace_log::create(directory.file("t"), {});

@@ -127,7 +127,7 @@ const auto there = struct_type("float32");
 
 }  // namespace
 
-TEST_CASE("typed session: a mismatch is known when the request is confirmed", "[unit]") {
+TEST_CASE("typed session: a mismatch is known when the request is confirmed", "[unit][threads]") {
   fixture f;
   f.known = there;
   f.published = fixture::publication_of(there);
@@ -148,7 +148,7 @@ TEST_CASE("typed session: a mismatch is known when the request is confirmed", "[
   CHECK(f.heard<wire::get_schema>() == 1);
 }
 
-TEST_CASE("typed session: equal hashes link without a question", "[unit]") {
+TEST_CASE("typed session: equal hashes link without a question", "[unit][threads]") {
   fixture f;
   f.published = fixture::publication_of(here);
   const auto s = f.subscribe(here);
@@ -157,7 +157,7 @@ TEST_CASE("typed session: equal hashes link without a question", "[unit]") {
   CHECK(f.heard<wire::get_schema>() == 0);
 }
 
-TEST_CASE("typed session: while the broker lacks the schema it waits, says so, and asks again", "[unit]") {
+TEST_CASE("typed session: while the broker lacks the schema it waits, says so, and asks again", "[unit][threads]") {
   fixture f;
   const auto compatible = large_struct_type("float64", wire::max_schema_part + 1);
   f.published = fixture::publication_of(compatible);
@@ -176,7 +176,7 @@ TEST_CASE("typed session: while the broker lacks the schema it waits, says so, a
   CHECK(f.heard<wire::get_schema>() == 3);
 }
 
-TEST_CASE("typed session: types are compared without waiting for the next event", "[unit]") {
+TEST_CASE("typed session: types are compared without waiting for the next event", "[unit][threads]") {
   fixture f;
   const auto s = f.subscribe(here);
   f.join();
@@ -194,7 +194,8 @@ TEST_CASE("typed session: types are compared without waiting for the next event"
   }));
 }
 
-TEST_CASE("typed session: a mismatch ends when a publisher with the right type comes, and begins again", "[unit]") {
+TEST_CASE("typed session: a mismatch ends when a publisher with the right type comes, and begins again",
+          "[unit][threads]") {
   fixture f;
   f.known = there;
   const auto s = f.subscribe(here);
@@ -216,7 +217,7 @@ TEST_CASE("typed session: a mismatch ends when a publisher with the right type c
   CHECK_THAT(f.log, contains(mismatch_of_structs("arm (4713)")));
 }
 
-TEST_CASE("typed session: after a comparison the next one waits", "[unit]") {
+TEST_CASE("typed session: after a comparison the next one waits", "[unit][threads]") {
   fixture f;
   f.known = there;
   f.published = fixture::publication_of(there);
@@ -233,7 +234,7 @@ TEST_CASE("typed session: after a comparison the next one waits", "[unit]") {
   }));
 }
 
-TEST_CASE("typed session: a mismatch goes with a broker that knew the publication", "[unit]") {
+TEST_CASE("typed session: a mismatch goes with a broker that knew the publication", "[unit][threads]") {
   fixture f;
   f.known = there;
   f.published = fixture::publication_of(there);
@@ -247,7 +248,7 @@ TEST_CASE("typed session: a mismatch goes with a broker that knew the publicatio
   CHECK(s->wait_connected(0).code() == errc::timed_out);
 }
 
-TEST_CASE("typed session: a publication that changes its type is checked again, and its link ends", "[unit]") {
+TEST_CASE("typed session: a publication that changes its type is checked again, and its link ends", "[unit][threads]") {
   fixture f;
   f.known = there;
   f.published = fixture::publication_of(here);
@@ -260,7 +261,7 @@ TEST_CASE("typed session: a publication that changes its type is checked again, 
   CHECK_FALSE(s->connected());
 }
 
-TEST_CASE("typed session: another run of the broker ends no link, and asks nothing again", "[unit]") {
+TEST_CASE("typed session: another run of the broker ends no link, and asks nothing again", "[unit][threads]") {
   fixture f;
   f.known = large_struct_type("float64", 400);
   f.published = fixture::publication_of(*f.known);
@@ -281,7 +282,8 @@ TEST_CASE("typed session: another run of the broker ends no link, and asks nothi
   CHECK(f.heard<wire::get_schema>() == 1);
 }
 
-TEST_CASE("typed session: both ends send the schemas that the broker lacks, and again to another run", "[unit]") {
+TEST_CASE("typed session: both ends send the schemas that the broker lacks, and again to another run",
+          "[unit][threads]") {
   fixture f;
   f.lacks = true;
   const auto p = f.publish(there);
@@ -303,7 +305,7 @@ TEST_CASE("typed session: both ends send the schemas that the broker lacks, and 
   CHECK(f.heard<wire::schema_part>() == 6);
 }
 
-TEST_CASE("typed session: a schema that the broker refuses leaves the topic alone", "[unit]") {
+TEST_CASE("typed session: a schema that the broker refuses leaves the topic alone", "[unit][threads]") {
   fixture f;
   f.lacks = true;
   const auto p = f.publish(there);
@@ -322,7 +324,7 @@ TEST_CASE("typed session: a schema that the broker refuses leaves the topic alon
   CHECK(f.heard<wire::schema_part>() == 1);
 }
 
-TEST_CASE("typed session: a broker whose schemas have other hashes makes no link and no haste", "[unit]") {
+TEST_CASE("typed session: a broker whose schemas have other hashes makes no link and no haste", "[unit][threads]") {
   fixture f;
   f.published = fixture::publication_of(there);
   f.broker.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
@@ -342,7 +344,7 @@ TEST_CASE("typed session: a broker whose schemas have other hashes makes no link
   CHECK_FALSE(s->connected());
 }
 
-TEST_CASE("typed session: the broker learns of a mismatch, for the publisher", "[unit]") {
+TEST_CASE("typed session: the broker learns of a mismatch, for the publisher", "[unit][threads]") {
   fixture f;
   f.known = there;
   f.published = fixture::publication_of(there);
@@ -361,7 +363,7 @@ TEST_CASE("typed session: the broker learns of a mismatch, for the publisher", "
 }
 
 TEST_CASE("typed session: a publisher's log has what its subscribers report, and a hostile one cannot fill it",
-          "[unit]") {
+          "[unit][threads]") {
   fixture f;
   const auto p = f.publish(here);
   f.join();

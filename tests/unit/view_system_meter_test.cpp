@@ -48,7 +48,7 @@ orc::topic_state arm(std::int64_t n, std::string publication_id = "pub", std::st
 
 }  // namespace
 
-TEST_CASE("view: topics, participants and hosts have their figures", "[unit]") {
+TEST_CASE("view: topics, participants and hosts have their figures", "[unit][threads]") {
   system_meter meter;
   auto first = meter.take(with({arm(1)}));
   CHECK_FALSE(meter.knows_rates());
@@ -83,7 +83,7 @@ TEST_CASE("view: topics, participants and hosts have their figures", "[unit]") {
   CHECK(now.hosts[1].sum.missed_per_s == 10);
 }
 
-TEST_CASE("view: each publisher of a shared topic has its figures, and the topic their sums", "[unit]") {
+TEST_CASE("view: each publisher of a shared topic has its figures, and the topic their sums", "[unit][threads]") {
   const auto shared = [](std::int64_t n) {
     orc::topic_state topic = arm(n);
     topic.shared = true;
@@ -111,7 +111,7 @@ TEST_CASE("view: each publisher of a shared topic has its figures, and the topic
   CHECK(meter.take(with({arm(3)})).topics.front().shared_by.empty());
 }
 
-TEST_CASE("view: a publication that is new has no rate with the one before it", "[unit]") {
+TEST_CASE("view: a publication that is new has no rate with the one before it", "[unit][threads]") {
   system_meter meter;
   (void)meter.take(with({arm(5)}));
   (void)meter.take(with({arm(6)}));
@@ -122,7 +122,8 @@ TEST_CASE("view: a publication that is new has no rate with the one before it", 
   CHECK(now.topics[0].rate_hz == 100);
 }
 
-TEST_CASE("view: a publication on another host has its host and no figures, which nobody waits for", "[unit]") {
+TEST_CASE("view: a publication on another host has its host and no figures, which nobody waits for",
+          "[unit][threads]") {
   system_meter meter;
   orc::publication_state there{.id = "pub", .participant = robot};
   there.host_name = "arm";
@@ -137,7 +138,7 @@ TEST_CASE("view: a publication on another host has its host and no figures, whic
   CHECK(now.topics[0].host_name.empty());
 }
 
-TEST_CASE("view: after a restart of the broker, subscriptions have other ids", "[unit]") {
+TEST_CASE("view: after a restart of the broker, subscriptions have other ids", "[unit][threads]") {
   system_meter meter;
   (void)meter.take(with({arm(5)}));
   (void)meter.take(with({arm(6)}));
@@ -148,7 +149,7 @@ TEST_CASE("view: after a restart of the broker, subscriptions have other ids", "
   CHECK(now.topics[0].missed_per_s == 10);
 }
 
-TEST_CASE("view: what was gone meanwhile begins anew", "[unit]") {
+TEST_CASE("view: what was gone meanwhile begins anew", "[unit][threads]") {
   system_meter meter;
   (void)meter.take(with({arm(5)}));
   (void)meter.take(with({}));
@@ -156,7 +157,7 @@ TEST_CASE("view: what was gone meanwhile begins anew", "[unit]") {
   CHECK_FALSE(now.topics[0].rate_hz);
 }
 
-TEST_CASE("view: transports in use are counted, each once", "[unit]") {
+TEST_CASE("view: transports in use are counted, each once", "[unit][threads]") {
   system_meter meter;
   auto topic = arm(1);
   topic.subscriptions.push_back(subscription("2", orc::transport::ipc, s, 1, 0));
@@ -167,7 +168,7 @@ TEST_CASE("view: transports in use are counted, each once", "[unit]") {
   CHECK(now.topics[0].transports == std::vector<transport_use>{{orc::transport::ipc, 1}, {orc::transport::tcp, 2}});
 }
 
-TEST_CASE("view: what this process misses, which only looks, is in no sum", "[unit]") {
+TEST_CASE("view: what this process misses, which only looks, is in no sum", "[unit][threads]") {
   system_meter meter;
   auto topic = arm(2);
   auto own = subscription("own", orc::transport::shm, 2 * s, 1, 1'000);
@@ -185,7 +186,7 @@ TEST_CASE("view: what this process misses, which only looks, is in no sum", "[un
   CHECK(now.participants[2].subscribed == 1);
 }
 
-TEST_CASE("view: the broker is asked more rarely the longer its answers take", "[unit]") {
+TEST_CASE("view: the broker is asked more rarely the longer its answers take", "[unit][threads]") {
   CHECK(pause_after(0ns) == 500ms);
   CHECK(pause_after(100ms) == 2s);
   CHECK(pause_after(10s) == 5s);

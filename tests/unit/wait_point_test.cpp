@@ -102,7 +102,7 @@ class fixture {
 
 }  // namespace
 
-TEST_CASE("wait point: a sample wakes a thread, over each way and each time", "[unit]") {
+TEST_CASE("wait point: a sample wakes a thread, over each way and each time", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way);
     f.start(1);
@@ -113,7 +113,7 @@ TEST_CASE("wait point: a sample wakes a thread, over each way and each time", "[
   }
 }
 
-TEST_CASE("wait point: of several threads, each sample goes to one, also when the leader is busy", "[unit]") {
+TEST_CASE("wait point: of several threads, each sample goes to one, also when the leader is busy", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way);
     f.start(4);
@@ -122,7 +122,7 @@ TEST_CASE("wait point: of several threads, each sample goes to one, also when th
   }
 }
 
-TEST_CASE("wait point: a ring wakes every thread, whatever it waits for", "[unit]") {
+TEST_CASE("wait point: a ring wakes every thread, whatever it waits for", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way);
     f.start(3);
@@ -134,7 +134,7 @@ TEST_CASE("wait point: a ring wakes every thread, whatever it waits for", "[unit
   }
 }
 
-TEST_CASE("wait point: a wait ends at its deadline, and at once after a ring", "[unit]") {
+TEST_CASE("wait point: a wait ends at its deadline, and at once after a ring", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way);
     std::unique_lock lock(f.mutex);
@@ -149,7 +149,7 @@ TEST_CASE("wait point: a wait ends at its deadline, and at once after a ring", "
   }
 }
 
-TEST_CASE("wait point: a ring between the spin and the sleep is not lost", "[unit]") {
+TEST_CASE("wait point: a ring between the spin and the sleep is not lost", "[unit][threads]") {
   fixture f(reports_by::sleeper, 1us);
   f.publisher->after_spin = [&] {
     const std::lock_guard other(f.mutex);
@@ -163,7 +163,7 @@ TEST_CASE("wait point: a ring between the spin and the sleep is not lost", "[uni
   CHECK(f.publisher->sleeps == 0);
 }
 
-TEST_CASE("wait point: a link that is replaced stays until the thread that waits for it has left", "[unit]") {
+TEST_CASE("wait point: a link that is replaced stays until the thread that waits for it has left", "[unit][threads]") {
   for (const auto way : {reports_by::descriptor, reports_by::sleeper}) {
     fixture f(way);
     f.start(1);
@@ -183,13 +183,13 @@ TEST_CASE("wait point: a link that is replaced stays until the thread that waits
   }
 }
 
-TEST_CASE("wait point: a link for which no thread waits ends at once", "[unit]") {
+TEST_CASE("wait point: a link for which no thread waits ends at once", "[unit][threads]") {
   fixture f(reports_by::descriptor);
   f.disconnect();
   CHECK_FALSE(f.publisher->is_open);
 }
 
-TEST_CASE("wait point: threads that wait without a link find the next one", "[unit]") {
+TEST_CASE("wait point: threads that wait without a link find the next one", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(reports_by::descriptor);
     f.disconnect();
@@ -200,7 +200,7 @@ TEST_CASE("wait point: threads that wait without a link find the next one", "[un
   }
 }
 
-TEST_CASE("wait point: a thread spins before it sleeps when it may", "[unit]") {
+TEST_CASE("wait point: a thread spins before it sleeps when it may", "[unit][threads]") {
   {
     fixture f(reports_by::sleeper, 1us);
     f.start(1);
@@ -220,7 +220,7 @@ TEST_CASE("wait point: a thread spins before it sleeps when it may", "[unit]") {
   }
 }
 
-TEST_CASE("wait point: a look-out ends with a sample, a ring, or its time", "[unit]") {
+TEST_CASE("wait point: a look-out ends with a sample, a ring, or its time", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way);
     const auto look_out = [&](std::chrono::nanoseconds time, auto meanwhile) {
@@ -249,7 +249,8 @@ TEST_CASE("wait point: a look-out ends with a sample, a ring, or its time", "[un
   }
 }
 
-TEST_CASE("wait point: while one thread looks out, others sleep, and one of them goes on when it leaves", "[unit]") {
+TEST_CASE("wait point: while one thread looks out, others sleep, and one of them goes on when it leaves",
+          "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(way, 60s);
     f.start(3);
@@ -260,7 +261,7 @@ TEST_CASE("wait point: while one thread looks out, others sleep, and one of them
   }
 }
 
-TEST_CASE("wait point: the user's descriptor shows samples and rings", "[unit]") {
+TEST_CASE("wait point: the user's descriptor shows samples and rings", "[unit][threads]") {
   for (const auto way : {reports_by::descriptor, reports_by::bell}) {
     fixture f(way);
     CHECK_FALSE(f.waiting.is_awaited());
@@ -282,7 +283,7 @@ TEST_CASE("wait point: the user's descriptor shows samples and rings", "[unit]")
   }
 }
 
-TEST_CASE("wait point: the user's descriptor follows the link", "[unit]") {
+TEST_CASE("wait point: the user's descriptor follows the link", "[unit][threads]") {
   fixture f(reports_by::descriptor);
   const int fd = f.waiting.fd();
   const auto first = f.publisher;
@@ -294,7 +295,7 @@ TEST_CASE("wait point: the user's descriptor follows the link", "[unit]") {
   CHECK(readable(fd, 0));
 }
 
-TEST_CASE("wait point: a lost link does not keep the user's event loop busy", "[unit]") {
+TEST_CASE("wait point: a lost link does not keep the user's event loop busy", "[unit][threads]") {
   fixture f(reports_by::descriptor);
   const int fd = f.waiting.fd();
   static_cast<void>(f.waiting.ticket());
@@ -304,7 +305,7 @@ TEST_CASE("wait point: a lost link does not keep the user's event loop busy", "[
   CHECK_FALSE(readable(fd, 0));
 }
 
-TEST_CASE("wait point: a sleeper is asked for alerts when the user polls, and they are polled", "[unit]") {
+TEST_CASE("wait point: a sleeper is asked for alerts when the user polls, and they are polled", "[unit][threads]") {
   fixture f(reports_by::sleeper);
   CHECK_FALSE(f.publisher->wants_alerts);
   const int fd = f.waiting.fd();
@@ -327,7 +328,7 @@ TEST_CASE("wait point: a sleeper is asked for alerts when the user polls, and th
   CHECK(f.publisher->wants_alerts);
 }
 
-TEST_CASE("wait point: without descriptors it watches only links that need none", "[unit]") {
+TEST_CASE("wait point: without descriptors it watches only links that need none", "[unit][threads]") {
   if (under_address_sanitizer) return skip(ubsan_needs_descriptors);
   wait_point waiting(0us);
   const fake_link polled(std::make_shared<fake_publisher>(reports_by::descriptor));

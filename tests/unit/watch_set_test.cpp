@@ -45,7 +45,8 @@ using owners = std::vector<cared_topic*>;
 
 }  // namespace
 
-TEST_CASE("watch set: each event goes to the owner of the descriptor, once until it is armed again", "[unit]") {
+TEST_CASE("watch set: each event goes to the owner of the descriptor, once until it is armed again",
+          "[unit][threads]") {
   fixture f;
   REQUIRE(f.tested.is_open());
   const unique_fd a = event_fd();
@@ -60,7 +61,7 @@ TEST_CASE("watch set: each event goes to the owner of the descriptor, once until
   CHECK(f.told() == owners{&f.other});
 }
 
-TEST_CASE("watch set: it waits until the deadline, or for the first event", "[unit]") {
+TEST_CASE("watch set: it waits until the deadline, or for the first event", "[unit][threads]") {
   fixture f;
   const unique_fd a = event_fd();
   f.arm(a, f.one);
@@ -73,7 +74,7 @@ TEST_CASE("watch set: it waits until the deadline, or for the first event", "[un
   CHECK(f.tested.next());
 }
 
-TEST_CASE("watch set: another file with the number of one that was closed is watched", "[unit]") {
+TEST_CASE("watch set: another file with the number of one that was closed is watched", "[unit][threads]") {
   fixture f;
   unique_fd old = event_fd();
   const int number = old.get();
@@ -85,7 +86,7 @@ TEST_CASE("watch set: another file with the number of one that was closed is wat
   CHECK(f.told_within(patience) == owners{&f.one});
 }
 
-TEST_CASE("watch set: a topic that gave up a number does not take it from the next topic", "[unit]") {
+TEST_CASE("watch set: a topic that gave up a number does not take it from the next topic", "[unit][threads]") {
   fixture f;
   unique_fd old = event_fd();
   const int number = old.get();
@@ -98,7 +99,7 @@ TEST_CASE("watch set: a topic that gave up a number does not take it from the ne
   CHECK(f.told_within(patience) == owners{&f.other});
 }
 
-TEST_CASE("watch set: a file that a forked child still has is reported once at most", "[unit]") {
+TEST_CASE("watch set: a file that a forked child still has is reported once at most", "[unit][threads]") {
   fixture f;
   unique_fd old = event_fd();
   const int number = old.get();
@@ -127,7 +128,7 @@ TEST_CASE("watch set: a file that a forked child still has is reported once at m
   child.kill();
 }
 
-TEST_CASE("watch set: several owners of a descriptor are all told, until they drop it", "[unit]") {
+TEST_CASE("watch set: several owners of a descriptor are all told, until they drop it", "[unit][threads]") {
   fixture f;
   const unique_fd a = event_fd();
   f.arm(a, f.one);
@@ -145,7 +146,7 @@ TEST_CASE("watch set: several owners of a descriptor are all told, until they dr
   f.tested.drop(a.get(), &f.other);  // has no effect
 }
 
-TEST_CASE("watch set: an owner that goes while its event waits is not told, and the others are", "[unit]") {
+TEST_CASE("watch set: an owner that goes while its event waits is not told, and the others are", "[unit][threads]") {
   fixture f;
   const unique_fd a = event_fd();
   f.arm(a, f.one);
@@ -162,7 +163,7 @@ TEST_CASE("watch set: an owner that goes while its event waits is not told, and 
   CHECK_FALSE(f.tested.next());
 }
 
-TEST_CASE("watch set: more events than fit into one wait are all told", "[unit]") {
+TEST_CASE("watch set: more events than fit into one wait are all told", "[unit][threads]") {
   fixture f;
   std::vector<unique_fd> all;
   for (int n = 0; n < 200; ++n) {
@@ -178,7 +179,7 @@ TEST_CASE("watch set: more events than fit into one wait are all told", "[unit]"
   CHECK(told == all.size());
 }
 
-TEST_CASE("watch set: a descriptor that was closed meanwhile does no harm", "[unit]") {
+TEST_CASE("watch set: a descriptor that was closed meanwhile does no harm", "[unit][threads]") {
   fixture f;
   unique_fd a = event_fd();
   const int number = a.get();

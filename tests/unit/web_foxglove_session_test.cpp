@@ -116,7 +116,7 @@ struct viewer {
 
 }  // namespace
 
-TEST_CASE("foxglove channels: no id comes twice", "[web]") {
+TEST_CASE("foxglove channels: no id comes twice", "[web][threads]") {
   channel_registry registry;
   const auto first = type_named("first");
   CHECK(registry.set("a", first));
@@ -141,7 +141,7 @@ TEST_CASE("foxglove channels: no id comes twice", "[web]") {
   CHECK((*registry.take())[0]->id > (*second)[1]->id);
 }
 
-TEST_CASE("foxglove channels: types that viewers cannot read", "[web]") {
+TEST_CASE("foxglove channels: types that viewers cannot read", "[web][threads]") {
   const auto schemas = std::make_shared<orc::web::memory_budget>(4096);
   std::string problem;
   CHECK_FALSE(orc::web::make_foxglove_type({"a", "", "own", ""}, *schemas, problem));
@@ -157,7 +157,7 @@ TEST_CASE("foxglove channels: types that viewers cannot read", "[web]") {
         R"(,"encoding":"protobuf","schemaName":"a\"b","schema":"AQID","schemaEncoding":"protobuf")");
 }
 
-TEST_CASE("foxglove session: 10,000 topics come in frames of at most 1 MiB", "[web]") {
+TEST_CASE("foxglove session: 10,000 topics come in frames of at most 1 MiB", "[web][threads]") {
   viewer client;
   const auto shared = type_named(std::string(200, 't'));
   for (int i = 0; i < 10'000; ++i) REQUIRE(client.registry.set("topic/" + std::to_string(i), shared));
@@ -176,7 +176,7 @@ TEST_CASE("foxglove session: 10,000 topics come in frames of at most 1 MiB", "[w
   CHECK(client.texts("advertise").empty());
 }
 
-TEST_CASE("foxglove session: a list that changes while the client does not read", "[web]") {
+TEST_CASE("foxglove session: a list that changes while the client does not read", "[web][threads]") {
   viewer client;
   client.add("a", "first");
   auto told = client.texts("advertise");
@@ -197,7 +197,7 @@ TEST_CASE("foxglove session: a list that changes while the client does not read"
   CHECK(texts[1]["channels"][1]["topic"] == "c");
 }
 
-TEST_CASE("foxglove session: the newest message wins", "[web]") {
+TEST_CASE("foxglove session: the newest message wins", "[web][threads]") {
   viewer client;
   client.add("a", "first");
   const auto channel = client.texts("advertise").at(0)["channels"][0]["id"].get<std::uint32_t>();
@@ -228,7 +228,7 @@ TEST_CASE("foxglove session: the newest message wins", "[web]") {
   CHECK(client.texts("status").size() == 1);
 }
 
-TEST_CASE("foxglove session: a sample that is too large is reported once", "[web]") {
+TEST_CASE("foxglove session: a sample that is too large is reported once", "[web][threads]") {
   viewer client;
   client.add("a", "first");
   client.subscribe(1, client.texts("advertise").at(0)["channels"][0]["id"].get<std::uint32_t>());
@@ -243,7 +243,7 @@ TEST_CASE("foxglove session: a sample that is too large is reported once", "[web
   }
 }
 
-TEST_CASE("foxglove session: limits", "[web]") {
+TEST_CASE("foxglove session: limits", "[web][threads]") {
   viewer client;
   const auto shared = type_named("first");
   for (int i = 0; i < 1100; ++i) REQUIRE(client.registry.set("topic/" + std::to_string(i), shared));
@@ -264,7 +264,7 @@ TEST_CASE("foxglove session: limits", "[web]") {
   CHECK(client.channels.users == 0);
 }
 
-TEST_CASE("foxglove graph: only what has changed is sent", "[web]") {
+TEST_CASE("foxglove graph: only what has changed is sent", "[web][threads]") {
   using orc::web::connection_graph;
   using orc::web::graph_update_text;
   const connection_graph before{{"a", {{"p (1)"}, {}}}, {"b", {{"p (1)"}, {"s (2)"}}}, {"d", {{"p (1)"}, {}}}};
@@ -279,7 +279,7 @@ TEST_CASE("foxglove graph: only what has changed is sent", "[web]") {
   CHECK(graph_update_text(now, now, cursor, 1 << 20).empty());
 }
 
-TEST_CASE("foxglove graph: a large one comes in parts", "[web]") {
+TEST_CASE("foxglove graph: a large one comes in parts", "[web][threads]") {
   orc::web::connection_graph now;
   for (int i = 0; i < 10'000; ++i)
     now["topic/" + std::to_string(i)].publishers = {"program (" + std::to_string(i) + ")"};
@@ -296,7 +296,7 @@ TEST_CASE("foxglove graph: a large one comes in parts", "[web]") {
   CHECK(parts > 3);
 }
 
-TEST_CASE("foxglove graph: programs of the same name are told apart", "[web]") {
+TEST_CASE("foxglove graph: programs of the same name are told apart", "[web][threads]") {
   orc::view::system_figures figures;
   orc::participant_state one{.id = "11111111aaaa", .name = "arm", .host = "x", .pid = 7};
   orc::participant_state other{.id = "22222222bbbb", .name = "arm", .host = "y", .pid = 7};

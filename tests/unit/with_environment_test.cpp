@@ -61,7 +61,7 @@ std::string problem(orc::participant_options options = {}) {
 
 }  // namespace
 
-TEST_CASE("with_environment: without variables it leaves the defaults", "[unit]") {
+TEST_CASE("with_environment: without variables it leaves the defaults", "[unit][threads]") {
   const environment none{};
   const auto options = completed();
   CHECK(options.transports.empty());
@@ -71,7 +71,7 @@ TEST_CASE("with_environment: without variables it leaves the defaults", "[unit]"
   CHECK_THAT(options.multicast, orc::test::contains("239.255.76.67:7667"));
 }
 
-TEST_CASE("with_environment: variables fill in what the program leaves open, and nothing else", "[unit]") {
+TEST_CASE("with_environment: variables fill in what the program leaves open, and nothing else", "[unit][threads]") {
   const environment some{{"ORC_TRANSPORTS", "shm,tcp"},
                          {"ORC_PORTS", "40000-40100"},
                          {"ORC_BROKER", "none"},
@@ -97,7 +97,7 @@ TEST_CASE("with_environment: variables fill in what the program leaves open, and
   CHECK(kept.advertise == own.advertise);
 }
 
-TEST_CASE("with_environment: a wrong value is refused with its name", "[unit]") {
+TEST_CASE("with_environment: a wrong value is refused with its name", "[unit][threads]") {
   {
     const environment wrong{{"ORC_TRANSPORTS", "shm,pigeon"}};
     CHECK_THAT(problem(), orc::test::contains("ORC_TRANSPORTS: there is no transport pigeon"));
@@ -118,7 +118,8 @@ TEST_CASE("with_environment: a wrong value is refused with its name", "[unit]") 
   CHECK_THAT(problem({.broker = "tcp://host-without-port"}), orc::test::contains("the broker's endpoint"));
 }
 
-TEST_CASE("with_environment: LCM's variable counts, and one that only LCM understands is passed over", "[unit]") {
+TEST_CASE("with_environment: LCM's variable counts, and one that only LCM understands is passed over",
+          "[unit][threads]") {
   {
     const environment lcm{{"LCM_DEFAULT_URL", "udpm://239.255.76.70:7670?ttl=0"}};
     CHECK_THAT(completed().multicast, orc::test::contains("239.255.76.70:7670"));
@@ -131,7 +132,7 @@ TEST_CASE("with_environment: LCM's variable counts, and one that only LCM unders
   CHECK_THAT(log, orc::test::contains("LCM_DEFAULT_URL"));
 }
 
-TEST_CASE("with_environment: the namespace of the environment counts where the program has none", "[unit]") {
+TEST_CASE("with_environment: the namespace of the environment counts where the program has none", "[unit][threads]") {
   {
     const environment some{{"ORC_NAMESPACE", "lab/robot7"}};
     CHECK(completed().name_space == "lab/robot7");

@@ -84,11 +84,11 @@ def reading_setting_and_following(protocol: str) -> None:
             update(other, lambda now: now == {"pid/on": False})
 
 
-def case_over_sdk_v1() -> None:
+def case_over_sdk_v1() -> None:  # [memory]
     reading_setting_and_following(SDK)
 
 
-def case_over_websocket_v1() -> None:
+def case_over_websocket_v1() -> None:  # [threads]
     reading_setting_and_following(WEBSOCKET)
 
 
@@ -137,7 +137,7 @@ def case_a_program_that_hangs() -> None:
             client.status("'hung' is not set")  # at its deadline
 
 
-def case_restarts_heal() -> None:
+def case_restarts_heal() -> None:  # [threads]
     with serving() as system, native(system) as owner, Client(system) as client:
         gain = owner.parameter("gain", 1.0)
         client.send("subscribeParameterUpdates", parameterNames=[])
@@ -152,7 +152,7 @@ def case_restarts_heal() -> None:
         update(client, lambda now: now == {"new": None})
 
 
-def case_hostile_clients() -> None:
+def case_hostile_clients() -> None:  # [memory]
     with serving("--allow-publish") as system, native(system) as owner:
         owner.parameter("gain", 1.0)
         with Client(system) as client:

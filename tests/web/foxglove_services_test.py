@@ -142,11 +142,11 @@ def calls_over(protocol: str) -> None:
         assert "struct" in client.failure(8)
 
 
-def case_over_sdk_v1() -> None:
+def case_over_sdk_v1() -> None:  # [memory]
     calls_over(SDK)
 
 
-def case_over_websocket_v1() -> None:
+def case_over_websocket_v1() -> None:  # [threads]
     calls_over(WEBSOCKET)
 
 
@@ -187,7 +187,7 @@ def case_calling_is_off() -> None:
         assert not client.services
 
 
-def case_a_client_that_leaves_cancels_its_calls() -> None:
+def case_a_client_that_leaves_cancels_its_calls() -> None:  # [memory]
     with serving("--allow-publish") as system, Program(system) as program:
         with Caller(system) as client:
             for call in range(3):
@@ -198,7 +198,7 @@ def case_a_client_that_leaves_cancels_its_calls() -> None:
             assert program.cancelled.acquire(timeout=PATIENCE_S)
 
 
-def case_a_client_that_fills_its_calls() -> None:
+def case_a_client_that_fills_its_calls() -> None:  # [threads]
     with serving("--allow-publish") as system, Program(system) as program, Caller(system) as greedy, Caller(system) as other:
         for call in range(9):
             greedy.call("wait", call, call)
@@ -224,7 +224,7 @@ def case_a_killed_server() -> None:
         assert "hung" not in client.services or client.until("unadvertiseServices")
 
 
-def case_hostile_clients() -> None:
+def case_hostile_clients() -> None:  # [memory]
     with serving("--allow-publish") as system, Program(system):
         whole = request(1, 1, b"")
         for size in range(1, len(whole)):

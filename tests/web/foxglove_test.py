@@ -169,11 +169,11 @@ def messages_over(protocol: str) -> None:
             client.data(100)
 
 
-def case_messages_over_sdk_v1() -> None:
+def case_messages_over_sdk_v1() -> None:  # [memory]
     messages_over(SDK)
 
 
-def case_messages_over_websocket_v1() -> None:
+def case_messages_over_websocket_v1() -> None:  # [threads]
     messages_over(WEBSOCKET)
 
 
@@ -214,7 +214,7 @@ def case_foreign_client() -> None:
                 assert node.wait(PATIENCE_S) == 0
 
 
-def case_topics_come_and_go() -> None:
+def case_topics_come_and_go() -> None:  # [threads]
     with serving() as system:
         with Client(system, path="any/path") as client:
             assert client.until("advertise")["channels"] == []
@@ -309,7 +309,7 @@ def case_publishing_is_off() -> None:
         assert client.close_frame()[0] == TOO_BIG
 
 
-def case_publishing() -> None:
+def case_publishing() -> None:  # [memory] [threads]
     with serving("--allow-publish") as system:
         schemas = types.binary_schemas(Path(system.path("")))
         system.publish("state", "taken", "50")
@@ -372,7 +372,7 @@ def case_publishing() -> None:
                 assert time.monotonic() < end
 
 
-def case_recording() -> None:
+def case_recording() -> None:  # [memory] [threads]
     with System() as system:
         publisher = system.publish("count", "counted", "200")
         file = system.record(1)
@@ -434,7 +434,7 @@ def case_foreign_pages() -> None:
             pass
 
 
-def case_hostile_frames() -> None:
+def case_hostile_frames() -> None:  # [memory]
     with serving("--allow-publish") as system:
         for bad in (b"", b"\1", b"\1\0\0", b"\2" + bytes(11), b"\3" + bytes(16), "", "nothing", "[]", "[" * 60_000):
             with Client(system) as client:

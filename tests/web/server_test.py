@@ -222,7 +222,7 @@ def case_topics_of_orc_itself() -> None:
                 assert [each["name"] for each in known["topics"]] == names, known
 
 
-def case_restarts_heal() -> None:
+def case_restarts_heal() -> None:  # [threads]
     with serving() as system:
         publisher = system.publish("once", "rare")
         with Client(system) as client:
@@ -268,7 +268,7 @@ def case_publishing_is_off() -> None:
         assert "--allow-publish" in client.until("error")["message"]
 
 
-def case_publishing() -> None:
+def case_publishing() -> None:  # [memory] [threads]
     with serving("--allow-publish") as system:
         system.publish("state", "arm/state", "50")
         with Client(system) as client, Client(system) as other:
@@ -317,7 +317,7 @@ def case_publishing() -> None:
                 assert time.monotonic() < end, answer
 
 
-def case_pictures() -> None:
+def case_pictures() -> None:  # [memory] [threads]
     with serving() as system:
         system.publish("image", "camera", "50")
         system.publish("png", "camera/png", "50")
@@ -340,7 +340,7 @@ def case_pictures() -> None:
             client.until("topic", lambda message: message["id"] == 3 and "no array of bytes" in message["message"])
 
 
-def case_recording() -> None:
+def case_recording() -> None:  # [memory] [threads]
     with System() as system:
         publisher = system.publish("count", "counted", "200")
         file = system.record(2)
@@ -370,7 +370,7 @@ def case_recording() -> None:
             client.until("topic", lambda message: message["id"] == 3 and "does not have" in message["message"])
 
 
-def case_bad_messages() -> None:
+def case_bad_messages() -> None:  # [memory]
     with serving() as system:
         with Client(system) as client:
             client.send("open", id=1)
@@ -402,7 +402,7 @@ def case_bad_messages() -> None:
             pass
 
 
-def case_bad_frames() -> None:
+def case_bad_frames() -> None:  # [memory]
     frames = (b"\xff" * 64, b"\x81\x05hello", b"\x81\xff" + b"\xff" * 12, b"\x83\x80\0\0\0\0", b"\x89\xfe\x10\0" + bytes(4),
               b"\x80\x80\0\0\0\0", b"\x81\x82\0\0\0\0\xff\xff", b"\x88\x81\0\0\0\0\x03")
     with serving() as system:
@@ -462,7 +462,7 @@ def is_established(server: int, client: int) -> bool:
     return False
 
 
-def case_a_client_that_breaks_the_protocol_and_reads_nothing() -> None:
+def case_a_client_that_breaks_the_protocol_and_reads_nothing() -> None:  # [memory]
     with serving() as system:
         system.publish("image", "camera", "50")
         with upgraded(system, receive_buffer=4096) as raw:
@@ -482,7 +482,7 @@ def case_a_client_that_breaks_the_protocol_and_reads_nothing() -> None:
             pass
 
 
-def case_foreign_pages() -> None:
+def case_foreign_pages() -> None:  # [memory]
     with serving() as system:
         def opened(host: str = "localhost:PORT", protocol: str = "orc.web.v1", more: str = "") -> str:
             return request(system, UPGRADE.format(host=host, protocol=protocol, more=more)).split(" ")[1]

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 presets() {
-  echo "dev release asan tsan"
+  echo "dev release asan tsan asan-check tsan-check"
 }
 
 jobs() {
@@ -28,7 +28,7 @@ is_preset() {
 without_aslr_for() {
   local preset=$1
   shift
-  if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
+  if [[ $preset == tsan* ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
     setarch "$(uname -m)" -R "$@"
   else
     "$@"
