@@ -12,7 +12,7 @@ ln -s "$source_dir/tools/dev.d" tools/dev.d
 cat >build/release/CTestTestfile.cmake <<'TESTS'
 add_test("unit/passes, \"<quoted>\"" true)
 add_test(unit/fails false)
-add_test("unit/flaky" bash -c "test -e ../once || { touch ../once; printf '\\033\\377\\n'; exit 1; }")
+add_test("unit/flaky" bash -c "test -e ../once || { touch ../once; printf 'why\\033\\377\\n'; exit 1; }")
 add_test(unit/skip1 bash -c "echo '[orc: skipped] no namespace orc4711a here' >&2")
 add_test(unit/skip2 bash -c "seq 3000; echo '[orc: skipped] no namespace orc4712a here' >&2")
 add_test(unit/skip3 bash -c "echo '[orc: skipped] one core'")
@@ -23,7 +23,7 @@ add_test(unit/absent /nonexistent/program)
 TESTS
 cp build/release/CTestTestfile.cmake build/tsan/
 cat >build/asan/CTestTestfile.cmake <<'TESTS'
-foreach(n 1)
+foreach(n 1 2 3 4)
   add_test("unit/unsteady ${n}" bash -c "test -e ../once-${n} || { touch ../once-${n}; exit 1; }")
 endforeach()
 set(finding "a.cpp:4:2: runtime error: signed integer overflow: 2 + 2147483647")
@@ -52,13 +52,13 @@ python_test() {
   echo 10 0 1
 }
 
-# closes STATUS LINES ARGUMENT…: what the verb returns, and the lines after those of ctest
+# closes STATUS LINES ARGUMENT…: what the verb returns, and the lines after those of ctest; `shown` gets all it printed
 closes() {
   local status=$1 lines=$2 got=0 said
   shift 2
   rm -f build/once* build/again
-  said=$(test_main "$@" 2>&1) || got=$?
-  said=$(grep -E '^(skipped [0-9]+|flaky|failed): |^[0-9]+ passed, ' <<<"$said" || true)
+  shown=$(test_main "$@" 2>&1) || got=$?
+  said=$(grep -E '^(skipped [0-9]+|flaky|failed): |^[0-9]+ passed, ' <<<"$shown" || true)
   if [[ $got -ne $status || $said != "$lines" ]]; then
     printf 'tools/dev test %s: status %s, closing lines:\n%s\n--- instead of status %s and:\n%s\n' \
       "$*" "$got" "$said" "$status" "$lines"
@@ -79,11 +79,20 @@ closes 0 "skipped 2: no namespace orcNa here
 skipped 1: one core
 $flaky
 1 passed, 0 failed, 3 skipped" release -- -R 'flaky|skip'
+[[ $shown == *"unit/flaky first failed with:"$'\n'"    why"* ]] || {
+  printf 'the first failure of a flaky test is not shown:\n%s\n' "$shown"
+  exit 1
+}
 closes 1 "failed: unit/flaky
 0 passed, 1 failed" tsan -- -R flaky
 closes 1 "0 passed, 1 failed" -- -R 'no such test'
 closes 1 "failed: unit/absent
 0 passed, 1 failed" -- -R absent
+closes 0 "$(printf 'flaky: unit/unsteady %s: failed once, passed when repeated\n' 1 2 3)
+3 passed, 0 failed" asan -- -R 'unsteady [123]'
+closes 1 "$(printf 'flaky: unit/unsteady %s: failed once, passed when repeated\n' 1 2 3 4)
+failed: 4 tests passed only when repeated, at most 3 may
+4 passed, 1 failed" asan -- -R unsteady
 closes 1 "failed: finding/fails once: ERROR: AddressSanitizer: SEGV
 failed: finding/in the repetition: runtime error: signed integer overflow: 2 + 2147483647
 failed: finding/passes: SUMMARY: ThreadSanitizer: data race a.cpp:4

@@ -7,7 +7,7 @@ test that failed in REPORT and passed in RERUN, which then counts as passed, and
 
 A sanitizer's report in the output of either run fails the test, whatever its result. Each file in sanitizer/ beside
 REPORT is one failure more: tests/CMakeLists.txt sends the reports there, because most tests hide the output of the
-programs they start. These reports go to stderr.
+programs they start. These reports, and the first failure of a flaky test, go to stderr.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def main(remarks: str, report: str, rerun: str = "") -> None:
                 what = "failed"
                 out.write(f"failed {name}: {found}\n")
             elif what == "failed" and what_again == "passed":
+                show(f"{name} first failed with", output)
                 what = "passed"
                 out.write(f"flaky {name}\n")
             elif what == "failed":

@@ -12,7 +12,8 @@ alone. With release, and without arguments for ctest, also those of the Python p
 an empty virtual environment (build/python-venv) and tested there. That needs PyPI, as pip is configured here. Where
 PyPI cannot be reached, these tests and those that talk to its lcm are skipped.
 
-What failed runs once again, but not under tsan. A test that then passes is flaky. A sanitizer's report is a failure in any run of any test, repeated or not,
+What failed runs once again, but not under tsan. A test that then passes is flaky: its first failure is shown, and more
+than three flaky tests count as one failure. A sanitizer's report is a failure in any run of any test, repeated or not,
 and in any program that a test starts.
 
 Ends with a line `skipped N: REASON` per reason (what the machine does not allow), a line `flaky: TEST: …` per flaky
@@ -84,6 +85,7 @@ test_main() {
     fi
   done
 
+  fail_if_flaky "$remarks" || failed=$((failed + 1))
   show_remarks "$remarks"
   local line="$passed passed, $failed failed"
   [[ $skipped -eq 0 ]] || line+=", $skipped skipped"
