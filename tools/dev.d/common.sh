@@ -88,6 +88,16 @@ read_report() {
   "$(python_of_system)" "$ORC_ROOT/tools/dev.d/report.py" "$@"
 }
 
+# fail_if_flaky REMARKS: fails, with a remark, when too many tests passed only when repeated
+fail_if_flaky() {
+  local flaky=0
+  [[ ! -e $1 ]] || flaky=$(sed -n 's/^flaky //p' "$1" | sort -u | wc -l)
+  [[ $flaky -le 3 ]] || {
+    echo "failed $flaky tests passed only when repeated, at most 3 may" >>"$1"
+    return 1
+  }
+}
+
 # show_remarks REMARKS: each reason for skipping with its count, the tests that passed only when repeated, those that
 # failed
 show_remarks() {

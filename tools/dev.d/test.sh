@@ -12,10 +12,13 @@ alone. With release, and without arguments for ctest, also those of the Python p
 an empty virtual environment (build/python-venv) and tested there. That needs PyPI, as pip is configured here. Where
 PyPI cannot be reached, these tests and those that talk to its lcm are skipped.
 
-What failed runs once again, but not under tsan. Ends with a line `skipped N: REASON` per reason (what the machine does
-not allow), a line `flaky: TEST: …` per test that passed only when repeated, a line `failed: TEST` per test that did
-not, and a line `N passed, N failed` (with `, N skipped`). The status is other than 0 when anything failed. A preset
-that does not build counts as one failure.
+What failed runs once again, but not under tsan. A test that then passes is flaky: its first failure is shown, and more
+than three flaky tests count as one failure. A sanitizer's report is a failure in any run of any test, repeated or not,
+and in any program that a test starts.
+
+Ends with a line `skipped N: REASON` per reason (what the machine does not allow), a line `flaky: TEST: …` per flaky
+test, a line `failed: …` per failed test and per report of a program, and a line `N passed, N failed` (with
+`, N skipped`). The status is other than 0 when anything failed. A preset that does not build counts as one failure.
 
   tools/dev test -- -L unit                 only one directory: unit, conformance, integration, interop, …
   tools/dev test asan -- -R 'newest'        by name
@@ -56,7 +59,8 @@ test_main() {
     fi
     local report=$ORC_ROOT/build/$preset/tests.xml again=$ORC_ROOT/build/$preset/tests-again.xml status=0
     local failures=build/$preset/Testing/Temporary/LastTestsFailed.log
-    rm -f "$report" "$again" "$failures"
+    rm -rf "$report" "$again" "$failures" "build/$preset/sanitizer"
+    install -d -m 1777 "build/$preset/sanitizer"  # tests/CMakeLists.txt
     local package=0  # first: the tests of the documentation's Python blocks need it
     if [[ $preset == release && $# -eq 0 ]]; then
       python_package || package=$?
@@ -81,6 +85,7 @@ test_main() {
     fi
   done
 
+  fail_if_flaky "$remarks" || failed=$((failed + 1))
   show_remarks "$remarks"
   local line="$passed passed, $failed failed"
   [[ $skipped -eq 0 ]] || line+=", $skipped skipped"
