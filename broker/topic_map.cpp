@@ -1,6 +1,7 @@
 #include "topic_map.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "endpoint_rules.h"

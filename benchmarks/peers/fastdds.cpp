@@ -14,6 +14,8 @@
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/dds/topic/TypeSupport.hpp>
 
+#include <memory>
+
 #include "peer.h"
 
 namespace {

@@ -1,4 +1,5 @@
 // What services do over every transport.
+#include <algorithm>
 #include <thread>
 
 #include "conformance/link.h"

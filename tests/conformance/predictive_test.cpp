@@ -1,5 +1,6 @@
 // Predictive waiting: the samples are the same as with any other wait, and those of a periodic stream find a thread
 // that watches for them.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,9 @@
 // contract.md 4: the broker is for setup only. When it dies, live streams lose nothing; when it is back, the topic map
 // is whole again.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>

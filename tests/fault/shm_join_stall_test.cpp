@@ -1,4 +1,5 @@
 // Subscribers that join over shm need memory: who sends must not wait for it.
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>

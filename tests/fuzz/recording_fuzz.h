@@ -1,6 +1,7 @@
 // Reads bytes as a recording, in each way that a reader has.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

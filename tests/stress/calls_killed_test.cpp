@@ -1,5 +1,6 @@
 // Calls while server, client and broker are killed at random: each ends exactly once, soon after its deadline at the
 // latest, and none runs twice.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <mutex>

@@ -1,5 +1,6 @@
 // contract.md 5 over shared memory: whoever dies at whatever instruction, the others read whole samples in order, the
 // stream goes on, and nothing stays behind.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>

@@ -2,6 +2,7 @@
 // same seed draws the same run.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>

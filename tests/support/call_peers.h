@@ -1,6 +1,7 @@
 // A server and a client of untyped calls for the tests of services.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>

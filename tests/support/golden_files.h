@@ -1,6 +1,7 @@
 // The golden vectors of schemas/golden, as bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // The numbers at the ends of each type's range, for short.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <vector>
 

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <random>
 
 #include "broker/address_broker.h"

@@ -1,4 +1,5 @@
 // Which of several hosts gets a name that all publish: one of them, whatever the network does.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

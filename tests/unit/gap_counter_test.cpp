@@ -1,4 +1,6 @@
 // contract.md, "What does missed() count?"
+#include <tuple>
+
 #include "core/gap_counter.h"
 
 #include "support/catch.h"

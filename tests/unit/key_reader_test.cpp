@@ -1,4 +1,5 @@
 // tools/terminal/key_reader: keys from the bytes of a terminal.
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"

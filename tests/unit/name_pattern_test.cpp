@@ -1,6 +1,7 @@
 // Patterns of topic names.
 #include "wire/name_pattern.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 

@@ -1,6 +1,7 @@
 // When to watch for the next sample of a stream, learned from made-up arrivals.
 #include "core/predictor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>

@@ -1,4 +1,6 @@
 // Recordings on a disk that is full.
+#include <algorithm>
+
 #include "support/recordings.h"
 #include "support/small_disk.h"
 

@@ -1,4 +1,6 @@
 // SHA-256 with the vectors of FIPS 180-4 (NIST, "Example Values"), and the hash of type descriptions.
+#include <algorithm>
+
 #include "base/sha256.h"
 #include "orc/type_description.h"
 #include "support/catch.h"

@@ -1,4 +1,5 @@
 // The decoder and samples of encoding cdr, with schemas of encoding ros2msg.
+#include <initializer_list>
 #include <string>
 
 #include "support/type_decoder.h"

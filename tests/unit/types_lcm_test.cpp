@@ -1,5 +1,6 @@
 // The decoder and samples of encoding lcm.
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "support/type_decoder.h"

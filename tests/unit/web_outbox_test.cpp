@@ -2,6 +2,7 @@
 #include "tools/web/outbox.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.h"

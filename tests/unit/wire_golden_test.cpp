@@ -1,4 +1,5 @@
 // The golden vectors decode to what they were made from, encode to the same bytes, and no damage to them is dangerous.
+#include <algorithm>
 #include <random>
 
 #include "schemas/golden/messages.h"

@@ -1,6 +1,7 @@
 #include "tools/command_line/description.h"
 
 #include <cctype>
+#include <cstddef>
 #include <utility>
 
 #include "tools/command_line/help.h"

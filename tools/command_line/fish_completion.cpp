@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "tools/command_line/completion.h"
 
 #include "tools/command_line/words.h"

@@ -1,5 +1,7 @@
 #include "tools/command_line/words.h"
 
+#include <cstddef>
+
 namespace orc::cli {
 
 std::string joined(std::span<const std::string> words, std::string_view separator, std::string_view before_last) {

@@ -10,7 +10,7 @@ lint_help() {
 usage: tools/dev lint [--fix-format]
 
 clang-format and clang-tidy (of Debian 12: version 14) over our C++, the direction of its includes (between the folders
-that tools/dev.d/includes.py lists), shellcheck over the shell scripts, a syntax check over the Python files, ruff and
+that tools/dev.d/includes.py lists), and that it includes what it uses of the standard library; shellcheck over the shell scripts, a syntax check over the Python files, ruff and
 mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
 comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
 Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again, in no clone, until
@@ -38,6 +38,10 @@ check_format() {
 
 check_includes() {
   "$(python_of_system)" tools/dev.d/includes.py "$ORC_ROOT"
+}
+
+check_std_includes() {
+  lint_sources | "$(python_of_system)" tools/dev.d/std_includes.py
 }
 
 # The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash.
@@ -114,7 +118,7 @@ lint_main() {
   fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format includes references tree tidy shell python package; do
+  for check in format includes std_includes references tree tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))

@@ -1,6 +1,7 @@
 #include "broker_endpoints.h"
 
 #include <chrono>
+#include <utility>
 
 #include "base/broker_trust.h"
 #include "base/endpoint_check.h"

@@ -1,6 +1,8 @@
 #include "lcm_files.h"
 
 #include <cctype>
+#include <cstddef>
+#include <utility>
 
 namespace orc::cli {
 

@@ -1,6 +1,7 @@
 // Lines from a descriptor, without ever being stuck in a read that Ctrl-C cannot end.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 

@@ -1,5 +1,7 @@
 #include "log.h"
 
+#include <vector>
+
 namespace orc::cli {
 
 void add_log(CLI::App& app, int& exit_code) {

@@ -1,5 +1,6 @@
 #include "recording_time.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>

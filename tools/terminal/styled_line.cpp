@@ -1,5 +1,7 @@
 #include "tools/terminal/styled_line.h"
 
+#include <utility>
+
 #include "base/printable.h"
 
 namespace orc::terminal {

@@ -4,6 +4,7 @@
 #include <termios.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 

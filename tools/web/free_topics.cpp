@@ -1,6 +1,7 @@
 #include "tools/web/free_topics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "orc/directory.h"

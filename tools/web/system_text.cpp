@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "orc/options.h"
 #include "tools/web/json_text.h"

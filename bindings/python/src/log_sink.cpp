@@ -1,5 +1,7 @@
 #include "log_sink.h"
 
+#include <utility>
+
 #include "interpreter.h"
 
 namespace orc::python {

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string_view>
+#include <utility>
 
 #include "orc/log.h"
 

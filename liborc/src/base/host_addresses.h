@@ -1,6 +1,7 @@
 // Looks up the addresses of a host name, of both families.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

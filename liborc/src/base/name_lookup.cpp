@@ -1,5 +1,6 @@
 #include "base/name_lookup.h"
 
+#include <cstddef>
 #include <new>
 #include <system_error>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <string_view>
+#include <utility>
 
 #include "base/comma_list.h"
 #include "base/environment.h"

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <system_error>

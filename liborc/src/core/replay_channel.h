@@ -1,6 +1,7 @@
 // The replayed program's end of the conversation with `orc replay` (wire/replay_control.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 #include "schema/lcm_tokens.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "schema/trimmed.h"
 

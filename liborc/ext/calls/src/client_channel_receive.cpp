@@ -1,5 +1,6 @@
 // What comes from the server, and what the channel sends for itself.
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <exception>
 #include <utility>
 
 #include "orc/calls/quiet_thread.h"

@@ -1,6 +1,7 @@
 #include "waiting_calls.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace orc::detail {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "orc/parameters/parameter_description.h"
 #include "parameter_json.h"

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace orc {

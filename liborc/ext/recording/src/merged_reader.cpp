@@ -1,6 +1,7 @@
 #include "merged_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 

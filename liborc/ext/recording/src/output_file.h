@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>

@@ -1,6 +1,7 @@
 #include "orc/types/field_info.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace orc::types {
 

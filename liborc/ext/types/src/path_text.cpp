@@ -1,5 +1,6 @@
 #include "path_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 

@@ -1,4 +1,5 @@
 // LCM messages, and ROS 2 messages in CDR.
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -1,5 +1,7 @@
 #include "utf8.h"
 
+#include <cstddef>
+
 namespace orc::types::detail {
 namespace {
 

@@ -1,6 +1,7 @@
 // UTF-8 for JSON.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
