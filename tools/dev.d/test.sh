@@ -67,7 +67,7 @@ test_main() {
     fi
     run_ctest "$preset" "$report" "$@" || status=$?
     # A deadline may pass on a loaded machine. Not under tsan: it would hide races.
-    if [[ -s $failures && $preset != tsan ]]; then
+    if [[ -s $failures && $preset != tsan* ]]; then
       say "once again what failed"
       run_ctest "$preset" "$again" --rerun-failed || true
     fi
