@@ -22,7 +22,7 @@ using detail::unique_fd;
 
 constexpr std::string_view scheme = "tcp://";
 constexpr std::size_t most_unsent = 256 * 1024;
-constexpr auto one_turn = std::chrono::milliseconds(1);
+constexpr auto one_peer_turn = std::chrono::milliseconds(1);
 constexpr auto look_again = std::chrono::milliseconds(20);  // for the resolver's answer
 constexpr int frames_at_once = 4;
 
@@ -62,7 +62,7 @@ detail::expected<std::unique_ptr<peer_links>> peer_links::open(const std::vector
 }
 
 void peer_links::turn(clock::time_point now, owner& to) noexcept {
-  const auto end = now + one_turn;
+  const auto end = now + one_peer_turn;
   std::array<epoll_event, 64> happened;
   const int count = ::epoll_wait(events_.get(), happened.data(), static_cast<int>(happened.size()), 0);
   for (int i = 0; i < count; ++i) {

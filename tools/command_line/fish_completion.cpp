@@ -10,7 +10,7 @@ namespace {
 
 using kind = value_description::kind;
 
-constexpr const char* script = R"(# Completion of @PROGRAM@ for fish, written by `@PROGRAM@ --generate`.
+constexpr const char* fish_script = R"(# Completion of @PROGRAM@ for fish, written by `@PROGRAM@ --generate`.
 
 # Whether the words so far are at this command, with so many arguments if a number is given.
 function _@FUNCTION@_at
@@ -40,7 +40,7 @@ end
 complete -c @PROGRAM@ -f
 @COMPLETIONS@)";
 
-std::string case_of(const std::vector<std::string>& patterns, const std::string& action) {
+std::string fish_case(const std::vector<std::string>& patterns, const std::string& action) {
   if (patterns.empty()) return {};
   return "            case " + joined(patterns, " ") + "\n                " + action + "\n";
 }
@@ -78,11 +78,11 @@ std::string completions(const command_description& program) {
 }  // namespace
 
 std::string fish_completion(const command_description& program) {
-  return filled(script, {{"PROGRAM", program.name},
-                         {"FUNCTION", function_name(program.path)},
-                         {"COMMANDS", case_of(commands_below(program), "set at \"$at $word\"")},
-                         {"OPTIONS WITH VALUE", case_of(options_with_value(program), "set option $word")},
-                         {"COMPLETIONS", completions(program)}});
+  return filled(fish_script, {{"PROGRAM", program.name},
+                              {"FUNCTION", function_name(program.path)},
+                              {"COMMANDS", fish_case(commands_below(program), "set at \"$at $word\"")},
+                              {"OPTIONS WITH VALUE", fish_case(options_with_value(program), "set option $word")},
+                              {"COMPLETIONS", completions(program)}});
 }
 
 }  // namespace orc::cli

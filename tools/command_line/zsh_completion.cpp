@@ -8,7 +8,7 @@ namespace {
 
 using kind = value_description::kind;
 
-constexpr const char* script = R"(#compdef @PROGRAM@
+constexpr const char* zsh_script = R"(#compdef @PROGRAM@
 # Completion of @PROGRAM@ for zsh, written by `@PROGRAM@ --generate`.
 
 @FUNCTIONS@@FUNCTION@ "$@"
@@ -37,7 +37,7 @@ constexpr const char* group_function = R"(@FUNCTION@() {
 )";
 
 // A text between brackets or colons.
-std::string escaped(const std::string& text) {
+std::string zsh_escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {
     if (c == '[' || c == ']' || c == ':' || c == '\\') safe += '\\';
@@ -52,7 +52,7 @@ std::string value_spec(const value_description& value) {
   if (value.is == kind::choice) action = "(" + joined(value.choices, " ") + ")";
   if (value.is == kind::file) action = "_files";
   if (value.is == kind::topic) action = "{compadd -- ${(f)\"$(" + std::string(list_topics) + ")\"}}";
-  return ":" + escaped(value.name) + ":" + action;
+  return ":" + zsh_escaped(value.name) + ":" + action;
 }
 
 // '(-n --count)'{-n+,--count=}'[help]:N: '
@@ -64,7 +64,7 @@ std::string option_spec(const option_description& option) {
   }
   std::string spec = option.repeats ? "'*'" : quoted("(" + joined(option.names, " ") + ")");
   spec += names.size() > 1 ? "{" + joined(names, ",") + "}" : names.front();
-  return spec + quoted("[" + escaped(option.help) + "]" + (option.has_value ? value_spec(option.value) : ""));
+  return spec + quoted("[" + zsh_escaped(option.help) + "]" + (option.has_value ? value_spec(option.value) : ""));
 }
 
 std::string specs(const command_description& command) {
@@ -77,7 +77,7 @@ std::string specs(const command_description& command) {
 
 std::string function(const command_description& command) {
   std::string commands;
-  for (const auto& below : command.commands) commands += "\n    " + quoted(below.name + ":" + escaped(below.help));
+  for (const auto& below : command.commands) commands += "\n    " + quoted(below.name + ":" + zsh_escaped(below.help));
   return filled(command.commands.empty() ? command_function : group_function,
                 {{"FUNCTION", function_name(command.path)}, {"SPECS", specs(command)}, {"COMMANDS", commands}});
 }
@@ -87,7 +87,7 @@ std::string function(const command_description& command) {
 std::string zsh_completion(const command_description& program) {
   std::string functions;
   for (const auto* command : with_all_below(program)) functions += function(*command);
-  return filled(script,
+  return filled(zsh_script,
                 {{"PROGRAM", program.name}, {"FUNCTIONS", functions}, {"FUNCTION", function_name(program.path)}});
 }
 

@@ -28,7 +28,7 @@ struct doctor_options {
   std::uint16_t port = doctor_port;
 };
 
-constexpr const char* footer =
+constexpr const char* doctor_footer =
     "One line for each check: ok; note: works, within limits; FAIL: something will not work. Commands\n"
     "that fix it follow as 'fix:'. Nothing is changed, and no program is disturbed.\n\n"
     "Between two hosts: 'orc doctor --answer' on one of them, 'orc doctor --to HOST' on the other.\n\n"
@@ -121,7 +121,7 @@ int run(const doctor_options& options) {
   return healthy ? exit_code::ok : exit_code::failed;
 }
 
-int answer(const doctor_options& options) {
+int answer_others(const doctor_options& options) {
   bool wrong = false;
   const auto wish = wished_network(
       [&](const finding& each) {
@@ -137,7 +137,7 @@ int answer(const doctor_options& options) {
 void add_doctor(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<doctor_options>();
   CLI::App* command = app.add_subcommand("doctor", "Check this machine, and print the command that fixes each finding");
-  command->footer(footer);
+  command->footer(doctor_footer);
   command
       ->add_option("--broker", options->broker,
                    "Endpoint of the address broker (default: where programs look for it: ORC_BROKER, ...)")
@@ -169,7 +169,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
       ->type_name("PORT")
       ->capture_default_str()
       ->check(between(1, 65535));
-  command->callback([options, &exit_code] { exit_code = options->answer ? answer(*options) : run(*options); });
+  command->callback([options, &exit_code] { exit_code = options->answer ? answer_others(*options) : run(*options); });
 }
 
 }  // namespace orc::cli

@@ -16,7 +16,7 @@ namespace orc::cli {
 namespace {
 
 // That can share a topic.
-constexpr std::size_t most_publishers = 64;
+constexpr std::size_t most_publications = 64;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ result play_output::add(const merged_channel& added) {
   const std::string shared_by = shared_publication_of(added.what);
   if (is_new) to.is_shared = !shared_by.empty() && options_.multicast.empty();
   const auto [own, is_first] = to.publications.try_emplace(to.is_shared ? shared_by : "", to.newest);
-  if (is_first && to.publications.size() <= most_publishers) {
+  if (is_first && to.publications.size() <= most_publications) {
     if (auto done = publish_topic(name, type, added.what, to); !done) return done;
     own->second = to.newest;
   } else if (const auto& first = publications_[own->second].type; !type.empty() && type != first) {

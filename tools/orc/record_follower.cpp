@@ -31,7 +31,7 @@ constexpr std::size_t default_depth = 1024;  // of a topic whose samples nobody 
 constexpr std::size_t max_messages = 60;
 constexpr std::size_t most_pinned = 50;
 
-constexpr std::size_t most_publishers = 128;  // of a shared topic whose descriptions are kept: twice those at a time
+constexpr std::size_t most_described = 128;  // of a shared topic whose descriptions are kept: twice those at a time
 
 constexpr auto ask_interval = 100ms;  // for what the broker does not know yet
 constexpr auto patience = 1500ms;     // then a source is recorded with what is known of its type
@@ -172,7 +172,7 @@ void record_follower::replace_publishers(followed& topic, const topic_state& fou
     for (const publication_state& each : found.others) topic.publishers[each.id] = {each, false};
   }
   // Those that are gone may still be in samples that wait for their types.
-  if (topic.publishers.size() > most_publishers)
+  if (topic.publishers.size() > most_described)
     std::erase_if(topic.publishers, [](const auto& each) { return each.second.is_gone; });
   const std::int64_t now = record_moment::now().steady_ns;
   record_subscription& from = *topic.subscription;

@@ -18,7 +18,7 @@ using clock = std::chrono::steady_clock;
 // What came longer ago than this is on its way to the disk.
 constexpr auto tick = 450ms;
 
-constexpr auto settling = 50ms;
+constexpr auto buffer_pause = 50ms;
 
 }  // namespace
 
@@ -96,7 +96,7 @@ void record_writer::run_black_box() {
     const auto done = std::move(triggers_.front());
     triggers_.pop_front();
     // What was sent before the trigger is in the buffer then.
-    asked_.wait_for(lock, settling, [this] { return stop_; });
+    asked_.wait_for(lock, buffer_pause, [this] { return stop_; });
     lock.unlock();
     write_out(done);
     lock.lock();

@@ -19,7 +19,7 @@ using terminal::styled_line;
 constexpr style label_style = {.color = terminal::color::cyan};
 constexpr style name_style = {.bold = true};
 constexpr style warning_style = {.color = terminal::color::yellow, .bold = true};
-constexpr style note_style = {.dim = true};
+constexpr style remark_style = {.dim = true};
 
 // "label value   label value", on one line.
 class labelled_line {
@@ -145,8 +145,8 @@ std::vector<std::string> top_opened::heading(std::size_t columns, bool colored) 
   if (!sample_.link.empty()) about.add("no link:", no_link_text(), warning_style);
   lines.push_back(about.finish());
   lines.push_back(styled_line(columns, colored)
-                      .add(links_ ? "── links " : "── fields ", note_style)
-                      .add(links_ ? "" : sample_.remark, note_style)
+                      .add(links_ ? "── links " : "── fields ", remark_style)
+                      .add(links_ ? "" : sample_.remark, remark_style)
                       .finish());
   return lines;
 }
@@ -159,7 +159,7 @@ void top_opened::add_figures(std::vector<std::string>& lines, std::size_t column
     return;
   }
   const view::topic_figures& t = *row_;
-  const style base = silent_ ? note_style : style{};
+  const style base = silent_ ? remark_style : style{};
   lines.push_back(labelled_line(columns, colored, base)
                       .add("publisher", publisher_text(t))
                       .add("transport", transports_text(t))

@@ -13,7 +13,7 @@ namespace orc::cli {
 
 namespace {
 
-struct list_options {
+struct topic_list_options {
   common_options common;
   bool verbose = false;
   bool all = false;
@@ -58,7 +58,7 @@ std::string json_document(const broker_state& broker, const std::vector<topic_st
   return to_text({{"broker", from}, {"topics", std::move(listed)}}) + "\n";
 }
 
-int run(const list_options& options) {
+int run(const topic_list_options& options) {
   console out;
   const detail::stop_signal stop;
   auto directory = look(options.common.broker, stop);
@@ -88,7 +88,7 @@ int run(const list_options& options) {
 }  // namespace
 
 void add_topic_list(CLI::App& topic, int& exit_code) {
-  auto options = std::make_shared<list_options>();
+  auto options = std::make_shared<topic_list_options>();
   CLI::App* command = topic.add_subcommand("list", "Names of the topics that are published or asked for, one per line");
   command->add_flag(
       "-v,--verbose", options->verbose,

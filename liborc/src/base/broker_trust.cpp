@@ -1,4 +1,5 @@
 #include "base/broker_trust.h"
+#include "base/run_dir.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,8 +14,6 @@
 namespace orc::detail {
 
 namespace {
-
-constexpr std::string_view ipc_scheme = "ipc://";
 
 [[nodiscard]] bool is_ours(uid_t user) noexcept { return user == 0 || user == ::geteuid(); }
 

@@ -1,4 +1,5 @@
 #include "base/endpoint_check.h"
+#include "base/run_dir.h"
 
 #include <netdb.h>
 #include <poll.h>
@@ -24,7 +25,6 @@ namespace orc::detail {
 namespace {
 
 constexpr std::string_view tcp_scheme = "tcp://";
-constexpr std::string_view ipc_scheme = "ipc://";
 using kind = endpoint_finding::kind;
 
 constexpr const char* no_broker_there = "a program listens there, but no ORC broker answers";

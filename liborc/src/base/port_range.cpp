@@ -7,7 +7,7 @@ namespace orc::detail {
 namespace {
 
 // Returns 0 when it is no port.
-[[nodiscard]] std::uint16_t port_in(std::string_view text) noexcept {
+[[nodiscard]] std::uint16_t port_or_zero(std::string_view text) noexcept {
   std::uint16_t port = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
   return problem == std::errc() && end == text.data() + text.size() ? port : std::uint16_t{0};
@@ -19,8 +19,8 @@ expected<port_range> port_range::parse(std::string_view text) {
   if (text.empty()) return port_range{};
   const auto dash = text.find('-');
   port_range found;
-  found.first = port_in(text.substr(0, dash));
-  found.last = dash == std::string_view::npos ? found.first : port_in(text.substr(dash + 1));
+  found.first = port_or_zero(text.substr(0, dash));
+  found.last = dash == std::string_view::npos ? found.first : port_or_zero(text.substr(dash + 1));
   if (found.first == 0 || found.last == 0)
     return error(errc::bad_argument,
                  "'" + std::string(text) + "' is no range of ports: write FIRST-LAST or one port, from 1 to 65535");

@@ -12,8 +12,6 @@
 namespace orc::detail {
 namespace {
 
-constexpr std::string_view ipc_scheme = "ipc://";
-
 // The XDG specification says to ignore relative paths.
 std::string xdg_dir() {
   const auto base = environment("XDG_RUNTIME_DIR");

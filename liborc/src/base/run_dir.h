@@ -8,6 +8,9 @@
 
 namespace orc::detail {
 
+// What an endpoint of a socket's path begins with.
+inline constexpr std::string_view ipc_scheme = "ipc://";
+
 inline constexpr const char* system_broker_dir = "/run/orc";
 inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using kind = directory_change::kind;
 
 constexpr auto broker_waits = 1'000ms;
-constexpr auto patience = broker_waits + 1'000ms;
+constexpr auto answer_patience = broker_waits + 1'000ms;
 constexpr auto after_refusal = 1'000ms;
 
 [[nodiscard]] result check(const watch_options& wanted) {
@@ -136,7 +136,7 @@ wire::watch directory_watcher::question() const {
 
 void directory_watcher::step(monotonic::time_point now) {
   // Asks only when the program has read everything, so no more than a page is kept for a slow program.
-  if (!client_->is_asking() && now >= ask_at_) client_->ask(question(), patience);
+  if (!client_->is_asking() && now >= ask_at_) client_->ask(question(), answer_patience);
   if (auto answer = client_->step(now)) {
     if (auto* const page = std::get_if<wire::changes>(&*answer)) {
       memory_.take(std::move(*page), changes_);

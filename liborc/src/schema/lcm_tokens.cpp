@@ -14,7 +14,7 @@ bool is_word_byte(char c) noexcept {
 }
 
 // Appends a line of a comment between /* and */, without the asterisks that decorate it.
-void append_line(std::string& to, std::string_view line) {
+void append_comment_line(std::string& to, std::string_view line) {
   line = trimmed(line);
   while (!line.empty() && line.front() == '*') line.remove_prefix(1);
   line = trimmed(line);
@@ -62,7 +62,7 @@ lcm_token lcm_tokens::block_comment() {
   std::string text;
   while (true) {
     const auto line_end = said.find('\n');
-    append_line(text, said.substr(0, line_end));
+    append_comment_line(text, said.substr(0, line_end));
     if (line_end == std::string_view::npos) break;
     ++line_;
     said.remove_prefix(line_end + 1);

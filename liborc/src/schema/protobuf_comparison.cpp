@@ -10,7 +10,7 @@
 namespace orc::detail {
 namespace {
 
-constexpr std::array<std::string_view, 19> kind_names{
+constexpr std::array<std::string_view, 19> kind_words{
     "unknown", "double",  "float", "int64",  "uint64", "int32",    "fixed64",  "fixed32", "bool",  "string",
     "group",   "message", "bytes", "uint32", "enum",   "sfixed32", "sfixed64", "sint32",  "sint64"};
 
@@ -215,7 +215,7 @@ const protobuf_field* entry_part(const protobuf_message& entry, std::int32_t num
 // could ask for.
 std::string plain_type(const protobuf_types& all, const protobuf_field& field, bool in_map) {
   if (field.kind == protobuf_kind::enumeration) return escaped(all.enumerations[field.type].name);
-  if (!is_message(field.kind)) return std::string(kind_names[static_cast<std::size_t>(field.kind)]);
+  if (!is_message(field.kind)) return std::string(kind_words[static_cast<std::size_t>(field.kind)]);
   const auto& message = all.messages[field.type];
   const auto* const key = entry_part(message, 1);
   const auto* const value = entry_part(message, 2);

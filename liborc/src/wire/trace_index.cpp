@@ -24,10 +24,11 @@ constexpr std::size_t max_calls = UINT32_MAX;
 detail::expected<trace_index> trace_index::make(trace_reader& from) {
   trace_index made;
   while (const auto entry = from.next()) {
-    if (!made.add(*entry, from)) return error(errc::bad_argument, "it was changed while it was read");
+    if (!made.add(*entry, from)) return orc::error(errc::bad_argument, "it was changed while it was read");
     if (made.threads_.size() > max_threads)
-      return error(errc::bad_argument, "it names more than " + std::to_string(max_threads) + " threads");
-    if (made.calls_.size() == max_calls) return error(errc::bad_argument, "it has more calls than can be replayed");
+      return orc::error(errc::bad_argument, "it names more than " + std::to_string(max_threads) + " threads");
+    if (made.calls_.size() == max_calls)
+      return orc::error(errc::bad_argument, "it has more calls than can be replayed");
   }
   made.look_for_obstacles();
   return made;

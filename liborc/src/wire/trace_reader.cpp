@@ -67,17 +67,17 @@ detail::expected<trace_reader> trace_reader::open(detail::readable_file file) {
   trace_start& start = reader.start_;
   const std::uint64_t size = reader.file_.size();
   if (size < trace_page)
-    return error(errc::bad_argument,
-                 "it has " + std::to_string(size) + " bytes, and a trace has at least " + std::to_string(trace_page));
-  const error changed(errc::bad_argument, "it was cut while it was read");
+    return orc::error(errc::bad_argument, "it has " + std::to_string(size) + " bytes, and a trace has at least " +
+                                              std::to_string(trace_page));
+  const orc::error changed(errc::bad_argument, "it was cut while it was read");
   if (!reader.file_.read(0, std::as_writable_bytes(std::span(&start, 1)))) return changed;
   if (std::string_view(start.magic, sizeof start.magic) != trace_magic)
-    return error(errc::bad_argument, "it does not begin with " + std::string(trace_magic));
+    return orc::error(errc::bad_argument, "it does not begin with " + std::string(trace_magic));
   if (start.version != trace_version || start.page != trace_page)
-    return error(errc::bad_argument, "it has version " + std::to_string(start.version) +
-                                         " of the format; this program reads " + std::to_string(trace_version));
+    return orc::error(errc::bad_argument, "it has version " + std::to_string(start.version) +
+                                              " of the format; this program reads " + std::to_string(trace_version));
   if (start.command_bytes > trace_page - sizeof start)
-    return error(errc::bad_argument, "its command line is longer than the page that holds it");
+    return orc::error(errc::bad_argument, "its command line is longer than the page that holds it");
   reader.command_.resize(start.command_bytes);
   if (!reader.file_.read(sizeof start, std::as_writable_bytes(std::span(reader.command_)))) return changed;
   reader.window_.resize(most_ahead);

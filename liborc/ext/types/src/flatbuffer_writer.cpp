@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr bool swapped = std::endian::native == std::endian::big;
+constexpr bool writes_swapped = std::endian::native == std::endian::big;
 
 const json& member_of(const json& object, std::string_view name) {
   static const json none;
@@ -31,7 +31,7 @@ void start_vector(Builder& builder, std::size_t count, std::size_t alignment) {
 bool is_default(const flat_field& field, const std::byte* bytes) {
   if (field.optional) return false;
   const std::size_t one = 1;
-  const number_array number(field.type.number, {bytes, size_of(field.type.number)}, {&one, 1}, swapped);
+  const number_array number(field.type.number, {bytes, size_of(field.type.number)}, {&one, 1}, writes_swapped);
   if (field.type.number == field_kind::float64) return number.at<double>(0) == field.default_real;
   if (field.type.number == field_kind::float32) return number.at<float>(0) == static_cast<float>(field.default_real);
   return number.at<std::int64_t>(0) == field.default_integer;
@@ -112,7 +112,7 @@ bool flatbuffer_writer::inline_field(const flat_field& field, const json& from) 
   std::size_t alignment = size_of(field.type.number);
   std::vector<std::byte> bytes(schema_.bytes_of(field.type));
   if (field.type.kind == flat_kind::number) {
-    if (!encode_number(from, field.type.number, field.info.names, swapped, bytes.data(), state_)) return false;
+    if (!encode_number(from, field.type.number, field.info.names, writes_swapped, bytes.data(), state_)) return false;
     if (is_default(field, bytes.data())) return true;
   } else {
     const flat_object& object = schema_.object(field.type.index);
@@ -134,7 +134,7 @@ bool flatbuffer_writer::fill_struct(const flat_object& of, const json& from, std
     std::byte* at = to + field.slot;
     bool done = false;
     if (field.type.kind == flat_kind::number) {
-      done = encode_number(value, field.type.number, field.info.names, swapped, at, state_);
+      done = encode_number(value, field.type.number, field.info.names, writes_swapped, at, state_);
     } else if (field.type.kind == flat_kind::object) {
       done = fill_struct(schema_.object(field.type.index), value, at);
     } else {
@@ -150,7 +150,7 @@ bool flatbuffer_writer::fill_struct(const flat_object& of, const json& from, std
 bool flatbuffer_writer::fill_array(const flat_field& field, const json& from, std::byte* to) {
   const std::size_t size = field.type.fixed_size;
   if (field.type.element == flat_kind::number) {
-    return encode_numbers(from, {&size, 1}, field.type.number, field.info.names, swapped, to, state_);
+    return encode_numbers(from, {&size, 1}, field.type.number, field.info.names, writes_swapped, to, state_);
   }
   if (!expect_array(from, size, state_)) return false;
   const flat_object& object = schema_.object(field.type.index);
@@ -228,7 +228,7 @@ bool flatbuffer_writer::number_vector(const flat_type& type, const enumeration* 
   const std::size_t count = from.size();
   const std::size_t size = size_of(type.number);
   std::vector<std::byte> bytes(count * size);
-  if (!encode_numbers(from, {&count, 1}, type.number, names, swapped, bytes.data(), state_)) return false;
+  if (!encode_numbers(from, {&count, 1}, type.number, names, writes_swapped, bytes.data(), state_)) return false;
   start_vector(builder_, count, size);
   if (count > 0) push(bytes, 1);
   made = builder_.EndVector(count);

@@ -28,7 +28,7 @@ constexpr std::size_t table_bytes = 32;  // of one factor, as ISA-L lays them ou
 }
 
 // ISA-L takes even its inputs as `unsigned char*`.
-[[nodiscard]] unsigned char* source(const std::byte* bytes) noexcept {
+[[nodiscard]] unsigned char* isal_source(const std::byte* bytes) noexcept {
   return reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes));
 }
 
@@ -60,7 +60,7 @@ unsigned char* fec_code::encoder_tables(std::uint8_t data, std::uint8_t parity) 
 unsigned char* fec_code::data_shard(const fec_plan& plan, std::span<const std::byte> payload, std::uint16_t block,
                                     std::uint8_t shard) noexcept {
   const auto bytes = payload.subspan(plan.offset(block, shard), plan.data_bytes(block, shard));
-  if (bytes.size() == plan.shard_bytes()) return source(bytes.data());
+  if (bytes.size() == plan.shard_bytes()) return isal_source(bytes.data());
   if (!bytes.empty()) std::memcpy(tail_.data(), bytes.data(), bytes.size());
   std::memset(tail_.data() + bytes.size(), 0, plan.shard_bytes() - bytes.size());
   return tail_.data();
@@ -78,7 +78,7 @@ bool fec_code::encode(const fec_plan& plan, std::span<const std::byte> payload, 
   pointers from;
   pointers to;
   for (std::uint8_t shard = 0; shard < data; ++shard) from[shard] = data_shard(plan, payload, block, shard);
-  for (std::size_t p = 0; p < plan.parity_shards(); ++p) to[p] = source(parity.data() + p * plan.shard_bytes());
+  for (std::size_t p = 0; p < plan.parity_shards(); ++p) to[p] = isal_source(parity.data() + p * plan.shard_bytes());
   ec_encode_data(plan.shard_bytes(), data, plan.parity_shards(), tables, from.data(), to.data());
   return true;
 }
@@ -134,10 +134,10 @@ bool fec_code::recover(const fec_plan& plan, std::span<std::byte> payload, std::
   pointers from;
   pointers to;
   for (std::size_t i = 0; i < known_count; ++i) from[i] = data_shard(plan, payload, block, known[i]);
-  for (std::size_t p = 0; p < parity.size(); ++p) from[known_count + p] = source(parity[p].bytes);
+  for (std::size_t p = 0; p < parity.size(); ++p) from[known_count + p] = isal_source(parity[p].bytes);
   for (std::size_t l = 0; l < lost.size(); ++l) {
     const bool whole = plan.data_bytes(block, lost[l]) == plan.shard_bytes();
-    to[l] = whole ? source(payload.data() + plan.offset(block, lost[l])) : tail_.data();
+    to[l] = whole ? isal_source(payload.data() + plan.offset(block, lost[l])) : tail_.data();
   }
   ec_encode_data(plan.shard_bytes(), data, static_cast<int>(lost.size()), tables, from.data(), to.data());
   for (const std::uint8_t shard : lost) {

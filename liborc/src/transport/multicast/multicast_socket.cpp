@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_udp_payload = 65507;
 constexpr std::size_t max_packet_bytes = 65536;  // MTU of lo
-constexpr std::size_t udp_header = 8;
+constexpr std::size_t udp_header_bytes = 8;
 constexpr std::size_t v4_header = 20;
 constexpr std::size_t v6_header = 40;
 
@@ -238,7 +238,7 @@ expected<unique_fd> open_direct(const ip_port& to, std::size_t receive_buffer) {
 
 std::size_t datagram_size(int sender, const wire::multicast_url& url) noexcept {
   const bool v4 = url.group.is_v4();
-  const std::size_t headers = udp_header + (v4 ? v4_header : v6_header);
+  const std::size_t headers = udp_header_bytes + (v4 ? v4_header : v6_header);
   // A repair carries a datagram inside another one.
   if (url.ttl == 0) return std::min(max_udp_payload, max_packet_bytes - headers) - repair_header;
   std::size_t largest = 1500;

@@ -10,7 +10,7 @@ namespace orc::detail::multicast {
 
 namespace {
 
-constexpr std::uint8_t version = 2;
+constexpr std::uint8_t format_version = 2;
 constexpr std::uint8_t flag_registered = 1;
 constexpr std::uint8_t flag_keeps_no_last = 2;
 constexpr std::size_t at_publication = 8;
@@ -64,7 +64,7 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
   std::byte* const at = to.data();
   std::fill_n(at, at_rest, std::byte{0});
   put_big_endian(at, magic);
-  put_big_endian(at + 4, version);
+  put_big_endian(at + 4, format_version);
   put_big_endian(at + 5, static_cast<std::uint8_t>(d.kind));
   put_big_endian(at + 6, static_cast<std::uint8_t>((d.registered ? flag_registered : 0) |
                                                    (d.keeps_last ? 0 : flag_keeps_no_last)));
@@ -110,7 +110,7 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
 std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() < orc_datagram::header) return std::nullopt;
   const std::byte* const at = bytes.data();
-  if (get_big_endian<std::uint32_t>(at) != magic || get_big_endian<std::uint8_t>(at + 4) != version)
+  if (get_big_endian<std::uint32_t>(at) != magic || get_big_endian<std::uint8_t>(at + 4) != format_version)
     return std::nullopt;
   orc_datagram d;
   d.kind = static_cast<datagram_kind>(get_big_endian<std::uint8_t>(at + 5));

@@ -13,16 +13,16 @@ struct lent {
 };
 static_assert(sizeof(lent) <= 64 && alignof(lent) <= 8, "sample_buffer has room for it");
 
-lent& stored(sample_buffer& buffer) noexcept { return *std::launder(static_cast<lent*>(buffer.storage())); }
+lent& stored_loan(sample_buffer& buffer) noexcept { return *std::launder(static_cast<lent*>(buffer.storage())); }
 
 void drop_loaned(sample_buffer& buffer) noexcept {
-  lent& l = stored(buffer);
+  lent& l = stored_loan(buffer);
   l.of->let_go(l.slot);
   l.~lent();
 }
 
 void share_loaned(sample_buffer& to, sample_buffer& from) noexcept {
-  const lent& l = stored(from);
+  const lent& l = stored_loan(from);
   l.of->hold(l.slot);
   ::new (to.storage()) lent(l);
 }
@@ -41,8 +41,8 @@ sample_buffer loaned_buffer(std::shared_ptr<slot_writer> of, std::uint32_t slot,
 }
 
 const std::uint32_t* slot_of(sample_buffer& buffer, const slot_writer* writer) noexcept {
-  if (buffer.kind() != &loaned_operations || stored(buffer).of.get() != writer) return nullptr;
-  return &stored(buffer).slot;
+  if (buffer.kind() != &loaned_operations || stored_loan(buffer).of.get() != writer) return nullptr;
+  return &stored_loan(buffer).slot;
 }
 
 }  // namespace orc::detail::shm

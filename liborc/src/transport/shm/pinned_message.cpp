@@ -13,10 +13,10 @@ struct pinned {
 };
 static_assert(sizeof(pinned) <= 64 && alignof(pinned) <= 8, "sample_buffer has room for it");
 
-pinned& stored(sample_buffer& buffer) noexcept { return *std::launder(static_cast<pinned*>(buffer.storage())); }
+pinned& stored_pin(sample_buffer& buffer) noexcept { return *std::launder(static_cast<pinned*>(buffer.storage())); }
 
 void drop_pinned(sample_buffer& buffer) noexcept {
-  pinned& p = stored(buffer);
+  pinned& p = stored_pin(buffer);
   if (!p.through->by->inherited()) unpin(*p.pin);
   p.~pinned();
 }

@@ -1,4 +1,5 @@
 #include "transport/shm/shared_memory.h"
+#include "transport/shm/shm_layout.h"
 
 #include <linux/memfd.h>
 #include <sys/mman.h>
@@ -27,7 +28,6 @@ namespace orc::detail::shm {
 namespace {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
-constexpr std::size_t page_size = 4096;
 constexpr std::size_t huge_page = 2 * 1024 * 1024;
 
 [[nodiscard]] error failed(const std::string& what) {

@@ -16,8 +16,8 @@ namespace orc::detail::shm {
 
 namespace {
 
-constexpr int packets_per_visit = 4;                 // the rest shows at the next one
-constexpr auto patience = std::chrono::seconds(30);  // for a subscriber that does not acknowledge a hand-over
+constexpr int packets_per_visit = 4;                           // the rest shows at the next one
+constexpr auto hand_over_patience = std::chrono::seconds(30);  // for a subscriber that does not acknowledge a hand-over
 
 }  // namespace
 
@@ -360,7 +360,7 @@ void shm_publisher_link::look_at(reader& r, monotonic::time_point now) noexcept 
   if (r.left) return;
   if (r.waits) {
     (void)tell(r, packet_kind::preparing);
-  } else if (!r.unacknowledged.empty() && now - r.told_at >= patience) {
+  } else if (!r.unacknowledged.empty() && now - r.told_at >= hand_over_patience) {
     disconnect(r);
   } else if (r.joined()) {
     tell_generation(r);

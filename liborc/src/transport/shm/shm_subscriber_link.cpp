@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one to replace it
 constexpr int max_packets = 16;        // per visit
 constexpr unsigned max_hurries = 100;
-constexpr auto patience = std::chrono::seconds(3);  // with a publication that reports each second that it prepares
+constexpr auto preparing_patience =
+    std::chrono::seconds(3);  // with a publication that reports each second that it prepares
 
 }  // namespace
 
@@ -163,7 +164,7 @@ void shm_subscriber_link::handle(received_packet& p) noexcept {
 
 bool shm_subscriber_link::is_expected() const noexcept {
   return state() == link_state::connecting && expected_at_ != monotonic::time_point{} &&
-         monotonic::now() - expected_at_ < patience;
+         monotonic::now() - expected_at_ < preparing_patience;
 }
 
 void shm_subscriber_link::welcome(const received_packet& p) noexcept {

@@ -9,7 +9,7 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::string_view scheme = "shm://";
+constexpr std::string_view shm_scheme = "shm://";
 constexpr std::string_view suffix = ".shm";
 
 }  // namespace
@@ -20,16 +20,16 @@ link_or_error<publisher_link> shm_transport::advertise(const publication_spec& s
   if (!opened) return opened.error();
   auto& [door, path] = *opened;
   auto link = std::make_unique<shm::shm_publisher_link>(
-      std::move(door), spec, wire::endpoint{wire::transport::shm, std::string(scheme) + path});
+      std::move(door), spec, wire::endpoint{wire::transport::shm, std::string(shm_scheme) + path});
   if (const auto reserved = link->reserve(); !reserved) return reserved.error();
   return link;
 }
 
 link_or_error<subscriber_link> shm_transport::subscribe(const subscription_spec& spec,
                                                         const wire::endpoint& address) const {
-  auto connected = connect_to_path(spec, address.address, scheme, suffix, SOCK_SEQPACKET);
+  auto connected = connect_to_path(spec, address.address, shm_scheme, suffix, SOCK_SEQPACKET);
   if (!connected) return connected.error();
-  if (!shm::may_take_memory(connected->get(), address.address.substr(scheme.size())))
+  if (!shm::may_take_memory(connected->get(), address.address.substr(shm_scheme.size())))
     return error(errc::refused, "the socket belongs to another user");
   return std::make_unique<shm::shm_subscriber_link>(*std::move(connected), spec);
 }

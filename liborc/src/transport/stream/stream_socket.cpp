@@ -26,7 +26,7 @@ constexpr std::string_view tcp_scheme = "tcp://";
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 constexpr int backlog = 4096;
 constexpr std::size_t large_sample = 64 * 1024;
-constexpr std::size_t max_unsent = 1024 * 1024;
+constexpr std::size_t max_unsent_in_kernel = 1024 * 1024;
 
 // A dead host is noticed after idle_s + probes × interval_s. It does not use TCP_USER_TIMEOUT for sent data, because
 // that also counts the time that a reader stands still. It would cut off a stopped recorder with all that is kept for
@@ -147,7 +147,7 @@ path_state path_of(int fd, wire::transport kind) noexcept {
 
 void set_kernel_queue(int fd, wire::transport kind, std::size_t bytes) noexcept {
   if (kind == wire::transport::tcp)
-    set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(std::min(bytes, max_unsent)));
+    set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(std::min(bytes, max_unsent_in_kernel)));
   else if (bytes >= large_sample)  // as much as the system allows, because each refill costs a wake-up
     set_option(fd, SOL_SOCKET, SO_SNDBUF, INT_MAX / 2);
 }

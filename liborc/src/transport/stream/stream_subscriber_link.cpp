@@ -10,19 +10,19 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t read_buffer = 32 * 1024;
+constexpr std::size_t sample_read_buffer = 32 * 1024;
 // One receive takes at most this much out of the kernel, which rarely holds as much. A publisher that is faster than
 // this thread must not keep it reading for ever, whatever it sends.
 constexpr std::size_t max_bytes = 16 * 1024 * 1024;
 constexpr std::size_t max_frames = 64 * 1024;
-constexpr std::size_t max_link_message = 4096;
+constexpr std::size_t max_publisher_message = 4096;
 constexpr auto max_answer_time = std::chrono::milliseconds(750);
 
 }  // namespace
 
 stream_subscriber_link::stream_subscriber_link(unique_fd fd, wire::transport kind, const subscription_spec& spec)
     : kind_(kind),
-      line_(std::move(fd), "DEALER", max_link_message, read_buffer),
+      line_(std::move(fd), "DEALER", max_publisher_message, sample_read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
       secret_(spec.secret),
