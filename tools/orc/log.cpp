@@ -1,5 +1,7 @@
 #include "log.h"
 
+#include <CLI/CLI.hpp>
+
 namespace orc::cli {
 
 void add_log(CLI::App& app, int& exit_code) {

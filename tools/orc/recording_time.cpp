@@ -1,5 +1,6 @@
 #include "recording_time.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
