@@ -1,6 +1,7 @@
 // How --help describes an option.
 #include "tools/command_line/help.h"
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

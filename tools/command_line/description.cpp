@@ -1,5 +1,6 @@
 #include "tools/command_line/description.h"
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstddef>
 #include <utility>

@@ -1,9 +1,10 @@
 // A command line as plain data, taken from CLI11: what completion and manual pages are made of.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

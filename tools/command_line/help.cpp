@@ -1,5 +1,6 @@
 #include "tools/command_line/help.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <type_traits>
 
 #include "tools/command_line/nearest_name.h"
 #include "tools/command_line/words.h"
@@ -71,6 +73,28 @@ class readable_help : public CLI::Formatter {
   }
 };
 
+template <class Number>
+std::string bound_text(Number bound) {
+  if constexpr (std::is_integral_v<Number>)
+    return std::to_string(bound);
+  else
+    return number_text(bound);
+}
+
+template <class Number>
+CLI::Validator range_check(Number least, Number most) {
+  const std::string first = bound_text(least);
+  const std::string last = bound_text(most);
+  const auto check = [=](const std::string& text) {
+    using CLI::detail::lexical_cast;
+    Number number{};
+    if (lexical_cast(text, number) && number >= least && number <= most) return std::string();
+    return "'" + text + "' is not a " + (std::is_integral_v<Number> ? "whole " : "") + "number from " + first + " to " +
+           last;
+  };
+  return CLI::Validator(check, first + "-" + last, "number");
+}
+
 }  // namespace
 
 void use_readable_help(CLI::App& app) { app.formatter(std::make_shared<readable_help>()); }
@@ -94,15 +118,17 @@ bool takes_several(const CLI::Option& option) {
 }
 
 std::string number_text(double number) {
-  if (number == std::trunc(number) && std::abs(number) < 1e15) return number_text(static_cast<std::int64_t>(number));
+  if (number == std::trunc(number) && std::abs(number) < 1e15) return std::to_string(static_cast<std::int64_t>(number));
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr;
   return {text, end};
 }
 
-std::string number_text(std::int64_t number) { return std::to_string(number); }
+CLI::Validator between(int least, int most) { return range_check(least, most); }
 
-std::string number_text(std::uint64_t number) { return std::to_string(number); }
+CLI::Validator between(std::uint64_t least, std::uint64_t most) { return range_check(least, most); }
+
+CLI::Validator between(double least, double most) { return range_check(least, most); }
 
 CLI::Option* one_of(CLI::Option* option, const std::vector<std::string>& words) {
   const auto check = [words](const std::string& word) {

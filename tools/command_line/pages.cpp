@@ -1,5 +1,6 @@
 #include "tools/command_line/pages.h"
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>

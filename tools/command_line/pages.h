@@ -1,8 +1,9 @@
 // The files that are installed beside a program: completion for bash, zsh and fish, and a manual page.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
+
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

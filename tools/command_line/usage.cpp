@@ -1,5 +1,6 @@
 #include "tools/command_line/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <string>

@@ -1,7 +1,7 @@
 // What a program says to a wrong command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

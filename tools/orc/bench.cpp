@@ -1,5 +1,6 @@
 #include "bench.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <memory>

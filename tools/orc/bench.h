@@ -1,10 +1,10 @@
 // `orc bench`: measurements that need nothing but this program.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "orc/options.h"
+#include "tools/command_line/cli_fwd.h"
 #include "tools/support/cpu.h"
 
 namespace orc::cli {

@@ -3,7 +3,7 @@
 // the reference of the kernel alone.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

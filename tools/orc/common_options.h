@@ -1,11 +1,11 @@
 // Options that every `orc topic` command has.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "number_layout.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,6 +1,7 @@
 // orc doctor
 #include "doctor.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

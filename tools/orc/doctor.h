@@ -4,7 +4,6 @@
 
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/stop_signal.h"
+#include "tools/command_line/cli_fwd.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {

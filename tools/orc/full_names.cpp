@@ -1,5 +1,6 @@
 #include "full_names.h"
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <utility>
 

@@ -2,8 +2,9 @@
 // and their participants (wire::no_name_space) work with full names.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,5 +1,6 @@
 #include "host.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "common_options.h"

@@ -1,7 +1,7 @@
 // `orc host`: what the broker knows of other hosts.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

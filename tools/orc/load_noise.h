@@ -2,7 +2,6 @@
 // killed, and leave nothing behind.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/child_process.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

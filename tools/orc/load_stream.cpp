@@ -1,5 +1,6 @@
 #include "load_stream.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -2,13 +2,13 @@
 // is due by an absolute timetable, so that a publisher that wakes late counts as well.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/expected.h"
 #include "orc/options.h"
+#include "tools/command_line/cli_fwd.h"
 #include "tools/support/cpu.h"
 
 namespace orc::cli {

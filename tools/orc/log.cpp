@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include <CLI/CLI.hpp>
 #include <vector>
 
 namespace orc::cli {

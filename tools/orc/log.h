@@ -2,9 +2,10 @@
 // `exit_code` when it has run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,4 +1,5 @@
 // orc log check
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 // orc log convert
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "exit_code.h"

@@ -1,4 +1,5 @@
 // orc log cut
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "log.h"

@@ -1,4 +1,5 @@
 // orc log echo
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>

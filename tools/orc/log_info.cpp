@@ -1,4 +1,5 @@
 // orc log info
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 // orc log merge
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "log.h"

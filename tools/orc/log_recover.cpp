@@ -1,6 +1,7 @@
 // orc log recover
 #include "orc/recording/recover.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 

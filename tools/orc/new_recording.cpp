@@ -1,5 +1,6 @@
 #include "new_recording.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <set>
 

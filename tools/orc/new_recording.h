@@ -1,7 +1,6 @@
 // A recording that a command makes of others.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "merged_recording.h"
 #include "orc/recording/writer.h"
 #include "output_file.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

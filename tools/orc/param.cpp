@@ -1,5 +1,6 @@
 #include "param.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
 

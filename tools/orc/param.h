@@ -2,12 +2,12 @@
 // `exit_code` when it has run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 
 #include "console.h"
 #include "orc/parameters.h"
+#include "tools/command_line/cli_fwd.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {

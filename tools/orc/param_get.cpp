@@ -1,4 +1,5 @@
 // orc param get
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "common_options.h"

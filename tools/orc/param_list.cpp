@@ -1,4 +1,5 @@
 // orc param list
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 

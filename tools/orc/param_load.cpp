@@ -1,4 +1,5 @@
 // orc param load
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

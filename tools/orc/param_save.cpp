@@ -1,4 +1,5 @@
 // orc param save
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <memory>

@@ -1,4 +1,5 @@
 // orc param set
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 

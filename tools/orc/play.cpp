@@ -1,5 +1,6 @@
 #include "play.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "common_options.h"

@@ -1,5 +1,6 @@
 #include "record.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 

@@ -1,5 +1,6 @@
 #include "recording_part.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "exit_code.h"

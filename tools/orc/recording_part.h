@@ -1,7 +1,6 @@
 // The part of recordings that a command takes, and what to say about what it could not take.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "console.h"
 #include "merged_recording.h"
 #include "recording_time.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,5 +1,6 @@
 #include "recording_time.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,13 +1,13 @@
 // A moment of a recording on the command line: "12.5" or "10min" from its beginning, or "2026-11-24T10:15:00Z".
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/expected.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

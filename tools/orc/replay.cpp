@@ -1,6 +1,7 @@
 // orc replay
 #include "replay.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 

@@ -1,7 +1,7 @@
 // `orc replay`.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,5 +1,6 @@
 #include "sample_printer.h"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "common_options.h"

@@ -1,7 +1,6 @@
 // Prints samples: decoded, or their bytes; what `orc topic echo` and `orc log echo` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "console.h"
 #include "orc/types/decoder.h"
 #include "sample_text.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,5 +1,6 @@
 #include "service.h"
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

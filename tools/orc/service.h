@@ -2,10 +2,10 @@
 // set `exit_code` when it has run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "orc/calls/find_services.h"
+#include "tools/command_line/cli_fwd.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {

@@ -1,4 +1,5 @@
 // orc service call
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -1,4 +1,5 @@
 // orc service echo
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 

@@ -1,4 +1,5 @@
 // orc service info
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>

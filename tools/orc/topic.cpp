@@ -1,5 +1,7 @@
 #include "topic.h"
 
+#include <CLI/CLI.hpp>
+
 namespace orc::cli {
 
 void add_topic(CLI::App& app, int& exit_code) {

@@ -2,7 +2,7 @@
 // `exit_code` when it has run.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

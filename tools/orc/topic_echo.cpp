@@ -1,4 +1,5 @@
 // orc topic echo
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>

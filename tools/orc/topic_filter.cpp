@@ -1,5 +1,6 @@
 #include "topic_filter.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "text.h"

@@ -1,10 +1,11 @@
 // Which topics of a recording are meant: --topics and --exclude.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

@@ -1,4 +1,5 @@
 // orc topic hz
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <map>
 #include <memory>

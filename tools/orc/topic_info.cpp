@@ -1,4 +1,5 @@
 // orc topic info
+#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <cstdio>

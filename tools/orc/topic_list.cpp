@@ -1,4 +1,5 @@
 // orc topic list
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "common_options.h"

@@ -1,6 +1,7 @@
 // orc topic pub
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "type.h"
 
+#include <CLI/CLI.hpp>
+
 #include "absent_topic.h"
 #include "exit_code.h"
 #include "full_names.h"

@@ -2,12 +2,12 @@
 // `exit_code` when it has run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "console.h"
 #include "orc/directory.h"
 #include "orc/type_description.h"
+#include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {
 

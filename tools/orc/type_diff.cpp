@@ -1,4 +1,5 @@
 // orc type diff
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 

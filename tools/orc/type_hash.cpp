@@ -1,4 +1,5 @@
 // orc type hash
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "console.h"

@@ -1,4 +1,5 @@
 // orc type list
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <set>

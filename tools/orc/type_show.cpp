@@ -1,6 +1,7 @@
 // orc type show
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "common_options.h"
