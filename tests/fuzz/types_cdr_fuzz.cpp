@@ -3,7 +3,7 @@
 
 namespace {
 
-orc::type_description cdr_type() {
+orc::type_description fixed_type() {
   const std::string separator = std::string(80, '=') + "\n";
   return {"a/msg/T", "ros2msg", "cdr",
           "bool b\nint8 i\nfloat64[] d\nstring s\nwstring w\nP[<=2] p\nE e\n" + separator +
@@ -13,6 +13,6 @@ orc::type_description cdr_type() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = cdr_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "p[1].x", data, size);
 }

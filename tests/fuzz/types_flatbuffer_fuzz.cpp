@@ -10,7 +10,7 @@ const char* const definition =
     "table S { s:string; } union U { L, S } table T { m:M; p:P; n:[double]; w:[string]; ps:[P]; l:L; u:U; us:[U]; }"
     "root_type T;";
 
-orc::type_description flatbuffer_type() {
+orc::type_description fixed_type() {
   flatbuffers::Parser parser;
   if (!parser.Parse(definition)) std::abort();
   parser.Serialize();
@@ -21,6 +21,6 @@ orc::type_description flatbuffer_type() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = flatbuffer_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "l.kids[0].v", data, size);
 }

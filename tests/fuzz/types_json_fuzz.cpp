@@ -3,11 +3,11 @@
 
 namespace {
 
-orc::type_description json_type() { return {"t", "jsonschema", "json", R"({})"}; }
+orc::type_description fixed_type() { return {"t", "jsonschema", "json", R"({})"}; }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = json_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "a[1].b", data, size);
 }

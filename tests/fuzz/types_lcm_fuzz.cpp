@@ -3,7 +3,7 @@
 
 namespace {
 
-orc::type_description lcm_type() {
+orc::type_description fixed_type() {
   return {
       "p.t", "lcm", "lcm",
       R"(package p; struct j { string n; } struct t { int32_t n; double x[n]; j js[n][2]; t kids[n]; string s; byte b[3]; })"};
@@ -12,6 +12,6 @@ orc::type_description lcm_type() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = lcm_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "kids[0].x[0]", data, size);
 }

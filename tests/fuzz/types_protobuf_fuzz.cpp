@@ -13,7 +13,7 @@ const std::string definition =
     "M m = 3; string t = 4; bytes b = 5; repeated double d = 6; repeated M ms = 7; map<string, P> n = 8; T kid = 9;"
     "repeated P ps = 10; oneof o { bool f = 11; float g = 12; } map<int32, M> em = 13; }";
 
-orc::type_description protobuf_type() {
+orc::type_description fixed_type() {
   namespace pb = google::protobuf;
   pb::io::ArrayInputStream stream(definition.data(), static_cast<int>(definition.size()));
   pb::io::Tokenizer tokenizer(&stream, nullptr);
@@ -27,6 +27,6 @@ orc::type_description protobuf_type() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = protobuf_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "kid.ps[0].x", data, size);
 }

@@ -3,7 +3,7 @@
 
 namespace {
 
-orc::type_description struct_type() {
+orc::type_description fixed_type() {
   return {"t", "struct", "struct",
           R"({"byte_order":"little","size":32,"fields":[{"name":"q","type":"float32","offset":0,"shape")"
           R"(:[2,2],"unit":"rad"},{"name":"name","type":"char","offset":16,"shape":[6]},{"name":"mode",)"
@@ -14,6 +14,6 @@ orc::type_description struct_type() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const orc::type_description type = struct_type();
+  static const orc::type_description type = fixed_type();
   return orc::test::fuzz_type(type, "q[1][0]", data, size);
 }
