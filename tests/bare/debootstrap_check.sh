@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The README's promise on a bare machine: makes a minimal Debian with debootstrap, clones this repository's HEAD into it
-# and runs the developer's verbs there with nothing else typed. Run it before a release. Not part of ctest: it needs
-# root, the network, gigabytes and most of an hour per suite. Mirror, proxy and keys are this machine's, found at run
-# time.
+# and runs the developer's verbs there with nothing else typed. A part of `tools/dev check --full`. Not part of ctest: it
+# needs root, the network, gigabytes and most of an hour per suite. Mirror, proxy and keys are this machine's, found at
+# run time.
 #
 # Each suite runs in mount and process namespaces of its own. They vanish with their first process, however it ends:
 # no mount and no process is left on the host.

@@ -98,6 +98,18 @@ fail_if_flaky() {
   }
 }
 
+# closing_line LOG STATUS: the last `N passed, N failed` in LOG. Output without one counts as one, and a status other than
+# 0 as at least one failure.
+closing_line() {
+  local line
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$1" | tail -n 1) || true
+  if [[ -z $line ]]; then
+    if [[ $2 -eq 0 ]]; then line="1 passed, 0 failed"; else line="0 passed, 1 failed"; fi
+  fi
+  [[ $2 -eq 0 ]] || line=${line/ 0 failed/ 1 failed}
+  echo "$line"
+}
+
 # show_remarks REMARKS: each reason for skipping with its count, the tests that passed only when repeated, those that
 # failed
 show_remarks() {

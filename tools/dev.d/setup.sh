@@ -69,6 +69,10 @@ packages_model() {
   echo "spin gcc"
 }
 
+packages_bare() {
+  echo "debootstrap"
+}
+
 packages_plot() {
   echo "python3-matplotlib"
 }
@@ -137,7 +141,7 @@ install_packages() {
   fi
 }
 
-# What every other verb calls first. $@: lint, fuzz, model, docs, plot, web
+# What every other verb calls first. $@: lint, fuzz, model, docs, bare, plot, web
 ensure_setup() {
   local wanted extra
   wanted="$packages_build $packages_run"
