@@ -2,6 +2,7 @@
 // and how many messages of a lossy link are delivered.
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 #include <vector>
