@@ -3,6 +3,8 @@
 // arrive?
 #include "benchmarks/freshness.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/child_process.h"
 #include "tools/support/interrupt.h"
 

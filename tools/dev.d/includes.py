@@ -19,6 +19,7 @@ wire = "liborc/src/wire"
 schema = "liborc/src/schema"
 transport = "liborc/src/transport"
 core = "liborc/src/core"
+json = "liborc/ext/json/include"
 types = "liborc/ext/types/include"
 recording = "liborc/ext/recording/include"
 history = "liborc/ext/history/include"
@@ -35,21 +36,24 @@ layers: Dict[str, Tuple[str, ...]] = {
     schema: (public, base),
     transport: (public, base, wire),
     core: (public, base, wire, transport),
+    json: (),
+    "liborc/ext/json": (json,),
     types: (public,),
-    "liborc/ext/types": (public, types),
+    "liborc/ext/types": (public, json, types),
     recording: (public,),
     "liborc/ext/recording": (public, recording),
     history: (public,),
     "liborc/ext/history": (public, history),
     calls: (public,),
-    "liborc/ext/calls": (public, calls),
+    "liborc/ext/calls": (public, json, calls),
     parameters: (public, calls),
-    "liborc/ext/parameters": (public, calls, parameters),
+    "liborc/ext/parameters": (public, json, calls, parameters),
     "broker": (public, base, wire, "tools/command_line"),
     "bindings": (public, calls),
     "liborc/examples": (public, calls, parameters, history),
     "tools": (
         public,
+        json,
         types,
         recording,
         calls,
@@ -66,7 +70,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     "tools/terminal": (base,),
     "tools/view": (public, base),
     "benchmarks": (public, types, recording, calls, history, base, wire, "broker", "tools/command_line", "tools/support"),
-    "tools/support": (public, base, wire, "broker"),
+    "tools/support": (public, json, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
 
@@ -93,7 +97,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, types, recording, calls, parameters, history, "")
+include_paths = ("liborc/src", public, json, types, recording, calls, parameters, history, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench_rtt.h"

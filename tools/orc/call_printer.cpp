@@ -1,6 +1,7 @@
 #include "call_printer.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -72,7 +73,7 @@ participant_state program_of(const call_client& client) {
 json_value payload_json(const types::decoder* by, const call_payload& payload) {
   json_value out{{"size", payload.size}, {"cut", payload.is_cut}};
   if (const auto value = decoded_value(by, payload, 0))
-    out["value"] = json_value::parse(*value);
+    out["value"] = json_of_own(*value);
   else if (payload.is_json || is_printable(payload.bytes))
     out["text"] = payload.bytes;
   else

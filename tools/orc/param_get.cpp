@@ -1,6 +1,7 @@
 // orc param get
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common_options.h"
 #include "exit_code.h"

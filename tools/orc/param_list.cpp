@@ -1,6 +1,7 @@
 // orc param list
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "common_options.h"

@@ -1,5 +1,6 @@
 #include "sample_text.h"
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "text.h"
@@ -95,7 +96,7 @@ std::string sample_json(const sample_labels& labels, std::span<const std::byte> 
   json_value json = labels.json;
   if (const auto numbers = numbers_of(payload, style)) {
     json_value& list = json["numbers"] = json_value::array();
-    for (const std::string& each : *numbers) list.push_back(is_json_number(each) ? json_value::parse(each) : nullptr);
+    for (const std::string& each : *numbers) list.push_back(is_json_number(each) ? json_of_own(each) : nullptr);
   } else if (shown_as_text(payload, style)) {
     json["text"] = payload;
   } else {

@@ -1,6 +1,7 @@
 // How `orc topic echo` and `orc log echo` show a sample.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 #include "service.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -152,7 +153,7 @@ class call_command {
       }
     }
     if (options_.common.json) {
-      const json_value value = decoder_ ? json_value::parse(text) : json_value(text_of_bytes(reply));
+      const json_value value = decoder_ ? json_of_own(text) : json_value(text_of_bytes(reply));
       out_.line(to_text(
           {{"service", options_.service}, {"took_us", static_cast<double>(took.count()) / 1000}, {"reply", value}}));
     } else {

@@ -1,12 +1,14 @@
 // orc service info
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "common_options.h"
 #include "console.h"
 #include "exit_code.h"
+#include "json/json_io.h"
 #include "look.h"
 #include "orc.h"
 #include "service.h"
@@ -32,9 +34,8 @@ constexpr std::size_t max_figures = std::size_t{64} << 10;  // bytes
 json_value numbers_of(std::string_view text) {
   json_value numbers = json_value::object();
   if (text.size() > max_figures) return numbers;
-  const auto flat = [](int depth, json_value::parse_event_t, json_value&) { return depth <= 1; };
-  const json_value read = json_value::parse(text, flat, false);
-  if (!read.is_object()) return numbers;
+  json_value read;
+  if (detail::read_json(text, read) || !read.is_object()) return numbers;
   for (const auto& [name, value] : read.items()) {
     if (value.is_number()) numbers[name] = value;
   }
@@ -59,7 +60,7 @@ std::string text_document(const service_description& service, const json_value& 
                                                 {"request", type_of_messages(service.request)},
                                                 {"reply", type_of_messages(service.reply)},
                                                 {"interfaces", interfaces_text(service)}};
-  for (const auto& [name, value] : figures.items()) rows.push_back({escaped(name), value.dump()});
+  for (const auto& [name, value] : figures.items()) rows.push_back({escaped(name), detail::write_json(value)});
   return table(rows);
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "json/json_io.h"
 #include "text.h"
 #include "tools/support/json.h"
 
@@ -29,8 +31,8 @@ template <class Count>
 // Nothing: this is no sample of a service.
 std::optional<service_figures> figures_of_sample(std::span<const std::byte> sample) {
   if (sample.size() > largest_figures) return std::nullopt;
-  const auto read_from = json_value::parse(as_text(sample), nullptr, false);
-  if (!read_from.is_object()) return std::nullopt;
+  json_value read_from;
+  if (detail::read_json(as_text(sample), read_from) || !read_from.is_object()) return std::nullopt;
   service_figures figures;
   const bool whole = read_count(read_from, "clients", figures.clients) &&
                      read_count(read_from, "waiting", figures.waiting) &&

@@ -1,5 +1,6 @@
 // The JSON of `orc top`.
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "top_columns.h"

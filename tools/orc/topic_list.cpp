@@ -1,6 +1,7 @@
 // orc topic list
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common_options.h"
 #include "console.h"

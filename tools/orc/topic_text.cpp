@@ -1,6 +1,7 @@
 #include "topic_text.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "base/process_identity.h"
 #include "text.h"

@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "json/json_io.h"
 #include "lcm_files.h"
 #include "orc/schema.h"
 #include "text.h"
@@ -231,8 +233,8 @@ described ros2_type(const fs::path& path, const std::string& name) {
 described json_type(const fs::path& path, const std::string& name) {
   auto text = content_of(path);
   if (!text) return text.error();
-  const auto parsed = nlohmann::json::parse(*text, nullptr, false);
-  if (parsed.is_discarded()) return wrong(path.string(), "this is not JSON");
+  nlohmann::json parsed;
+  if (detail::read_json(*text, parsed, detail::any_json_depth)) return wrong(path.string(), "this is not JSON");
   if (parsed.is_object() && parsed.contains("byte_order") && parsed.contains("fields")) {
     while (text->ends_with('\n')) text->pop_back();
     return type_description{name, "struct", "struct", *std::move(text)};

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common_options.h"

@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string_view>
 
 #include "base/printable.h"
+#include "json/json_io.h"
 
 namespace orc {
 
@@ -26,7 +29,7 @@ std::string without_controls(std::string_view json) {
     if (detail::is_printable(character)) {
       safe += character;
     } else {
-      const std::string quoted = json_value(character).dump(-1, ' ', true);
+      const std::string quoted = detail::write_ascii_json(json_value(character));
       safe.append(quoted, 1, quoted.size() - 2);
     }
   }
@@ -35,8 +38,13 @@ std::string without_controls(std::string_view json) {
 
 }  // namespace
 
-std::string to_text(const json_value& value) {
-  return without_controls(value.dump(-1, ' ', false, json_value::error_handler_t::replace));
+std::string to_text(const json_value& value) { return without_controls(detail::write_json(value)); }
+
+json_value json_of_own(const std::string& text) {
+  json_value value;
+  if (const auto problem = detail::read_json(text, value, detail::any_json_depth))
+    throw std::invalid_argument(problem->text);
+  return value;
 }
 
 std::string to_json(const std::vector<json_value>& results) {

@@ -4,9 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "tools/web/json_object.h"
+#include "json/json_io.h"
 
 namespace orc::web {
 
@@ -96,7 +97,7 @@ class fields {
       fail("\"" + std::string(name) + "\" is a text of digits: nanoseconds since 1970");
   }
   void any(const char* name, std::string& to) {
-    if (const json* const found = find(name, true)) to = found->dump(-1, ' ', false, json::error_handler_t::replace);
+    if (const json* const found = find(name, true)) to = detail::write_json(*found);
   }
 
  private:
@@ -184,7 +185,8 @@ parse_outcome parse(std::string_view text, client_message& found, std::string& p
   found = {};
   problem.clear();
   json object;
-  if (text.size() > max_message_bytes || !read_json_object(text, object)) return parse_outcome::not_json;
+  if (text.size() > max_message_bytes || detail::read_json(text, object) || !object.is_object())
+    return parse_outcome::not_json;
   fields from(object, problem);
   from.text("op", true, found.op_name);
   for (const auto& [name, op] : ops)

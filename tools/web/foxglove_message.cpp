@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/json_io.h"
 #include "tools/web/base64.h"
-#include "tools/web/json_object.h"
 
 namespace orc::web {
 
@@ -157,7 +158,7 @@ void read_parameter_sets(members& read, const json& from, foxglove_message& foun
       return read.fail("parameter '" + set.name + "' belongs to its program: it cannot be removed");
     if (read.text(each, "type", max_topic_bytes) == "byte_array")
       return read.fail("no parameter has the type byte_array");
-    set.value = value->dump();
+    set.value = detail::write_json(*value);
     found.sets.push_back(std::move(set));
   }
 }
@@ -236,7 +237,7 @@ foxglove_outcome read_foxglove_text(std::string_view text, foxglove_message& fou
   found = {};
   problem.clear();
   json object;
-  if (text.size() > max_foxglove_message_bytes || !read_json_object(text, object)) {
+  if (text.size() > max_foxglove_message_bytes || detail::read_json(text, object) || !object.is_object()) {
     problem = "not a JSON object";
     return foxglove_outcome::broken;
   }

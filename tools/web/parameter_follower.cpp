@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/web/json_object.h"
+#include "json/json_io.h"
 
 namespace orc::web {
 
@@ -29,10 +29,10 @@ constexpr std::size_t max_value_bytes = std::size_t{8} << 20;  // of all samples
   if (sample.size() > max_parameter_sample_bytes) return std::nullopt;
   const std::string text(reinterpret_cast<const char*>(sample.bytes().data()), sample.size());
   nlohmann::json object;
-  if (!read_json_object(text, object)) return std::nullopt;
+  if (detail::read_json(text, object) || !object.is_object()) return std::nullopt;
   const auto at = object.find("value");
   parameter_value value;
-  if (at == object.end() || !from_json(at->dump(), value)) return std::nullopt;
+  if (at == object.end() || !from_json(detail::write_json(*at), value)) return std::nullopt;
   return value;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base64.h"
-#include "bounded_json.h"
+#include "json/json_io.h"
 
 namespace orc {
 
@@ -104,23 +104,22 @@ std::string to_json(const call_record& record) {
   char connection[17] = {};
   std::snprintf(connection, sizeof connection, "%016llx", static_cast<unsigned long long>(record.connection));
   const auto moment = [](std::int64_t ns) { return ns != 0 ? ordered_json(ns) : ordered_json(); };
-  return ordered_json{
-      {"client", {{"name", record.client.name}, {"host", record.client.host}, {"pid", record.client.pid}}},
-      {"connection", connection},
-      {"id", record.id},
-      {"received_ns", record.received_ns},
-      {"started_ns", moment(record.started_ns)},
-      {"finished_ns", record.finished_ns},
-      {"deadline_ns", record.deadline_ns},
-      {"outcome", to_string(record.error.code)},
-      {"code", static_cast<int>(record.error.code)},
-      {"number", record.error.number},
-      {"text", record.error.text},
-      {"exception", record.error.exception_type},
-      {"cancelled", record.cancelled},
-      {"request", json_of_payload(record.request)},
-      {"reply", record.reply ? json_of_payload(*record.reply) : ordered_json()}}
-      .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return write_json(
+      ordered_json{{"client", {{"name", record.client.name}, {"host", record.client.host}, {"pid", record.client.pid}}},
+                   {"connection", connection},
+                   {"id", record.id},
+                   {"received_ns", record.received_ns},
+                   {"started_ns", moment(record.started_ns)},
+                   {"finished_ns", record.finished_ns},
+                   {"deadline_ns", record.deadline_ns},
+                   {"outcome", to_string(record.error.code)},
+                   {"code", static_cast<int>(record.error.code)},
+                   {"number", record.error.number},
+                   {"text", record.error.text},
+                   {"exception", record.error.exception_type},
+                   {"cancelled", record.cancelled},
+                   {"request", json_of_payload(record.request)},
+                   {"reply", record.reply ? json_of_payload(*record.reply) : ordered_json()}});
 }
 
 }  // namespace detail
@@ -129,7 +128,10 @@ std::string call_record_topic(std::string_view service) { return std::string(ser
 
 result read_call_record(std::span<const std::byte> sample, call_record& found) try {
   if (sample.size() > max_call_record_bytes) throw std::invalid_argument("it is too large");
-  found = read_record(detail::parse_bounded({reinterpret_cast<const char*>(sample.data()), sample.size()}));
+  json read;
+  if (const auto problem = detail::read_json({reinterpret_cast<const char*>(sample.data()), sample.size()}, read))
+    throw std::invalid_argument(problem->text);
+  found = read_record(read);
   return {};
 } catch (const std::bad_alloc&) {
   return errc::no_memory;

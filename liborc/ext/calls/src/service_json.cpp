@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base64.h"
-#include "bounded_json.h"
+#include "json/json_io.h"
 #include "orc/calls/call_record.h"
 
 namespace orc::detail {
@@ -34,7 +34,7 @@ template <class About>
   const auto text = [&](bool with_schemas) {
     json whole = about(with_schemas);
     whole.update({{"title", title}, {"type", "object"}, {"properties", properties}});
-    return whole.dump(-1, ' ', true, json::error_handler_t::replace);
+    return write_ascii_json(whole);
   };
   std::string schema = text(true);
   if (schema.size() > max_schema_bytes) schema = text(false);
@@ -101,7 +101,9 @@ type_description call_record_type(const call_types& types) {
 }
 
 bool read_service_type(const type_description& type, service_description& found) try {
-  const json service = parse_bounded(type.schema).at(member);
+  json schema;
+  if (read_json(type.schema, schema)) return false;
+  const json& service = schema.at(member);
   found.request = read_type(service.at("request"));
   found.reply = read_type(service.at("reply"));
   found.interfaces = service.at("interfaces").get<std::vector<std::string>>();
@@ -111,17 +113,21 @@ bool read_service_type(const type_description& type, service_description& found)
 }
 
 bool read_schemas(const type_description& type, type_description& request, type_description& reply) try {
-  const json service = parse_bounded(type.schema).at(member);
+  json schema;
+  if (read_json(type.schema, schema)) return false;
+  const json& service = schema.at(member);
   return read_schema(service.at("request"), request) && read_schema(service.at("reply"), reply);
 } catch (const std::exception&) {
   return false;
 }
 
 std::string to_json(const service_figures& figures) {
-  return nlohmann::ordered_json{{"clients", figures.clients}, {"waiting", figures.waiting},
-                                {"calls", figures.calls},     {"failed", figures.failed},
-                                {"refused", figures.refused}, {"dropped", figures.dropped}}
-      .dump();
+  return write_json(nlohmann::ordered_json{{"clients", figures.clients},
+                                           {"waiting", figures.waiting},
+                                           {"calls", figures.calls},
+                                           {"failed", figures.failed},
+                                           {"refused", figures.refused},
+                                           {"dropped", figures.dropped}});
 }
 
 }  // namespace orc::detail

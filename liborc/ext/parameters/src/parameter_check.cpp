@@ -47,13 +47,6 @@ constexpr std::size_t shown_bytes = 60;
       std::ranges::count_if(text, [](char each) { return (static_cast<unsigned char>(each) & 0xC0U) != 0x80U; }));
 }
 
-[[nodiscard]] bool is_utf8(const std::string& text) try {
-  (void)detail::json(text).dump();
-  return true;
-} catch (const detail::json::exception&) {
-  return false;
-}
-
 template <class T>
 [[nodiscard]] bool within(const T& number, const parameter_description& parameter) {
   if constexpr (std::is_same_v<T, double>) {
@@ -71,7 +64,7 @@ template <class T>
   } else if (const auto* const number = std::get_if<double>(&value)) {
     if (!within(*number, parameter)) return false;
   } else if (const auto* const text = std::get_if<std::string>(&value)) {
-    if (!is_utf8(*text) || characters(*text) > parameter.max_length) return false;
+    if (!detail::is_utf8(*text) || characters(*text) > parameter.max_length) return false;
   } else if (const auto* const list = std::get_if<std::vector<double>>(&value)) {
     if (list->size() < parameter.min_length || list->size() > parameter.max_length) return false;
     if (!std::ranges::all_of(*list, [&](double each) { return within(each, parameter); })) return false;

@@ -45,12 +45,9 @@ constexpr std::chrono::nanoseconds longest = std::chrono::hours(24);
     const bool own_words = reply.code() == call_errc::failed;
     return {code_of(reply.error()), (own_words ? "" : name + ": ") + reply.error().message()};
   }
-  const auto read = parse(reply->json, 2 * max_parameter_bytes);
-  if (read && read->is_object() && read->contains("value")) {
-    if (auto found = value_of((*read)["value"])) {
-      value = *std::move(found);
-      return {};
-    }
+  if (auto found = value_in(reply->json)) {
+    value = *std::move(found);
+    return {};
   }
   return {errc::refused, "the program of " + name + " answered something that is no value"};
 }
@@ -76,12 +73,9 @@ result parameter_client::look_up(orc::directory& in) {
 
 call_future<parameter_reply> parameter_client::start(const parameter_question& question,
                                                      std::chrono::nanoseconds timeout) {
-  json request{{"name", question.name}};
-  if (question.value) request["value"] = json_of(*question.value);
-  return participant_.call<parameter_reply>(
-      "/" + services_.at(question.owner),
-      parameter_request{request.dump(-1, ' ', false, json::error_handler_t::replace)},
-      std::clamp(timeout, std::chrono::nanoseconds(1), longest));
+  return participant_.call<parameter_reply>("/" + services_.at(question.owner),
+                                            parameter_request{request_of(question.name, question.value)},
+                                            std::clamp(timeout, std::chrono::nanoseconds(1), longest));
 }
 
 std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_question> questions,

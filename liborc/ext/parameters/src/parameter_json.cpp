@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <exception>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
+#include <variant>
+#include <vector>
+
+#include "json/json_io.h"
 
 namespace orc {
 
@@ -13,6 +19,9 @@ namespace detail {
 
 namespace {
 
+using nlohmann::json;
+
+constexpr std::size_t max_message = 2 * max_parameter_bytes;  // a request or a reply
 constexpr const char* marker = "x-orc-parameter";
 constexpr double whole_limit = 9007199254740992.0;  // 2^53: above it a double stands for several whole numbers
 
@@ -29,6 +38,35 @@ constexpr double whole_limit = 9007199254740992.0;  // 2^53: above it a double s
     numbers.push_back(each.get<double>());
   }
   return numbers;
+}
+
+[[nodiscard]] json json_of(const parameter_value& value) {
+  return std::visit([](const auto& each) { return json(each); }, value);
+}
+
+[[nodiscard]] std::optional<parameter_value> value_of(const json& from) {
+  switch (from.type()) {
+    case json::value_t::boolean: return from.get<bool>();
+    case json::value_t::number_integer: return from.get<std::int64_t>();
+    case json::value_t::number_unsigned: {
+      const auto number = from.get<std::uint64_t>();
+      if (number <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return static_cast<std::int64_t>(number);
+      return static_cast<double>(number);
+    }
+    case json::value_t::number_float: return from.get<double>();
+    case json::value_t::string: return from.get<std::string>();
+    case json::value_t::array: return number_list(from);
+    default: return std::nullopt;
+  }
+}
+
+// Nothing: the text is too long, or is no JSON of at most max_json_depth, or memory is exhausted.
+[[nodiscard]] std::optional<json> parse(std::string_view text, std::size_t max_bytes) noexcept try {
+  json read;
+  if (text.size() > max_bytes || read_json(text, read)) return std::nullopt;
+  return read;
+} catch (const std::exception&) {
+  return std::nullopt;
 }
 
 [[nodiscard]] parameter_value initial_of(const std::string& type) {
@@ -79,26 +117,6 @@ void read_value_schema(const json& from, parameter_description& found) {
 
 }  // namespace
 
-json json_of(const parameter_value& value) {
-  return std::visit([](const auto& each) { return json(each); }, value);
-}
-
-std::optional<parameter_value> value_of(const json& from) {
-  switch (from.type()) {
-    case json::value_t::boolean: return from.get<bool>();
-    case json::value_t::number_integer: return from.get<std::int64_t>();
-    case json::value_t::number_unsigned: {
-      const auto number = from.get<std::uint64_t>();
-      if (number <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return static_cast<std::int64_t>(number);
-      return static_cast<double>(number);
-    }
-    case json::value_t::number_float: return from.get<double>();
-    case json::value_t::string: return from.get<std::string>();
-    case json::value_t::array: return number_list(from);
-    default: return std::nullopt;
-  }
-}
-
 parameter_value converted(parameter_value value, const parameter_value& to_type_of) {
   if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
     if (std::holds_alternative<double>(to_type_of)) return static_cast<double>(*whole);
@@ -110,9 +128,18 @@ parameter_value converted(parameter_value value, const parameter_value& to_type_
   return value;
 }
 
-std::string sample_of(const parameter_value& value) { return json{{"value", json_of(value)}}.dump(); }
+bool is_utf8(const std::string& text) { return write_utf8_json(json(text)).has_value(); }
 
-result type_of(const parameter_description& from, type_description& type) try {
+std::string sample_of(const parameter_value& value) { return write_json(json{{"value", json_of(value)}}); }
+
+std::optional<parameter_value> value_in(std::string_view sample) {
+  const auto read = parse(sample, max_message);
+  if (!read || !read->is_object()) return std::nullopt;
+  const auto value = read->find("value");
+  return value != read->end() ? value_of(*value) : std::nullopt;
+}
+
+result type_of(const parameter_description& from, type_description& type) {
   json value{{"type", type_name(from.initial)}, {"default", json_of(from.initial)}};
   const bool is_list = std::holds_alternative<std::vector<double>>(from.initial);
   json numbers = is_list ? json{{"type", "number"}} : json::object();
@@ -137,15 +164,15 @@ result type_of(const parameter_description& from, type_description& type) try {
                     {"required", {"value"}},
                     {"additionalProperties", false},
                     {marker, std::move(mark)}};
+  auto text = write_utf8_json(schema);
+  if (!text) return {errc::bad_argument, "a text of parameter " + from.name + " is no UTF-8"};
   type = {.name = std::string(parameter_type_name),
           .schema_encoding = "jsonschema",
           .message_encoding = "json",
-          .schema = schema.dump()};
+          .schema = *std::move(text)};
   if (type.schema.size() <= max_parameter_schema) return {};
   return {errc::bad_argument, "the description of " + from.name + " has " + std::to_string(type.schema.size()) +
                                   " bytes; " + std::to_string(max_parameter_schema) + " are allowed: fewer choices"};
-} catch (const json::exception&) {
-  return {errc::bad_argument, "a text of parameter " + from.name + " is no UTF-8"};
 }
 
 bool read_type(const type_description& type, parameter_description& found) try {
@@ -162,24 +189,25 @@ bool read_type(const type_description& type, parameter_description& found) try {
   return false;
 }
 
-std::optional<json> parse(std::string_view text, std::size_t max_bytes) noexcept try {
-  if (text.size() > max_bytes) return std::nullopt;
-  bool deep = false;  // a copy of a deep value would overflow the stack
-  json read = json::parse(text, [&deep](int depth, json::parse_event_t, json&) {
-    deep = deep || depth > max_json_depth;
-    return !deep;
-  });
-  if (deep) return std::nullopt;
-  return read;
-} catch (const std::exception&) {
-  return std::nullopt;
+std::string request_of(const std::string& name, const std::optional<parameter_value>& value) {
+  json request{{"name", name}};
+  if (value) request["value"] = json_of(*value);
+  return write_json(request);
+}
+
+std::optional<parameter_wish> wish_in(std::string_view request) {
+  const auto read = parse(request, max_message);
+  if (!read || !read->is_object()) return std::nullopt;
+  const auto name = read->find("name");
+  const auto value = read->find("value");
+  const bool sets = value != read->end();
+  if (name == read->end() || !name->is_string() || read->size() != (sets ? 2U : 1U)) return std::nullopt;
+  return parameter_wish{name->get<std::string>(), sets, sets ? value_of(*value) : std::nullopt};
 }
 
 }  // namespace detail
 
-std::string to_json(const parameter_value& value) {
-  return detail::json_of(value).dump(-1, ' ', false, detail::json::error_handler_t::replace);
-}
+std::string to_json(const parameter_value& value) { return detail::write_json(detail::json_of(value)); }
 
 result from_json(std::string_view text, parameter_value& value) {
   const auto read = detail::parse(text, max_parameter_bytes);

@@ -1,35 +1,26 @@
 #include "parameter_messages.h"
 
-#include "parameter_json.h"
-
 namespace orc::detail {
 
 namespace {
 
-[[nodiscard]] type_description json_type(const char* name, json properties, json required) {
-  return {.name = name,
-          .schema_encoding = "jsonschema",
-          .message_encoding = "json",
-          .schema = json{
-              {"title", name},
-              {"type", "object"},
-              {"properties", std::move(properties)},
-              {"required", std::move(required)},
-              {"additionalProperties",
-               false}}.dump()};
+[[nodiscard]] type_description json_type(const char* name, const char* schema) {
+  return {.name = name, .schema_encoding = "jsonschema", .message_encoding = "json", .schema = schema};
 }
 
 }  // namespace
 
 const type_description& parameter_request_type() {
   static const type_description type = json_type(
-      "orc.ParameterRequest", {{"name", {{"type", "string"}}}, {"value", json::object()}}, json::array({"name"}));
+      "orc.ParameterRequest", R"({"additionalProperties":false,"properties":{"name":{"type":"string"},"value":{}},)"
+                              R"("required":["name"],"title":"orc.ParameterRequest","type":"object"})");
   return type;
 }
 
 const type_description& parameter_reply_type() {
   static const type_description type =
-      json_type("orc.ParameterReply", {{"value", json::object()}}, json::array({"value"}));
+      json_type("orc.ParameterReply", R"({"additionalProperties":false,"properties":{"value":{}},)"
+                                      R"("required":["value"],"title":"orc.ParameterReply","type":"object"})");
   return type;
 }
 

@@ -95,13 +95,12 @@ result parameters_component::serve() {
 }
 
 parameter_reply parameters_component::answer(const parameter_request& request, call_context& call) {
-  const auto asked = parse(request.json, 2 * max_parameter_bytes);
-  const auto has = [&](const char* member) { return asked && asked->is_object() && asked->contains(member); };
-  if (!has("name") || !(*asked)["name"].is_string() || asked->size() != (has("value") ? 2U : 1U)) {
+  const auto asked = wish_in(request.json);
+  if (!asked) {
     refuse(call, parameter_refusal::malformed, R"(a request is {"name": "...", "value": ...}, or without a value)");
     return {};
   }
-  const auto name = (*asked)["name"].get<std::string>();
+  const std::string& name = asked->name;
   std::shared_ptr<parameter_core> parameter;
   {
     const std::lock_guard lock(mutex_);
@@ -111,17 +110,16 @@ parameter_reply parameters_component::answer(const parameter_request& request, c
     refuse(call, parameter_refusal::unknown, "this program has no parameter " + name.substr(0, shown_bytes));
     return {};
   }
-  if (has("value")) {
+  if (asked->sets) {
     if (parameter->description().read_only) {
       refuse(call, parameter_refusal::read_only, name + " is read-only: only its program sets it");
       return {};
     }
-    const auto value = value_of((*asked)["value"]);
-    if (!value) {
+    if (!asked->value) {
       refuse(call, parameter_refusal::value, name + " is " + describe(parameter->description()));
       return {};
     }
-    const result set = parameter->set(converted(*value, parameter->description().initial));
+    const result set = parameter->set(converted(*asked->value, parameter->description().initial));
     if (set.code() == errc::bad_argument) refuse(call, parameter_refusal::value, set.error().message());
     if (set.code() == errc::not_registered) refuse(call, parameter_refusal::unknown, set.error().message());
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codec.h"
+#include "json/json_io.h"
 #include "json_text.h"
 #include "scalar.h"
 
@@ -130,7 +131,7 @@ bool json_codec::object(const json& from, walk_state& state) {
 }
 
 bool json_codec::encode(const json& from, encode_state& state) const {
-  const std::string text = from.dump();  // throws for no text of parse_json(): it is UTF-8
+  const std::string text = orc::detail::write_json(from);
   std::size_t at = 0;
   if (!state.grow(text.size(), at)) return false;
   std::memcpy(state.bytes.data() + at, text.data(), text.size());
