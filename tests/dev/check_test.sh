@@ -93,6 +93,7 @@ check 0 "" --list
 [[ $said =~ "tidy"\ +"8 passed, 0 failed"\ +[0-9]+" s  20" ]] || fail "$said"
 check 0 "test asan,test tsan" --full asan tsan ubuntu-24.04
 says "2 passed, 0 failed, 1 skipped"
+check 1 "" --full ubuntu-24.04
 
 # A status other than 0 is a failure, whatever the output.
 commit two

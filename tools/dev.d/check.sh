@@ -169,7 +169,7 @@ check_main() {
   local line="$passed passed, $failed failed"
   [[ $skipped -eq 0 ]] || line+=", $skipped skipped"
   echo "$line"
-  [[ $failed -eq 0 ]]
+  [[ $failed -eq 0 && $passed -gt 0 ]]
 }
 
 check_usage() {
