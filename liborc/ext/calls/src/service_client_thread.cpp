@@ -14,7 +14,7 @@ namespace {
 
 constexpr int idle_slice_ms = 1000;     // the end of a topic wakes the thread
 constexpr int greeting_slice_ms = 100;  // between two welcomes to a client that has not answered
-constexpr std::size_t held_messages = 60;
+constexpr std::size_t held_of_client_messages = 60;
 
 }  // namespace
 
@@ -77,7 +77,7 @@ bool service_client::set_up() {
   orc::participant& by = service_.of();
   const transport_set transports = service_.options().transports;
   request_options wanted{.conflate = 0, .depth = 4 * max_open_calls, .transports = transports};
-  if (transports.empty() || transports.contains(transport::shm)) wanted.max_messages = held_messages;
+  if (transports.empty() || transports.contains(transport::shm)) wanted.max_messages = held_of_client_messages;
   const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
   const std::string from = call_topic(service_.name(), id_);
   const std::string to = reply_topic(service_.name(), id_);
