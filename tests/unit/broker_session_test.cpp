@@ -157,7 +157,7 @@ TEST_CASE("broker session: a broker that is silent for a lease is lost, and aske
   CHECK_THAT(f.log, contains("does not answer any more"));
   f.broker.silent = false;
   CHECK(f.talk([&] {
-    f.now += 10ms;
+    if (!f.session.availability()) f.now += 10ms;  // afterwards, a lease could pass while this machine stands still
     return f.session.availability() && f.heard<wire::register_topic>() == 2;
   }));
 }

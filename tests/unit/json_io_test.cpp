@@ -39,6 +39,14 @@ TEST_CASE("json: reads at most 64 objects and arrays within each other", "[unit]
   CHECK_FALSE(read_json(nested(1000, "1"), own, orc::detail::any_json_depth));
 }
 
+TEST_CASE("json: what is not too deep can be read beside what is", "[unit]") {
+  nlohmann::json read;
+  const auto problem = read_json(R"({"calls":3,"deep":[1],"failed":4})", read, 1);
+  REQUIRE(problem);
+  CHECK(problem->is_too_deep);
+  CHECK(read == nlohmann::json{{"calls", 3}, {"failed", 4}});
+}
+
 TEST_CASE("json: says why a text is none", "[unit]") {
   CHECK_THAT(problem_of("{\"a\": }"), contains("[json.exception.parse_error.101] parse error at line 1, column 7"));
   CHECK_THAT(problem_of("1 2"), contains("parse_error.101"));

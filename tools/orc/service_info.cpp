@@ -35,7 +35,8 @@ json_value numbers_of(std::string_view text) {
   json_value numbers = json_value::object();
   if (text.size() > max_figures) return numbers;
   json_value read;
-  if (detail::read_json(text, read) || !read.is_object()) return numbers;
+  const auto problem = detail::read_json(text, read, 1);  // numbers are not deeper
+  if ((problem && !problem->is_too_deep) || !read.is_object()) return numbers;
   for (const auto& [name, value] : read.items()) {
     if (value.is_number()) numbers[name] = value;
   }

@@ -13,8 +13,9 @@ template <class Json>
   bool is_too_deep = false;
   const auto limit = [&](int depth, event what, Json&) {
     const bool opens = what == event::object_start || what == event::array_start;
-    is_too_deep = is_too_deep || (opens && static_cast<std::size_t>(depth) >= max_depth);
-    return !is_too_deep;
+    const bool leave_out = opens && static_cast<std::size_t>(depth) >= max_depth;
+    is_too_deep = is_too_deep || leave_out;
+    return !leave_out;
   };
   std::string problem;
   try {
