@@ -8,9 +8,9 @@ alone:   The compiler over each file of FILES by itself, headers too: it must in
          options of the nearest file that includes it; those that no file includes have none and are left out.
 
 tidy and syntax take many files in one translation unit: most of a file's time goes to headers that the file before it
-also had, and clang-tidy 14 matches its checks against system headers, too. Files that are compiled with the same options
-are therefore checked together, as one file that includes them. A file that cannot live with the others (two of them
-define the same name) goes to the next such file, at last alone.
+also had, and clang-tidy 14 matches its checks against system headers, too. Files that the build compiles together, or
+with the same options, are therefore checked together, as one file that includes them. A file that cannot live with the
+others (two of them define the same name) goes to the next such file, at last alone.
 
 The build is that of build/release/compile_commands.json, the files of the tree are listed in the file ALL. What was found
 clean is remembered in the folder CLEAN, which clones share, by a hash of the file, its options, the headers that it
@@ -31,9 +31,7 @@ import sys
 from include_graph import include_graph
 
 BUILD = "build/release"
-TOGETHER = {"tidy": 16, "syntax": 32, "alone": 1}
-# A file of CMake's that includes several of ours, to compile them together
-UNITY = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+FILES_TOGETHER = 16
 # What every program or fuzz target defines once.
 ONCE = ("main", "LLVMFuzzerTestOneInput")
 
@@ -55,18 +53,23 @@ def options_of(entry):
 
 
 def units_of(root, files):
-    """file: (folder to compile in, options) of those of the files that the build compiles; the first, if several."""
+    """file: (folder to compile in, options, group) of those of the files that the build compiles; the first, if several.
+
+    A group can be compiled together: the files that one of the build's own includes, else those of a top folder.
+    """
     units = {}
     with open(os.path.join(root, BUILD, "compile_commands.json"), encoding="utf-8") as commands:
         for entry in json.load(commands):
-            compiled = [entry["file"]]
-            if UNITY.search(entry["file"]):
-                with open(entry["file"], encoding="utf-8") as unity:
-                    compiled = re.findall(r'^#include "(.*)"', unity.read(), re.MULTILINE)
+            compiled, group = [entry["file"]], os.path.relpath(entry["file"], root)
+            if group.startswith(f"{BUILD}/"):
+                with open(entry["file"], encoding="utf-8") as made:
+                    compiled = re.findall(r'^#include "(/.*)"', made.read(), re.MULTILINE)
+            else:
+                group = group.split("/")[0]
             for path in compiled:
                 file = os.path.relpath(path, root)
                 if file in files:
-                    units.setdefault(file, (entry["directory"], options_of(entry)))
+                    units.setdefault(file, (entry["directory"], options_of(entry), group))
     return units
 
 
@@ -202,6 +205,7 @@ class checker:
 
 def main():
     mode, work, clean, compiler, tool, jobs, listed = sys.argv[1:]
+    work = os.path.abspath(work)
     root = os.getcwd()
     with open(listed, encoding="utf-8") as names:
         graph = include_graph(root, names.read().split())
@@ -211,12 +215,11 @@ def main():
     checks = checker(mode, root, work, clean, compiler, tool, graph)
     groups = collections.defaultdict(list)
     for file in sorted(set(sys.stdin.read().split()) & set(units)):
-        directory, options = units[file]
-        if not os.path.exists(checks.stamp(file, options)):
-            groups[directory, options, file.split("/")[0]].append(file)
+        if not os.path.exists(checks.stamp(file, units[file][1])):
+            groups[units[file]].append(file)
     batches = []
     for (directory, options, _), files in groups.items():
-        parts = -(-len(files) // TOGETHER[mode])
+        parts = len(files) if mode == "alone" else -(-len(files) // FILES_TOGETHER)
         for part in range(parts):
             batches.append((files[part * len(files) // parts:(part + 1) * len(files) // parts], directory, options))
     batches.sort(key=lambda batch: -len(batch[0]))
