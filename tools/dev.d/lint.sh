@@ -5,16 +5,24 @@ source "$ORC_ROOT/tools/dev.d/python.sh"
 
 readonly ruff_version=0.17.6 mypy_version=2.4.1
 
+readonly clean_files=${XDG_CACHE_HOME:-$HOME/.cache}/orc-lint
+
 lint_help() {
   cat <<'TEXT'
-usage: tools/dev lint [--fix-format]
+usage: tools/dev lint [--full | --fix-format]
 
-clang-format and clang-tidy (of Debian 12: version 14) over our C++, the direction of its includes (between the folders
-that tools/dev.d/includes.py lists), and that it includes what it uses of the standard library; shellcheck over the shell scripts, a syntax check over the Python files, ruff and
-mypy (of PyPI, in build/lint-venv) over bindings/python; links between the Markdown files, the pages and promises that
-comments cite, and the directories that CONTRIBUTING names. --fix-format rewrites the C++ files instead of complaining.
-Ends with `N passed, N failed`, one per check. A file that clang-tidy found clean is not checked again, in no clone, until
-it changes or a header of its component that it includes itself: ~/.cache/orc-lint remembers it for a month.
+Over our C++: clang-format; the direction of its includes (between the folders that tools/dev.d/includes.py lists); that
+what it uses of the standard library is included; clang for syntax and warnings, over all files together (`syntax`) and
+over each changed file alone, headers too (`alone`); clang-tidy over the changed files. shellcheck over the shell scripts,
+a syntax check over the Python files, ruff and mypy (of PyPI, in build/lint-venv) over bindings/python; links between the
+Markdown files, the pages and promises that comments cite, and the directories that CONTRIBUTING names.
+
+Changed are the files that differ from where the branch left $ORC_BASE (else origin/main, else HEAD~1), committed or not,
+and the files that include one of them; all of them when the settings of clang-tidy or of lint change, and with --full.
+What clang or clang-tidy (of Debian 12: version 14) found clean is not checked again, in no clone, until it changes or a
+header that it includes (for clang-tidy, one of its component): ~/.cache/orc-lint remembers it for a month.
+
+--fix-format rewrites the C++ files instead of complaining. Ends with `N passed, N failed`, one per check.
 TEXT
 }
 
@@ -44,27 +52,57 @@ check_std_includes() {
   lint_sources | "$(python_of_system)" tools/dev.d/std_includes.py
 }
 
-# The translation units that the release build compiles, many at once (tidy.py); a clean one is remembered by a hash.
-check_tidy() {
-  local tidy_tool compiler work=$ORC_ROOT/build/lint clean=${XDG_CACHE_HOME:-$HOME/.cache}/orc-lint
-  tidy_tool=$(command -v "clang-tidy-$(clang_version)" || command -v clang-tidy) || return 1
-  compiler=$(command -v "clang++-$(clang_version)" || command -v clang++) || return 1
-  mkdir -p "$work" "$clean"
-  find "$clean" -type f -mtime +30 -delete
+# What the three checks below need, once: the files and the settings in build/lint, and a configured release build.
+lint_full=false
+ready_for_clang=
+ready_for_clang() {
+  [[ -z $ready_for_clang ]] || return "$ready_for_clang"
+  ready_for_clang=1
+  local work=$ORC_ROOT/build/lint settings generated
+  mkdir -p "$work" "$clean_files"
+  find "$clean_files" -type f -mtime +30 -delete
   # generated headers must exist; nothing else needs to be built
   configure release || return 1
-  if ninja -C build/release -t targets all | grep -q '^orc_wire:'; then
-    build_preset release orc_wire || return 1
-  fi
+  mapfile -t generated < <(ninja -C build/release -t targets all | sed -nE 's/^([^/].*\.(h|hpp)): CUSTOM_COMMAND$/\1/p')
+  build_preset release "${generated[@]}" || return 1
+  clang_tool clang-tidy >/dev/null && clang_tool clang++ >/dev/null || return 1
+  mapfile -t settings < <(files_named '*.clang-tidy' && ls tools/dev.d/{clang.py,changed.py,include_graph.py,lint.sh})
   {
-    "$tidy_tool" --version
-    files_named '*.clang-tidy' | xargs -r cat
-    cat tools/dev.d/tidy.py
+    "$(clang_tool clang-tidy)" --version
+    cat "${settings[@]}"
   } >"$work/inputs"
-  # GCC's precompiled headers mean nothing to clang
-  sed 's| -Winvalid-pch -include [^ "]*cmake_pch.hxx||' build/release/compile_commands.json >"$work/compile_commands.json"
   # the install test's consumer has a build of its own
-  lint_sources | "$(python_of_system)" tools/dev.d/tidy.py "$work" "$clean" "$tidy_tool" "$compiler" "$(jobs)"
+  lint_sources >"$work/all"
+  if $lint_full; then
+    cp "$work/all" "$work/changed"
+  else
+    "$(python_of_system)" tools/dev.d/changed.py "${settings[@]}" <"$work/all" >"$work/changed" || return 1
+  fi
+  ready_for_clang=0
+}
+
+clang_tool() {
+  command -v "$1-$(clang_version)" || command -v "$1"
+}
+
+# clang MODE all|changed: see clang.py
+clang() {
+  local work=$ORC_ROOT/build/lint
+  ready_for_clang || return 1
+  "$(python_of_system)" tools/dev.d/clang.py "$1" "$work" "$clean_files" "$(clang_tool clang++)" \
+    "$(clang_tool clang-tidy)" "$(jobs)" "$work/all" <"$work/$2"
+}
+
+check_syntax() {
+  clang syntax all
+}
+
+check_alone() {
+  clang alone changed
+}
+
+check_tidy() {
+  clang tidy changed
 }
 
 # What CONTRIBUTING says about the directories, against the tree
@@ -116,9 +154,13 @@ lint_main() {
     lint_sources | xargs -r "clang-format-$(clang_version)" -i
     return
   fi
+  if [[ ${1:-} == --full ]]; then
+    lint_full=true
+    shift
+  fi
   [[ $# -eq 0 ]] || die "lint: unknown argument $1"
   local passed=0 failed=0 check started
-  for check in format includes std_includes references tree tidy shell python package; do
+  for check in format includes std_includes references tree syntax alone tidy shell python package; do
     started=$SECONDS
     if "check_$check"; then
       passed=$((passed + 1))
