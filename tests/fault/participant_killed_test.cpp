@@ -51,7 +51,7 @@ TEST_CASE("names: a stopped publisher still holds its topic", "[fault][threads]"
 
 TEST_CASE("names: that of a dead publisher is free at once", "[fault][threads]") {
   broker_process address_broker;
-  for (std::size_t n = 0; n < rounds(10, 100, 5); ++n) {
+  for (std::size_t n = 0; n < rounds(6, 100, 5); ++n) {
     test_node holder;
     holder.must("open " + address_broker.endpoint());
     holder.must("register t any");
@@ -97,7 +97,7 @@ TEST_CASE("death: publishers killed while they register leave nothing in the way
   test_node subscriber;
   subscriber.must("open " + address_broker.endpoint());
   subscriber.must("request t any 1 64 0");
-  for (std::size_t n = 0; n < rounds(30, 300, 10); ++n) {
+  for (std::size_t n = 0; n < rounds(15, 300, 10); ++n) {
     test_node publisher;
     publisher.tell("open " + address_broker.endpoint());
     publisher.tell("register t any");

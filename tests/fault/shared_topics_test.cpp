@@ -135,7 +135,7 @@ TEST_CASE("shared topics: eight publishers at 1 kHz, killed and restarted, keep 
       INFO(one->reason());
       REQUIRE(all_linked(*one));
     }
-    for (std::size_t life = 0; life < rounds(6, 100, 2); ++life) {
+    for (std::size_t life = 0; life < rounds(3, 100, 2); ++life) {
       nodes[random() % publishers]->process().kill();
       nodes[random() % publishers]->process().kill();
       // The killed ones leave.

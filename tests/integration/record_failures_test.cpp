@@ -177,7 +177,7 @@ TEST_CASE("a kill of orc record costs at most the last second", "[threads]") {
   const tool orc(broker);
   numbered_stream stream(broker, "topic");
   std::mt19937 random(15);
-  const std::size_t kills = rounds(8, 1'000, 3);
+  const std::size_t kills = rounds(4, 1'000, 3);
   for (std::size_t i = 0; i < kills; ++i) {
     INFO("kill " << i);
     const std::string file = broker.directory().file("run.mcap");

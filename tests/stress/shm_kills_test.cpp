@@ -263,17 +263,17 @@ void survive(scene& s, std::vector<std::size_t> survivors, std::size_t kills, Vi
 
 TEST_CASE("shm kills: readers survive their publisher, again and again", "[stress][threads]") {
   scene s(1);
-  survive(s, {1, 2, 3}, rounds(60, 3500), [] { return std::size_t{0}; });
+  survive(s, {1, 2, 3}, rounds(30, 3500), [] { return std::size_t{0}; });
 }
 
 TEST_CASE("shm kills: a publisher and a reader survive the other readers, again and again", "[stress][threads]") {
   scene s(2);
   std::size_t next = 0;
-  survive(s, {0, 1}, rounds(150, 3500), [&] { return 2 + next++ % 2; });
+  survive(s, {0, 1}, rounds(70, 3500), [&] { return 2 + next++ % 2; });
 }
 
 TEST_CASE("shm kills: everybody dies at any time", "[stress][threads]") {
   scene s(3);
-  for (std::size_t n = 0; n < rounds(150, 3000); ++n) s.kill_and_restart(s.any());
+  for (std::size_t n = 0; n < rounds(80, 3000); ++n) s.kill_and_restart(s.any());
   s.check();
 }
