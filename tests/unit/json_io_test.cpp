@@ -40,11 +40,13 @@ TEST_CASE("json: reads at most 64 objects and arrays within each other", "[unit]
 }
 
 TEST_CASE("json: what is not too deep can be read beside what is", "[unit]") {
-  nlohmann::json read;
+  json read;
   const auto problem = read_json(R"({"calls":3,"deep":[1],"failed":4})", read, 1);
   REQUIRE(problem);
   CHECK(problem->is_too_deep);
-  CHECK(read == nlohmann::json{{"calls", 3}, {"failed", 4}});
+  CHECK(read["calls"] == 3);
+  CHECK(read["deep"].is_discarded());
+  CHECK(read["failed"] == 4);
 }
 
 TEST_CASE("json: says why a text is none", "[unit]") {

@@ -24,7 +24,7 @@ struct json_problem {
 
 // Reads one value, with nothing but white space around it; of a name that an object has twice, the last value counts.
 // Returns why the text is none, or nothing. Throws std::bad_alloc only. When the value is too deep and nothing else is
-// wrong, `found` lacks what is deeper; after any other failure it is unspecified.
+// wrong, what is deeper is discarded in `found`; after any other failure it is unspecified.
 [[nodiscard]] std::optional<json_problem> read_json(std::string_view text, nlohmann::json& found,
                                                     std::size_t max_depth = max_json_depth);
 [[nodiscard]] std::optional<json_problem> read_json(std::string_view text, nlohmann::ordered_json& found,
