@@ -9,13 +9,13 @@ cd "$tree"
 mkdir -p lib/alone build/release/Unity work clean
 touch work/inputs
 
-# Both sources hide that bad.h does not include what it uses, and define the same name.
+# Both sources hide that bad.h does not include what it uses. They and three.cpp define the same name.
 printf '%s\n' '#pragma once' 'inline int file_of(FILE*) { return 1; }' >lib/bad.h
 printf '%s\n' '#include <cstdio>' '#include "bad.h"' 'static int same() { return file_of(stdout); }' \
   'int one() { return same(); }' >lib/one.cpp
 printf '%s\n' '#include <cstdio>' '#include "bad.h"' 'static int same() { return file_of(stderr); }' \
   'int two() { return same(); }' >lib/two.cpp
-printf '%s\n' 'int three() { return 3; }' >lib/three.cpp
+printf '%s\n' 'static int same() { return 3; }' 'int three() { return same(); }' >lib/three.cpp
 printf '%s\n' 'no C++' >lib/left_out.h
 files=(lib/bad.h lib/one.cpp lib/two.cpp lib/three.cpp lib/left_out.h)
 printf '%s\n' "${files[@]}" >work/all
@@ -60,5 +60,5 @@ sed -i '1a #include <cstdio>' lib/bad.h
 says alone ''
 remembered 9
 echo 'int four(int a) { return (a = 4) ? 4 : a == 4 && a == 5 || a == 6; }' >>lib/three.cpp
-says syntax '*three.cpp:2*parentheses*syntax: in lib/three.cpp'
+says syntax '*three.cpp:3*parentheses*syntax: in lib/three.cpp'
 remembered 11

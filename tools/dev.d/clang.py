@@ -151,15 +151,22 @@ class checker:
         return subprocess.run([self.compiler, *options, "-fsyntax-only", *what], cwd=directory, capture_output=True,
                               text=True, check=False)
 
-    def intruders(self, files, directory, options):
-        """Those of the files in which the compiler finds errors when all are one translation unit."""
-        run = self.compile(files, directory, [*options, "-w", "-ferror-limit=0"])
-        if run.returncode == 0:
-            return []
-        wrong = set(re.findall(r"^(/[^:\n]+):\d+:\d+: (?:fatal )?error:", run.stderr, re.MULTILINE))
+    def intruders(self, files, said):
+        """Those of the files that the compiler's errors, in `said`, are about when all are one translation unit."""
+        wrong = set(re.findall(r"^(/[^:\n]+):\d+:\d+: (?:fatal )?error:", said, re.MULTILINE))
         wrong = {os.path.relpath(path, self.root) for path in wrong}
         # an error in a header has no culprit: the later half goes
         return [file for file in files[1:] if file in wrong] or files[len(files) // 2:]
+
+    def friends(self, files, directory, options):
+        """The first of the files, and those of the others that can live with it."""
+        while len(files) > 1:
+            run = self.compile(files, directory, [*options, "-w", "-ferror-limit=0"])
+            if run.returncode == 0:
+                break
+            intruders = self.intruders(files, run.stderr)
+            files = [file for file in files if file not in intruders]
+        return files
 
     def said_of(self, files, directory, options):
         """What the tool says of files that can live together; None when that is nothing."""
@@ -174,27 +181,22 @@ class checker:
             run = self.compile(files, directory, options)
         return None if run.returncode == 0 else f"{run.stdout}{run.stderr if self.mode != 'tidy' else ''}"
 
-    def friends(self, files, directory, options):
-        """The first of the files, and those of the others that can live with it."""
-        while len(files) > 1:
-            intruders = self.intruders(files, directory, options)
-            if not intruders:
-                break
-            files = [file for file in files if file not in intruders]
-        return files
-
     def check(self, files, directory, options):
         """What is wrong with the files; remembers those with which nothing is."""
         text = ""
         stamps = {file: self.stamp(file, options) for file in files}  # before: an edit meanwhile was not checked
-        while files:
-            # clang-tidy takes so much longer than the compiler that this is found out before
-            batch = self.friends(files, directory, options) if self.mode == "tidy" else files
-            said = self.said_of(batch, directory, options)
-            if said is not None and self.mode != "tidy" and len(files) > 1:
+        waiting = [files]
+        while waiting:
+            files = batch = waiting.pop()
+            if self.mode == "tidy":  # takes so much longer than the compiler that this is found out before
                 batch = self.friends(files, directory, options)
-                said = self.said_of(batch, directory, options)
-            files = [file for file in files if file not in batch]
+            said = self.said_of(batch, directory, options)
+            if said is not None and self.mode == "syntax" and len(batch) > 1:
+                intruders = self.intruders(batch, said)
+                waiting += [intruders, [file for file in batch if file not in intruders]]
+                continue
+            if len(batch) < len(files):
+                waiting.append([file for file in files if file not in batch])
             if said is None:
                 for file in batch:
                     open(stamps[file], "w", encoding="utf-8").close()
