@@ -58,7 +58,7 @@ shows() {
 }
 
 # Weights: 3 + 5 and 3 + 1 for the compiler, 1 for the linker: 13 * 15 s * 35 % / 2 cores
-says="tools/dev: building takes about 40 seconds on these 2 cores"
+says="tools/dev: building takes about 30 seconds on these 2 cores"
 shows 0 "$says"
 shows 0 ""
 
