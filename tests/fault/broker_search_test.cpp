@@ -43,8 +43,7 @@ std::string outcome_of_search() {
 
 }  // namespace
 
-TEST_CASE("A6: a broker in this user's directory is found, one that others could have made is not",
-          "[fault][threads]") {
+TEST_CASE("A6: a broker in this user's directory is found, one that others could have made is not", "[fault]") {
   const search_place place;
   CHECK(outcome_of_search() == "found " + place.endpoint());
 
@@ -70,7 +69,7 @@ TEST_CASE("A6: a broker in this user's directory is found, one that others could
   REQUIRE(::chown(path.c_str(), 0, 0) == 0);
 }
 
-TEST_CASE("A6: sockets are not put into another user's directory", "[fault][threads]") {
+TEST_CASE("A6: sockets are not put into another user's directory", "[fault]") {
   if (::geteuid() != 0) return skip("needs root, to make another user's directory");
   search_place place;
   broker_process by_tcp(broker_process::at::tcp);

@@ -79,7 +79,7 @@ std::set<std::string> words_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("completion: bash offers commands, options and their values", "[threads]") {
+TEST_CASE("completion: bash offers commands, options and their values") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   CHECK(with.bash("orc ''") == "top web topic service param type record play replay bridge log host bench doctor");
@@ -99,7 +99,7 @@ TEST_CASE("completion: bash offers commands, options and their values", "[thread
   CHECK(with.bash("orc-broker ''").empty());
 }
 
-TEST_CASE("completion: bash offers every option of --help, and no other", "[threads]") {
+TEST_CASE("completion: bash offers every option of --help, and no other") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   for (const auto& command : commands) {
@@ -110,7 +110,7 @@ TEST_CASE("completion: bash offers every option of --help, and no other", "[thre
   }
 }
 
-TEST_CASE("completion: the broker's topics complete, and without a broker there are none", "[threads]") {
+TEST_CASE("completion: the broker's topics complete, and without a broker there are none") {
   broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   CHECK(with.bash("orc topic echo ''").empty());
@@ -126,7 +126,7 @@ TEST_CASE("completion: the broker's topics complete, and without a broker there 
   CHECK(with.bash("orc topic list ''").empty());
 }
 
-TEST_CASE("completion: fish completes as bash does", "[threads]") {
+TEST_CASE("completion: fish completes as bash does") {
   broker_process broker;
   const shells with(broker);
   if (!with.have("fish")) return skip("no fish");
@@ -146,7 +146,7 @@ TEST_CASE("completion: fish completes as bash does", "[threads]") {
   }
 }
 
-TEST_CASE("completion: zsh reads its scripts", "[threads]") {
+TEST_CASE("completion: zsh reads its scripts") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   if (!with.have("zsh")) return skip("no zsh");
@@ -157,7 +157,7 @@ TEST_CASE("completion: zsh reads its scripts", "[threads]") {
   }
 }
 
-TEST_CASE("manual pages: groff formats them without a warning, with every option of --help", "[threads]") {
+TEST_CASE("manual pages: groff formats them without a warning, with every option of --help") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   if (!with.have("groff")) return skip("no groff (groff-base)");
@@ -179,7 +179,7 @@ TEST_CASE("manual pages: groff formats them without a warning, with every option
   CHECK_THAT(text, contains("orc topic echo"));
 }
 
-TEST_CASE("completion: a directory that cannot be written is an error", "[threads]") {
+TEST_CASE("completion: a directory that cannot be written is an error") {
   const broker_process broker(broker_process::at::nowhere);
   const shells with(broker);
   for (const char* name : {"orc", "orc-broker"}) {

@@ -5,8 +5,7 @@
 using namespace orc;
 using namespace orc::test;
 
-TEST_CASE("orc without a broker: pub and echo meet over multicast, and what only a broker knows is said so",
-          "[threads]") {
+TEST_CASE("orc without a broker: pub and echo meet over multicast, and what only a broker knows is said so") {
   const broker_process broker;  // the tool's home; not asked
   const tool orc(broker);
   orc::participant node(alone());

@@ -11,7 +11,7 @@ using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("orc: version, help and usage errors", "[threads]") {
+TEST_CASE("orc: version, help and usage errors") {
   const broker_process broker(broker_process::at::nowhere);
   const tool orc(broker);
   CHECK(orc.run("$orc --version").out == std::string("orc ") + orc::version() + "\n");
@@ -40,7 +40,7 @@ TEST_CASE("orc: version, help and usage errors", "[threads]") {
   CHECK(unwritable.err.find("/nonexistent/file") != std::string::npos);
 }
 
-TEST_CASE("orc topic: no broker is exit code 1, and says where it was sought and what to do", "[threads]") {
+TEST_CASE("orc topic: no broker is exit code 1, and says where it was sought and what to do") {
   const broker_process broker(broker_process::at::nowhere);
   const tool orc(broker);
   for (const char* command : {"list", "list --json", "info x", "echo x --timeout 1", "hz x", "pub x data"}) {
@@ -53,7 +53,7 @@ TEST_CASE("orc topic: no broker is exit code 1, and says where it was sought and
   }
 }
 
-TEST_CASE("orc topic: an empty topic map and unknown topics", "[threads]") {
+TEST_CASE("orc topic: an empty topic map and unknown topics") {
   const broker_process broker;
   const tool orc(broker);
   const auto list = orc.run("$orc topic list");
@@ -70,7 +70,7 @@ TEST_CASE("orc topic: an empty topic map and unknown topics", "[threads]") {
   CHECK(orc.run("env -u ORC_BROKER $orc topic list --broker " + broker.endpoint()).exit_code == 0);
 }
 
-TEST_CASE("orc topic list and info show publisher, type, subscribers, links and counters", "[threads]") {
+TEST_CASE("orc topic list and info show publisher, type, subscribers, links and counters") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant publisher(broker.options("pose source"));
@@ -114,7 +114,7 @@ TEST_CASE("orc topic list and info show publisher, type, subscribers, links and 
   CHECK(orc.run("$orc topic info wanted").exit_code == 3);
 }
 
-TEST_CASE("orc topic info shows what predictive waiting achieves, and nothing where it is not used", "[threads]") {
+TEST_CASE("orc topic info shows what predictive waiting achieves, and nothing where it is not used") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant publisher(broker.options("source"));
@@ -141,7 +141,7 @@ TEST_CASE("orc topic info shows what predictive waiting achieves, and nothing wh
   CHECK(orc.run("$orc topic info other").out.find("predicts") == std::string::npos);
 }
 
-TEST_CASE("orc topic list pages through a large map", "[threads]") {
+TEST_CASE("orc topic list pages through a large map") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant node(broker.options());
@@ -154,7 +154,7 @@ TEST_CASE("orc topic list pages through a large map", "[threads]") {
   CHECK(orc.run("$orc topic list").out == expected);
 }
 
-TEST_CASE("orc topic: Ctrl-C ends what is endless with 0, and cuts the rest short with 130", "[threads]") {
+TEST_CASE("orc topic: Ctrl-C ends what is endless with 0, and cuts the rest short with 130") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
@@ -187,7 +187,7 @@ TEST_CASE("orc topic: Ctrl-C ends what is endless with 0, and cuts the rest shor
   CHECK(exit_code_of(waiting) == 130);
 }
 
-TEST_CASE("orc topic: a reader of the pipe that leaves ends it quietly", "[threads]") {
+TEST_CASE("orc topic: a reader of the pipe that leaves ends it quietly") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
@@ -203,7 +203,7 @@ TEST_CASE("orc topic: a reader of the pipe that leaves ends it quietly", "[threa
   }
 }
 
-TEST_CASE("orc topic: output that cannot be written is an error", "[threads]") {
+TEST_CASE("orc topic: output that cannot be written is an error") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
@@ -215,7 +215,7 @@ TEST_CASE("orc topic: output that cannot be written is an error", "[threads]") {
   }
 }
 
-TEST_CASE("orc topic hz shows the rate from the publisher's counters, without subscribing", "[threads]") {
+TEST_CASE("orc topic hz shows the rate from the publisher's counters, without subscribing") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
@@ -229,7 +229,7 @@ TEST_CASE("orc topic hz shows the rate from the publisher's counters, without su
   CHECK(is_json(orc, json.out));
 }
 
-TEST_CASE("orc topic hz goes on when the broker is restarted", "[threads]") {
+TEST_CASE("orc topic hz goes on when the broker is restarted") {
   broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");

@@ -12,7 +12,7 @@ using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("orc topic echo shows samples as text, hex, JSON or raw, and ends when told", "[threads]") {
+TEST_CASE("orc topic echo shows samples as text, hex, JSON or raw, and ends when told") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant node(broker.options());
@@ -49,7 +49,7 @@ TEST_CASE("orc topic echo shows samples as text, hex, JSON or raw, and ends when
   CHECK(orc.run("$orc topic echo text --timeout 1").exit_code == 0);
 }
 
-TEST_CASE("orc topic echo follows a stream in order, and a queue misses nothing", "[threads]") {
+TEST_CASE("orc topic echo follows a stream in order, and a queue misses nothing") {
   const broker_process broker;
   const tool orc(broker);
   const stream source(broker, "numbers");
@@ -71,7 +71,7 @@ TEST_CASE("orc topic echo follows a stream in order, and a queue misses nothing"
   CHECK(count == 20);
 }
 
-TEST_CASE("orc topic echo waits for a publisher that comes later", "[threads]") {
+TEST_CASE("orc topic echo waits for a publisher that comes later") {
   const broker_process broker;
   const tool orc(broker);
   child_process echo = orc.start({"topic", "echo", "later", "-n", "1"});
@@ -83,8 +83,7 @@ TEST_CASE("orc topic echo waits for a publisher that comes later", "[threads]") 
   CHECK(exit_code_of(echo) == 0);
 }
 
-TEST_CASE("orc topic echo says that no program publishes the topic, names a near one, and goes on waiting",
-          "[threads]") {
+TEST_CASE("orc topic echo says that no program publishes the topic, names a near one, and goes on waiting") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant node(broker.options());
@@ -113,7 +112,7 @@ TEST_CASE("orc topic echo says that no program publishes the topic, names a near
   CHECK(exit_code_of(echo) == 0);
 }
 
-TEST_CASE("orc topic echo --as shows numbers, and remarks on a sample of another size", "[threads]") {
+TEST_CASE("orc topic echo --as shows numbers, and remarks on a sample of another size") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant node(broker.options());
@@ -144,7 +143,7 @@ TEST_CASE("orc topic echo --as shows numbers, and remarks on a sample of another
   }
 }
 
-TEST_CASE("orc topic echo on a terminal says what it waits for", "[integration][threads]") {
+TEST_CASE("orc topic echo on a terminal says what it waits for", "[integration]") {
   const broker_process broker;
   const tool orc(broker);
   const std::string on_a_terminal = "timeout -s INT 3 script -qec 'exec $orc topic echo t' /dev/null";

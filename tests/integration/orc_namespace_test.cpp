@@ -36,7 +36,7 @@ struct robot {
 
 }  // namespace
 
-TEST_CASE("orc: a namespace stands before the names that are typed", "[integration][threads]") {
+TEST_CASE("orc: a namespace stands before the names that are typed", "[integration]") {
   const broker_process address_broker;
   const tool orc(address_broker);
   robot seven(address_broker);
@@ -68,7 +68,7 @@ TEST_CASE("orc: a namespace stands before the names that are typed", "[integrati
   CHECK(std::string(static_cast<const char*>(goal.data()), goal.size()) == "there");
 }
 
-TEST_CASE("orc: a bad namespace is an error of the command line", "[integration][threads]") {
+TEST_CASE("orc: a bad namespace is an error of the command line", "[integration]") {
   const broker_process address_broker;
   const tool orc(address_broker);
   for (const char* const command :
@@ -85,7 +85,7 @@ TEST_CASE("orc: a bad namespace is an error of the command line", "[integration]
   CHECK_THAT(typed.err, contains("'a b' is not a topic name"));
 }
 
-TEST_CASE("orc record and play: recordings hold full names", "[integration][threads]") {
+TEST_CASE("orc record and play: recordings hold full names", "[integration]") {
   const broker_process address_broker;
   const tool orc(address_broker);
   const std::string file = address_broker.directory().file("robot7.mcap");

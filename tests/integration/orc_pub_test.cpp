@@ -12,7 +12,7 @@ using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("orc topic pub sends its arguments to those who listen", "[threads]") {
+TEST_CASE("orc topic pub sends its arguments to those who listen") {
   const broker_process broker;
   const tool orc(broker);
   recorder heard(broker, "word");
@@ -59,7 +59,7 @@ TEST_CASE("orc topic pub sends its arguments to those who listen", "[threads]") 
   }
 }
 
-TEST_CASE("orc topic pub sends lines or all of stdin", "[threads]") {
+TEST_CASE("orc topic pub sends lines or all of stdin") {
   const broker_process broker;
   const tool orc(broker);
   recorder heard(broker, "word");
@@ -79,7 +79,7 @@ TEST_CASE("orc topic pub sends lines or all of stdin", "[threads]") {
   CHECK(exit_code_of(typing) == 0);
 }
 
-TEST_CASE("orc topic pub: nobody listens, or another program holds the topic", "[threads]") {
+TEST_CASE("orc topic pub: nobody listens, or another program holds the topic") {
   const broker_process broker;
   const tool orc(broker);
   const auto alone = orc.run("$orc topic pub word --wait 0.1 hello");
@@ -94,8 +94,7 @@ TEST_CASE("orc topic pub: nobody listens, or another program holds the topic", "
   CHECK(taken.err.find("the holder") != std::string::npos);
 }
 
-TEST_CASE("A2: orc topic pub --no-keep-last is for those who are there, orc topic echo --max-age for what is young",
-          "[threads]") {
+TEST_CASE("A2: orc topic pub --no-keep-last is for those who are there, orc topic echo --max-age for what is young") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant node(broker.options("commander"));

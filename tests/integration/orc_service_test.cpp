@@ -57,7 +57,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("orc service list names the services, with their types and interfaces, and finds by interface", "[threads]") {
+TEST_CASE("orc service list names the services, with their types and interfaces, and finds by interface") {
   const broker_process broker;
   const tool orc(broker);
   CHECK(orc.run("$orc service list").out.empty());
@@ -75,7 +75,7 @@ TEST_CASE("orc service list names the services, with their types and interfaces,
   CHECK(has(json.out, R"("interfaces":["Gripper","Tool"])"));
 }
 
-TEST_CASE("orc service info shows the server and how many calls it has served", "[threads]") {
+TEST_CASE("orc service info shows the server and how many calls it has served") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -95,7 +95,7 @@ TEST_CASE("orc service info shows the server and how many calls it has served", 
   CHECK(has(topic.err, "no/service is a topic, not a service"));
 }
 
-TEST_CASE("orc service info takes only numbers from a stranger's figures", "[threads]") {
+TEST_CASE("orc service info takes only numbers from a stranger's figures") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant stranger(broker.options("stranger"));
@@ -119,7 +119,7 @@ TEST_CASE("orc service info takes only numbers from a stranger's figures", "[thr
   }
 }
 
-TEST_CASE("orc service call sends JSON and prints the reply", "[threads]") {
+TEST_CASE("orc service call sends JSON and prints the reply") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -137,7 +137,7 @@ TEST_CASE("orc service call sends JSON and prints the reply", "[threads]") {
   CHECK(has(refused.err, "forse"));
 }
 
-TEST_CASE("orc service call reports errors of the handler", "[threads]") {
+TEST_CASE("orc service call reports errors of the handler") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -153,8 +153,7 @@ TEST_CASE("orc service call reports errors of the handler", "[threads]") {
   CHECK(has(json.out, R"("number":7)"));
 }
 
-TEST_CASE("orc service call takes bytes where there are no types, shows feedback, and ends at the deadline",
-          "[threads]") {
+TEST_CASE("orc service call takes bytes where there are no types, shows feedback, and ends at the deadline") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);
@@ -171,7 +170,7 @@ TEST_CASE("orc service call takes bytes where there are no types, shows feedback
   CHECK(wait_until([&] { return services.counts.cancelled == 1; }));
 }
 
-TEST_CASE("orc service call: Ctrl-C cancels the call", "[threads]") {
+TEST_CASE("orc service call: Ctrl-C cancels the call") {
   const broker_process broker;
   const tool orc(broker);
   served services(broker);

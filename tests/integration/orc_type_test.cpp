@@ -55,7 +55,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("orc topic echo shows the fields of a typed topic, and folds long arrays", "[threads]") {
+TEST_CASE("orc topic echo shows the fields of a typed topic, and folds long arrays") {
   const broker_process broker;
   const tool orc(broker);
   const published arm(broker);
@@ -78,7 +78,7 @@ TEST_CASE("orc topic echo shows the fields of a typed topic, and folds long arra
   CHECK(has(json.out, R"("mode":"moving","name":"left"}})"));
 }
 
-TEST_CASE("orc topic echo --field shows values alone, and refuses a field that there is not", "[threads]") {
+TEST_CASE("orc topic echo --field shows values alone, and refuses a field that there is not") {
   const broker_process broker;
   const tool orc(broker);
   const published arm(broker);
@@ -93,7 +93,7 @@ TEST_CASE("orc topic echo --field shows values alone, and refuses a field that t
   CHECK(has(wrong.err, "pixels"));
 }
 
-TEST_CASE("orc topic echo follows a publisher that restarts with another type", "[threads]") {
+TEST_CASE("orc topic echo follows a publisher that restarts with another type") {
   const broker_process broker;
   const tool orc(broker);
   auto first = std::make_unique<published>(broker);
@@ -108,7 +108,7 @@ TEST_CASE("orc topic echo follows a publisher that restarts with another type", 
   CHECK(exit_code_of(echo) == 0);
 }
 
-TEST_CASE("orc topic pub makes samples of another topic's type from JSON", "[threads]") {
+TEST_CASE("orc topic pub makes samples of another topic's type from JSON") {
   const broker_process broker;
   const tool orc(broker);
   const published arm(broker);
@@ -130,7 +130,7 @@ TEST_CASE("orc topic pub makes samples of another topic's type from JSON", "[thr
   CHECK(orc.run("$orc topic pub arm/cmd --like arm/absent '{}'").exit_code == 3);
 }
 
-TEST_CASE("orc type lists, shows and compares the types of topics and files", "[threads]") {
+TEST_CASE("orc type lists, shows and compares the types of topics and files") {
   const broker_process broker;
   const tool orc(broker);
   const published arm(broker);
@@ -158,7 +158,7 @@ TEST_CASE("orc type lists, shows and compares the types of topics and files", "[
   CHECK(std::regex_search(info.out, std::regex("type +robot.state \\(struct, hash 0x[0-9a-f]{16}\\)\n")));
 }
 
-TEST_CASE("orc type reads files of types", "[threads]") {
+TEST_CASE("orc type reads files of types") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory place;
@@ -187,7 +187,7 @@ TEST_CASE("orc type reads files of types", "[threads]") {
   CHECK(orc.run("$orc type hash " + in("absent.lcm:x")).exit_code == 2);
 }
 
-TEST_CASE("orc topic echo decodes what publishers declared in each encoding", "[threads]") {
+TEST_CASE("orc topic echo decodes what publishers declared in each encoding") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory place;
@@ -208,7 +208,7 @@ TEST_CASE("orc topic echo decodes what publishers declared in each encoding", "[
   }
 }
 
-TEST_CASE("orc type: LCM types find what they use in other files, and short names must be clear", "[threads]") {
+TEST_CASE("orc type: LCM types find what they use in other files, and short names must be clear") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory place;

@@ -56,7 +56,7 @@ class played {
 
 }  // namespace
 
-TEST_CASE("orc play: keys pause, step, jump, and change the rate", "[threads]") {
+TEST_CASE("orc play: keys pause, step, jump, and change the rate") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   played run(broker, {"play", write_minute(scratch), "--paused", "--wait-for-subscribers"});
@@ -97,7 +97,7 @@ TEST_CASE("orc play: keys pause, step, jump, and change the rate", "[threads]") 
   CHECK(terminal.is_ordinary());
 }
 
-TEST_CASE("orc play: stepped to the end, it stays there until q or a jump back", "[threads]") {
+TEST_CASE("orc play: stepped to the end, it stays there until q or a jump back") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   played run(broker, {"play", write_minute(scratch), "--paused", "--start", "60", "--wait-for-subscribers"});
@@ -118,7 +118,7 @@ TEST_CASE("orc play: stepped to the end, it stays there until q or a jump back",
   CHECK(terminal.wait_for_end() == 0);
 }
 
-TEST_CASE("orc play: it shows its keys at the start, and on ?", "[threads]") {
+TEST_CASE("orc play: it shows its keys at the start, and on ?") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   pseudo_terminal terminal({program("orc"), "play", write_minute(scratch), "--paused"},
@@ -131,7 +131,7 @@ TEST_CASE("orc play: it shows its keys at the start, and on ?", "[threads]") {
   CHECK(terminal.wait_for_end() == 0);
 }
 
-TEST_CASE("orc play: q ends it, and the bar shows the position in the width of the terminal", "[threads]") {
+TEST_CASE("orc play: q ends it, and the bar shows the position in the width of the terminal") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   const std::string file = write_minute(scratch);
@@ -145,7 +145,7 @@ TEST_CASE("orc play: q ends it, and the bar shows the position in the width of t
   CHECK(terminal.is_ordinary());
 }
 
-TEST_CASE("orc play: every signal that ends it restores the terminal", "[threads]") {
+TEST_CASE("orc play: every signal that ends it restores the terminal") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   const std::string file = write_minute(scratch);
@@ -166,8 +166,7 @@ TEST_CASE("orc play: every signal that ends it restores the terminal", "[threads
   for (const int number : {SIGQUIT, SIGABRT}) CHECK(end_by(number) == -number);
 }
 
-TEST_CASE("orc play: Ctrl-Z restores the terminal and stops the time, and the player goes on where it was",
-          "[threads]") {
+TEST_CASE("orc play: Ctrl-Z restores the terminal and stops the time, and the player goes on where it was") {
   const broker_process broker;
   const detail::temporary_directory scratch;
   const std::string file = write_minute(scratch);
@@ -198,7 +197,7 @@ TEST_CASE("orc play: Ctrl-Z restores the terminal and stops the time, and the pl
   CHECK(terminal.wait_for_end() == 0);
 }
 
-TEST_CASE("orc play: without a terminal on standard input there are no keys and no bar", "[threads]") {
+TEST_CASE("orc play: without a terminal on standard input there are no keys and no bar") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;

@@ -71,7 +71,7 @@ void write_numbers(const std::string& path, int count, const std::string& topic 
 
 }  // namespace
 
-TEST_CASE("orc play: every sample arrives, in order, equal and with its type, over each transport", "[threads]") {
+TEST_CASE("orc play: every sample arrives, in order, equal and with its type, over each transport") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -105,8 +105,7 @@ TEST_CASE("orc play: every sample arrives, in order, equal and with its type, ov
   }
 }
 
-TEST_CASE("orc play: topics have their recorded types before the first sample, and a late joiner gets the last one",
-          "[threads]") {
+TEST_CASE("orc play: topics have their recorded types before the first sample, and a late joiner gets the last one") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -134,7 +133,7 @@ TEST_CASE("orc play: topics have their recorded types before the first sample, a
   CHECK(exit_code_of(play) == 130);
 }
 
-TEST_CASE("orc play: names are chosen, changed and prefixed", "[threads]") {
+TEST_CASE("orc play: names are chosen, changed and prefixed") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -174,7 +173,7 @@ TEST_CASE("orc play: names are chosen, changed and prefixed", "[threads]") {
   CHECK(exit_code_of(play) == 0);
 }
 
-TEST_CASE("orc play: a name that is taken is an error that names the publisher", "[threads]") {
+TEST_CASE("orc play: a name that is taken is an error that names the publisher") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -187,7 +186,7 @@ TEST_CASE("orc play: a name that is taken is an error that names the publisher",
                         std::to_string(::getpid()) + ")\n");
 }
 
-TEST_CASE("orc play: several files are merged by time, and what a split repeats comes once", "[threads]") {
+TEST_CASE("orc play: several files are merged by time, and what a split repeats comes once") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -229,7 +228,7 @@ TEST_CASE("orc play: several files are merged by time, and what a split repeats 
   CHECK(other.stamps()[0] < heard.stamps()[1]);
 }
 
-TEST_CASE("orc play: a part begins with the last sample of each topic before it", "[threads]") {
+TEST_CASE("orc play: a part begins with the last sample of each topic before it") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -257,7 +256,7 @@ TEST_CASE("orc play: a part begins with the last sample of each topic before it"
   CHECK(orc.run(run + " --start soon").exit_code == 2);
 }
 
-TEST_CASE("orc play: a rate stretches the time, and a loop repeats", "[threads]") {
+TEST_CASE("orc play: a rate stretches the time, and a loop repeats") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -293,7 +292,7 @@ TEST_CASE("orc play: a rate stretches the time, and a loop repeats", "[threads]"
   CHECK(short_loop.exit_code == 2);
 }
 
-TEST_CASE("orc play: a torn file plays up to its last whole chunk", "[threads]") {
+TEST_CASE("orc play: a torn file plays up to its last whole chunk") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -317,7 +316,7 @@ TEST_CASE("orc play: a torn file plays up to its last whole chunk", "[threads]")
   CHECK(heard.is_silent());
 }
 
-TEST_CASE("orc play: files that cannot be played are errors that say why", "[threads]") {
+TEST_CASE("orc play: files that cannot be played are errors that say why") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -341,7 +340,7 @@ TEST_CASE("orc play: files that cannot be played are errors that say why", "[thr
   CHECK(orc.run("$orc play --transports pigeon " + scratch.file("run.mcap")).exit_code == 2);
 }
 
-TEST_CASE("orc play: samples of another type are left out, with a remark", "[threads]") {
+TEST_CASE("orc play: samples of another type are left out, with a remark") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;
@@ -355,7 +354,7 @@ TEST_CASE("orc play: samples of another type are left out, with a remark", "[thr
         "orc: leaves out samples of 'state' with type new.State: the topic is published with type old.State\n");
 }
 
-TEST_CASE("orc play: --clock publishes the time that plays", "[threads]") {
+TEST_CASE("orc play: --clock publishes the time that plays") {
   const broker_process broker;
   const tool orc(broker);
   const detail::temporary_directory scratch;

@@ -127,8 +127,7 @@ bool can_mount() {
 
 }  // namespace
 
-TEST_CASE("orc record drops the oldest samples when the disk hangs, goes on receiving, and notes what is missing",
-          "[threads]") {
+TEST_CASE("orc record drops the oldest samples when the disk hangs, goes on receiving, and notes what is missing") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -172,7 +171,7 @@ TEST_CASE("orc record drops the oldest samples when the disk hangs, goes on rece
   CHECK(has(recorder.process().output(), "by a slow disk"));
 }
 
-TEST_CASE("a kill of orc record costs at most the last second", "[threads]") {
+TEST_CASE("a kill of orc record costs at most the last second") {
   const broker_process broker;
   const tool orc(broker);
   numbered_stream stream(broker, "topic");
@@ -231,7 +230,7 @@ std::jthread send_large(source& to) {
 
 }  // namespace
 
-TEST_CASE("orc record ends with a complete file and its own exit code when the disk is full", "[threads]") {
+TEST_CASE("orc record ends with a complete file and its own exit code when the disk is full") {
   if (!can_mount()) return skip("no mount namespaces here");
   const broker_process broker;
   const tool orc(broker);
@@ -253,7 +252,7 @@ TEST_CASE("orc record ends with a complete file and its own exit code when the d
   CHECK(found.of("large").size() > 20);
 }
 
-TEST_CASE("orc record leaves whole files and no empty one when the disk is full among splits", "[threads]") {
+TEST_CASE("orc record leaves whole files and no empty one when the disk is full among splits") {
   if (!can_mount()) return skip("no mount namespaces here");
   const broker_process broker;
   const tool orc(broker);
@@ -283,7 +282,7 @@ TEST_CASE("orc record leaves whole files and no empty one when the disk is full 
   CHECK(files == 4);
 }
 
-TEST_CASE("orc record says so when it may not write there", "[threads]") {
+TEST_CASE("orc record says so when it may not write there") {
   const broker_process broker;
   const tool orc(broker);
   const auto absent = orc.run("$orc record -o " + broker.directory().file("no/such/x.mcap"));

@@ -36,7 +36,7 @@ class lcm_sender {
 
 }  // namespace
 
-TEST_CASE("orc record --multicast captures every channel, with types, to MCAP and to an LCM log", "[threads]") {
+TEST_CASE("orc record --multicast captures every channel, with types, to MCAP and to an LCM log") {
   const broker_process broker;  // for its directory: the recorder uses none
   const tool orc(broker);
   const std::string types = broker.directory().file("point_t.lcm");
@@ -80,7 +80,7 @@ TEST_CASE("orc record --multicast captures every channel, with types, to MCAP an
   CHECK(found.channels.at(found.of("IMAGE").front().channel).type.empty());
 }
 
-TEST_CASE("orc record --multicast records only the channels that are named, and refuses a bad URL", "[threads]") {
+TEST_CASE("orc record --multicast records only the channels that are named, and refuses a bad URL") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");

@@ -28,7 +28,7 @@ void send(orc::participant& by, const std::string& topic, const bytes& data) {
 
 }  // namespace
 
-TEST_CASE("orc play --keep-stamps: a recording of it has the same stamps, over each transport", "[threads]") {
+TEST_CASE("orc play --keep-stamps: a recording of it has the same stamps, over each transport") {
   const broker_process broker;
   const tool orc(broker);
   const std::string first = broker.directory().file("first.mcap");
@@ -58,8 +58,7 @@ TEST_CASE("orc play --keep-stamps: a recording of it has the same stamps, over e
   CHECK(stamps(read_recording(second)) == stamps(read_recording(first)));
 }
 
-TEST_CASE("orc record, orc play and orc record again: equal samples, order and types over each transport",
-          "[threads]") {
+TEST_CASE("orc record, orc play and orc record again: equal samples, order and types over each transport") {
   const broker_process broker;
   const tool orc(broker);
   const std::string first = broker.directory().file("first.mcap");

@@ -85,7 +85,7 @@ void send_both(panel& gate, panel& desk, int count) {
 
 }  // namespace
 
-TEST_CASE("orc record gives each publisher of a shared topic a channel, and orc play a publication", "[threads]") {
+TEST_CASE("orc record gives each publisher of a shared topic a channel, and orc play a publication") {
   const broker_process broker;
   const tool orc(broker);
   const std::string first = broker.directory().file("first.mcap");
@@ -136,7 +136,7 @@ TEST_CASE("orc record gives each publisher of a shared topic a channel, and orc 
   CHECK(copy.channels.at(samples["desk"].front().channel).type == json_type("Desk"));
 }
 
-TEST_CASE("orc record gives a publisher of a shared topic that is killed and comes back a new channel", "[threads]") {
+TEST_CASE("orc record gives a publisher of a shared topic that is killed and comes back a new channel") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -165,7 +165,7 @@ TEST_CASE("orc record gives a publisher of a shared topic that is killed and com
   CHECK(found.entries("orc.missed", "topic").empty());
 }
 
-TEST_CASE("each split of orc record begins with the last sample of each publisher that shares a topic", "[threads]") {
+TEST_CASE("each split of orc record begins with the last sample of each publisher that shares a topic") {
   const broker_process broker;
   const tool orc(broker);
   const std::string directory = new_directory(broker, "splits");
@@ -219,7 +219,7 @@ TEST_CASE("each split of orc record begins with the last sample of each publishe
   CHECK(read_recording(broker.directory().file("merged.mcap")).of("stop").size() == 2);
 }
 
-TEST_CASE("the black box of orc record has the last sample of each publisher that shares a topic", "[threads]") {
+TEST_CASE("the black box of orc record has the last sample of each publisher that shares a topic") {
   const broker_process broker;
   const tool orc(broker);
   const std::string directory = new_directory(broker, "box");

@@ -46,7 +46,7 @@ std::vector<std::string> data_of(const std::vector<recorded_sample>& samples) {
 
 }  // namespace
 
-TEST_CASE("orc record writes every sample in order, over each transport", "[threads]") {
+TEST_CASE("orc record writes every sample in order, over each transport") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -82,7 +82,7 @@ TEST_CASE("orc record writes every sample in order, over each transport", "[thre
   }
 }
 
-TEST_CASE("orc record writes the types of the topics, and the publisher", "[threads]") {
+TEST_CASE("orc record writes the types of the topics, and the publisher") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -109,7 +109,7 @@ TEST_CASE("orc record writes the types of the topics, and the publisher", "[thre
   CHECK(found.channels.at(texts.front().channel).type.empty());
 }
 
-TEST_CASE("orc record records what its patterns name, also what appears later", "[threads]") {
+TEST_CASE("orc record records what its patterns name, also what appears later") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -129,7 +129,7 @@ TEST_CASE("orc record records what its patterns name, also what appears later", 
   CHECK(found.of("arm/left/joint").empty());
 }
 
-TEST_CASE("orc record gives a publisher that restarts with another type a new channel", "[threads]") {
+TEST_CASE("orc record gives a publisher that restarts with another type a new channel") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -168,7 +168,7 @@ TEST_CASE("orc record gives a publisher that restarts with another type a new ch
   CHECK(second == numbered(5, "second "));
 }
 
-TEST_CASE("orc record finds the types of samples that were sent right before it ends", "[threads]") {
+TEST_CASE("orc record finds the types of samples that were sent right before it ends") {
   const broker_process broker;
   const tool orc(broker);
   type_description json;
@@ -192,7 +192,7 @@ TEST_CASE("orc record finds the types of samples that were sent right before it 
   }
 }
 
-TEST_CASE("orc record goes on while the broker restarts", "[threads]") {
+TEST_CASE("orc record goes on while the broker restarts") {
   broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -217,7 +217,7 @@ TEST_CASE("orc record goes on while the broker restarts", "[threads]") {
   CHECK(channels.size() == 1);
 }
 
-TEST_CASE("orc record closes its file on each signal that ends programs", "[threads]") {
+TEST_CASE("orc record closes its file on each signal that ends programs") {
   const broker_process broker;
   const tool orc(broker);
   source sender(broker, "topic");
@@ -235,7 +235,7 @@ TEST_CASE("orc record closes its file on each signal that ends programs", "[thre
   }
 }
 
-TEST_CASE("orc record ends by itself after --duration, and says what it has", "[threads]") {
+TEST_CASE("orc record ends by itself after --duration, and says what it has") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -248,7 +248,7 @@ TEST_CASE("orc record ends by itself after --duration, and says what it has", "[
   CHECK(read_recording(file).samples.size() == 1);
 }
 
-TEST_CASE("orc record does not overwrite a file unless it is told to", "[threads]") {
+TEST_CASE("orc record does not overwrite a file unless it is told to") {
   const broker_process broker;
   const tool orc(broker);
   const std::string file = broker.directory().file("run.mcap");
@@ -262,7 +262,7 @@ TEST_CASE("orc record does not overwrite a file unless it is told to", "[threads
   CHECK(read_recording(file).summary.closed);
 }
 
-TEST_CASE("orc record --force replaces a symbolic link, and writes nothing through it", "[threads]") {
+TEST_CASE("orc record --force replaces a symbolic link, and writes nothing through it") {
   const broker_process broker;
   const tool orc(broker);
   const std::string target = broker.directory().file("target");
@@ -280,7 +280,7 @@ TEST_CASE("orc record --force replaces a symbolic link, and writes nothing throu
   CHECK(orc.run("$orc record --duration 100ms --force -o " + directory).exit_code == 2);
 }
 
-TEST_CASE("orc record takes durations in one notation", "[threads]") {
+TEST_CASE("orc record takes durations in one notation") {
   const broker_process broker;
   const tool orc(broker);
   for (const char* duration : {"0.1", "0.1s", "100ms"}) {
@@ -293,7 +293,7 @@ TEST_CASE("orc record takes durations in one notation", "[threads]") {
   CHECK(orc.run("$orc record --split 10,20 -o " + broker.directory().file("x.mcap")).exit_code == 2);
 }
 
-TEST_CASE("orc record refuses wrong words", "[threads]") {
+TEST_CASE("orc record refuses wrong words") {
   const broker_process broker;
   const tool orc(broker);
   for (const char* words :
@@ -306,7 +306,7 @@ TEST_CASE("orc record refuses wrong words", "[threads]") {
   }
 }
 
-TEST_CASE("PyPI mcap reads what orc record writes, by index and in order", "[threads]") {
+TEST_CASE("PyPI mcap reads what orc record writes, by index and in order") {
   const broker_process broker;
   const tool orc(broker);
   const std::string python = "$ORC_SOURCE_DIR/build/lcm-venv/bin/python";

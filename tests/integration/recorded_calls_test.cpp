@@ -74,7 +74,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("recorded calls: orc record takes them, and no other topic of a service's own", "[integration][threads]") {
+TEST_CASE("recorded calls: orc record takes them, and no other topic of a service's own", "[integration]") {
   recorded_service side;
   const orc::detail::temporary_directory scratch;
   const std::string file = scratch.file("run.mcap");
@@ -108,7 +108,7 @@ TEST_CASE("recorded calls: orc record takes them, and no other topic of a servic
   CHECK(records[2].error.number == 7);
 }
 
-TEST_CASE("recorded calls: orc record takes topics that carry calls if they are named", "[integration][threads]") {
+TEST_CASE("recorded calls: orc record takes topics that carry calls if they are named", "[integration]") {
   recorded_service side(false);
   const orc::detail::temporary_directory scratch;
   const std::string file = scratch.file("run.mcap");
@@ -126,7 +126,7 @@ TEST_CASE("recorded calls: orc record takes topics that carry calls if they are 
   CHECK_FALSE(has(info.out, "/.reply/"));
 }
 
-TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integration][threads]") {
+TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integration]") {
   const orc::detail::temporary_directory scratch;
   const std::string file = scratch.file("run.mcap");
   std::string record;
@@ -177,7 +177,7 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
   CHECK(side.ran == 1);
 }
 
-TEST_CASE("recorded calls: orc service echo shows each call on a line", "[integration][threads]") {
+TEST_CASE("recorded calls: orc service echo shows each call on a line", "[integration]") {
   recorded_service side;
   auto echo = side.orc.start({"service", "echo", name, "-n", "3"});
   REQUIRE(side.is_heard());
@@ -205,7 +205,7 @@ TEST_CASE("recorded calls: orc service echo shows each call on a line", "[integr
   CHECK(has(line, R"("request":{"size":8,"cut":false,"value":{"force":20.0)"));
 }
 
-TEST_CASE("recorded calls: Ctrl-C ends orc service echo as orc topic echo", "[integration][threads]") {
+TEST_CASE("recorded calls: Ctrl-C ends orc service echo as orc topic echo", "[integration]") {
   recorded_service side;
   auto echo = side.orc.start({"service", "echo", name});
   REQUIRE(side.is_heard());
@@ -218,7 +218,7 @@ TEST_CASE("recorded calls: Ctrl-C ends orc service echo as orc topic echo", "[in
   CHECK(exit_code_of(some) == 130);
 }
 
-TEST_CASE("recorded calls: orc service echo says how to switch them on", "[integration][threads]") {
+TEST_CASE("recorded calls: orc service echo says how to switch them on", "[integration]") {
   recorded_service side(false);
   const auto off = side.orc.run("$orc service echo gripper/close");
   CHECK(off.exit_code == 1);
@@ -228,7 +228,7 @@ TEST_CASE("recorded calls: orc service echo says how to switch them on", "[integ
   CHECK(has(wrong.err, "did you mean gripper/close?"));
 }
 
-TEST_CASE("recorded calls: orc service echo does not believe a stranger", "[integration][threads]") {
+TEST_CASE("recorded calls: orc service echo does not believe a stranger", "[integration]") {
   recorded_service side(false);
   orc::participant stranger(side.broker.options("stranger"));
   REQUIRE(stranger.register_topic(orc::call_record_topic(name)));
@@ -238,7 +238,7 @@ TEST_CASE("recorded calls: orc service echo does not believe a stranger", "[inte
   CHECK(has(echo.err, "not by the server, gripper ("));
 }
 
-TEST_CASE("recorded calls: orc service echo survives what a lying server publishes", "[integration][threads]") {
+TEST_CASE("recorded calls: orc service echo survives what a lying server publishes", "[integration]") {
   const broker_process broker;
   const tool orc(broker);
   orc::participant stranger(broker.options("stranger"));
@@ -265,7 +265,7 @@ TEST_CASE("recorded calls: orc service echo survives what a lying server publish
   CHECK_FALSE(has(out, "\x07"));
 }
 
-TEST_CASE("recorded calls: a call whose deadline passed before it began", "[integration][threads]") {
+TEST_CASE("recorded calls: a call whose deadline passed before it began", "[integration]") {
   const broker_process broker;
   call_counts counts;
   orc::participant server(broker.options("server"));

@@ -73,7 +73,7 @@ class scene {
 
 }  // namespace
 
-TEST_CASE("replay: a killed controller sends the same commands again, over ipc and shm, twenty times", "[threads]") {
+TEST_CASE("replay: a killed controller sends the same commands again, over ipc and shm, twenty times") {
   for (const transport_set over : {transport_set{transport::ipc}, transport_set{transport::shm, transport::ipc}}) {
     scene stage(over);
     stage.trace({"control"});
@@ -86,7 +86,7 @@ TEST_CASE("replay: a killed controller sends the same commands again, over ipc a
   }
 }
 
-TEST_CASE("replay: a changed constant is found at the first sample that differs, with the field", "[threads]") {
+TEST_CASE("replay: a changed constant is found at the first sample that differs, with the field") {
   scene stage;
   stage.trace({"control"});
   const auto done = stage.replay("control 2.5");
@@ -99,7 +99,7 @@ TEST_CASE("replay: a changed constant is found at the first sample that differs,
   CHECK(all.out.find(" differ\n") != std::string::npos);
 }
 
-TEST_CASE("replay: a poll loop over two descriptors takes the same turns", "[threads]") {
+TEST_CASE("replay: a poll loop over two descriptors takes the same turns") {
   scene stage;
   stage.trace({"poll"});
   for (int i = 0; i < 20; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("replay: a poll loop over two descriptors takes the same turns", "[thr
   }
 }
 
-TEST_CASE("replay: threads on topics of their own keep their order", "[threads]") {
+TEST_CASE("replay: threads on topics of their own keep their order") {
   scene stage;
   stage.trace({"threads"});
   for (int i = 0; i < 20; ++i) {
@@ -119,7 +119,7 @@ TEST_CASE("replay: threads on topics of their own keep their order", "[threads]"
   }
 }
 
-TEST_CASE("replay: two threads on one topic are reported beforehand", "[threads]") {
+TEST_CASE("replay: two threads on one topic are reported beforehand") {
   scene stage;
   stage.trace({"one-topic"});
   const auto done = stage.replay("one-topic");
@@ -128,7 +128,7 @@ TEST_CASE("replay: two threads on one topic are reported beforehand", "[threads]
   CHECK(done.err.find("several threads begin with recv on topic test/state at a time") != std::string::npos);
 }
 
-TEST_CASE("replay: a thread that waits for a lock of a waiting thread ends the replay with a reason", "[threads]") {
+TEST_CASE("replay: a thread that waits for a lock of a waiting thread ends the replay with a reason") {
   scene stage;
   stage.trace({"locks", "one"}, false);
   CHECK(stage.replay("locks one").exit_code == 0);
@@ -139,7 +139,7 @@ TEST_CASE("replay: a thread that waits for a lock of a waiting thread ends the r
   CHECK(done.err.find("lock") != std::string::npos);
 }
 
-TEST_CASE("replay: a trace that is cut while it is replayed ends the replay with a reason", "[threads]") {
+TEST_CASE("replay: a trace that is cut while it is replayed ends the replay with a reason") {
   scene stage;
   stage.trace({"cut"}, false);
   const auto done = stage.replay("cut");
@@ -149,7 +149,7 @@ TEST_CASE("replay: a trace that is cut while it is replayed ends the replay with
   CHECK(done.err.find("the trace was changed or cut while it is replayed") != std::string::npos);
 }
 
-TEST_CASE("replay: a program without a log reads once on stderr why it is not traced", "[threads]") {
+TEST_CASE("replay: a program without a log reads once on stderr why it is not traced") {
   const detail::temporary_directory directory;
   const broker_process nowhere(broker_process::at::nowhere);
   const tool shell(nowhere);
@@ -176,7 +176,7 @@ TEST_CASE("replay: a program without a log reads once on stderr why it is not tr
   CHECK(full.err.find("is incomplete from here") != std::string::npos);
 }
 
-TEST_CASE("replay: loans, forwarded messages, and a program that ends by itself", "[threads]") {
+TEST_CASE("replay: loans, forwarded messages, and a program that ends by itself") {
   for (const transport_set over : {transport_set{transport::ipc}, transport_set{transport::shm, transport::ipc}}) {
     scene stage(over);
     child_process traced({program("orc_test_replayed"), "forward"},
@@ -194,7 +194,7 @@ TEST_CASE("replay: loans, forwarded messages, and a program that ends by itself"
   }
 }
 
-TEST_CASE("replay: a trace that was cut anywhere gives a clear answer", "[threads]") {
+TEST_CASE("replay: a trace that was cut anywhere gives a clear answer") {
   scene stage;
   stage.trace({"control"}, false);
   const auto whole = std::filesystem::file_size(stage.file());
@@ -214,7 +214,7 @@ TEST_CASE("replay: a trace that was cut anywhere gives a clear answer", "[thread
   }
 }
 
-TEST_CASE("replay: an existing file is not overwritten, and the program is not disturbed", "[threads]") {
+TEST_CASE("replay: an existing file is not overwritten, and the program is not disturbed") {
   scene stage;
   std::ofstream(stage.file()) << "precious";
   child_process traced({program("orc_test_replayed"), "control"},
@@ -230,7 +230,7 @@ TEST_CASE("replay: an existing file is not overwritten, and the program is not d
   CHECK(done.err.find("is no trace") != std::string::npos);
 }
 
-TEST_CASE("orc replay: usage", "[threads]") {
+TEST_CASE("orc replay: usage") {
   scene stage;
   stage.trace({"control"}, false);
   const broker_process nowhere(broker_process::at::nowhere);

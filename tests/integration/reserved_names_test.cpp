@@ -29,7 +29,7 @@ struct running {
 
 }  // namespace
 
-TEST_CASE("reserved names: orc topic list and orc service list leave them out", "[integration][threads]") {
+TEST_CASE("reserved names: orc topic list and orc service list leave them out", "[integration]") {
   const running system;
   CHECK(system.orc.run("$orc topic list").out == "arm\ngripper/close\n");
   const auto all = system.orc.run("$orc topic list --all").out;
@@ -42,7 +42,7 @@ TEST_CASE("reserved names: orc topic list and orc service list leave them out", 
   CHECK(system.orc.run("$orc service list --all").out == ".parameters/0123456789abcdef\ngripper/close\n");
 }
 
-TEST_CASE("reserved names: orc top leaves them out", "[integration][threads]") {
+TEST_CASE("reserved names: orc top leaves them out", "[integration]") {
   const running system;
   const auto some = system.orc.run("$orc top --once").out;
   CHECK_THAT(some, contains("gripper/close"));
@@ -53,8 +53,7 @@ TEST_CASE("reserved names: orc top leaves them out", "[integration][threads]") {
   CHECK_THAT(all, contains(".parameters/"));
 }
 
-TEST_CASE("reserved names: a snapshot, of which orc-web and orc top are made, has them when asked",
-          "[integration][threads]") {
+TEST_CASE("reserved names: a snapshot, of which orc-web and orc top are made, has them when asked", "[integration]") {
   const running system;
   orc::directory from({.broker = system.broker.endpoint()});
   orc::view::snapshot found;

@@ -38,7 +38,7 @@ void check_row(tmux& shown, const std::string& row) {
 
 }  // namespace
 
-TEST_CASE("orc top: s shows the services and what they count", "[threads]") {
+TEST_CASE("orc top: s shows the services and what they count") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(140, 24);
   call_counts counts;
@@ -88,7 +88,7 @@ TEST_CASE("orc top: s shows the services and what they count", "[threads]") {
   on.check_restored();
 }
 
-TEST_CASE("orc top: p shows the parameters and follows their values", "[threads]") {
+TEST_CASE("orc top: p shows the parameters and follows their values") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(160, 24);
   orc::participant node(on.broker().options("driver"));
@@ -114,7 +114,7 @@ TEST_CASE("orc top: p shows the parameters and follows their values", "[threads]
   on.check_restored();
 }
 
-TEST_CASE("orc top: programs that do not answer delay neither the screen nor other parameters", "[threads]") {
+TEST_CASE("orc top: programs that do not answer delay neither the screen nor other parameters") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(100, 24);
   child_process peer({program("orc_test_parameter_peer"), on.broker().endpoint(), "ipc"});
@@ -163,7 +163,7 @@ TEST_CASE("orc top: programs that do not answer delay neither the screen nor oth
   on.check_restored();
 }
 
-TEST_CASE("orc top: services and parameters cannot reach the terminal's controls", "[threads]") {
+TEST_CASE("orc top: services and parameters cannot reach the terminal's controls") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(160, 24);
   const std::string evil = "\x1b]0;owned\x07\x9b";
@@ -199,7 +199,7 @@ TEST_CASE("orc top: services and parameters cannot reach the terminal's controls
   on.check_restored();
 }
 
-TEST_CASE("orc top: shows at most 256 services", "[threads]") {
+TEST_CASE("orc top: shows at most 256 services") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   orc::participant node(on.broker().options("many"));
@@ -217,7 +217,7 @@ TEST_CASE("orc top: shows at most 256 services", "[threads]") {
   on.check_restored();
 }
 
-TEST_CASE("orc top: shows at most 256 parameters of a program, and those of others", "[threads]") {
+TEST_CASE("orc top: shows at most 256 parameters of a program, and those of others") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(100, 24);
   orc::participant node(on.broker().options("many"));

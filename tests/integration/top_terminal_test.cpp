@@ -32,7 +32,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("orc top: the terminal is as before, whatever ends or stops the program", "[threads]") {
+TEST_CASE("orc top: the terminal is as before, whatever ends or stops the program") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -49,7 +49,7 @@ TEST_CASE("orc top: the terminal is as before, whatever ends or stops the progra
 }
 
 #if defined(__x86_64__)
-TEST_CASE("orc top: a crash in a thread that blocks all signals restores the terminal", "[threads]") {
+TEST_CASE("orc top: a crash in a thread that blocks all signals restores the terminal") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -78,7 +78,7 @@ TEST_CASE("orc top: a crash in a thread that blocks all signals restores the ter
 }
 #endif
 
-TEST_CASE("orc top: Ctrl-Z and kill -STOP give the terminal to the shell, and fg takes it again", "[threads]") {
+TEST_CASE("orc top: Ctrl-Z and kill -STOP give the terminal to the shell, and fg takes it again") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -103,7 +103,7 @@ TEST_CASE("orc top: Ctrl-Z and kill -STOP give the terminal to the shell, and fg
   on.check_restored();
 }
 
-TEST_CASE("orc top: a terminal that is resized is drawn anew", "[threads]") {
+TEST_CASE("orc top: a terminal that is resized is drawn anew") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -134,7 +134,7 @@ TEST_CASE("orc top: a terminal that is resized is drawn anew", "[threads]") {
   on.check_restored();
 }
 
-TEST_CASE("orc top: names and samples cannot reach the terminal's controls", "[threads]") {
+TEST_CASE("orc top: names and samples cannot reach the terminal's controls") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on(140, 24);
   orc::participant wide(on.broker().options("机器人 \x1b]0;owned\x07\x9b"));

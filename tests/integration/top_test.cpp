@@ -31,7 +31,7 @@ using words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("orc top: prints one table with rates into a pipe, and JSON", "[threads]") {
+TEST_CASE("orc top: prints one table with rates into a pipe, and JSON") {
   const broker_process broker;
   const tool orc(broker);
   test_node node;
@@ -57,7 +57,7 @@ TEST_CASE("orc top: prints one table with rates into a pipe, and JSON", "[thread
                   "test_node_[0-9]+ +[0-9]+ +[^ ]+ \\(here\\) +([0-9]+) +0 ") == 2);
 }
 
-TEST_CASE("orc top: without a broker it says so, and fails when it prints", "[threads]") {
+TEST_CASE("orc top: without a broker it says so, and fails when it prints") {
   const broker_process nowhere(broker_process::at::nowhere);
   const tool orc(nowhere);
   const auto done = orc.run("$orc top --once");
@@ -66,7 +66,7 @@ TEST_CASE("orc top: without a broker it says so, and fails when it prints", "[th
   CHECK_THAT(done.err, contains(nowhere.endpoint()));
 }
 
-TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between views", "[threads]") {
+TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between views") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/fast", 1000, 200);
@@ -124,8 +124,7 @@ TEST_CASE("orc top: shows rates at 80x24, filters, sorts, and switches between v
   on.check_restored();
 }
 
-TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc returns, and / begins empty",
-          "[threads]") {
+TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc returns, and / begins empty") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -159,7 +158,7 @@ TEST_CASE("orc top: Enter on a participant shows the topics that it has, Esc ret
   on.check_restored();
 }
 
-TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released", "[threads]") {
+TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.node().must(
@@ -207,7 +206,7 @@ TEST_CASE("orc top: an opened topic is subscribed, decoded live, and released", 
   CHECK(wait_until([&] { return readers_of("image") == 0; }));
 }
 
-TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends, and its type stays", "[threads]") {
+TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends, and its type stays") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   auto publisher = std::make_unique<orc::participant>(on.broker().options("short_lived"));
@@ -231,7 +230,7 @@ TEST_CASE("orc top: the age of an opened topic counts on when its publisher ends
   on.check_restored();
 }
 
-TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its return heals the screen", "[threads]") {
+TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its return heals the screen") {
   if (!tmux::is_installed()) return skip("no tmux");
   top_robot on;
   on.stream("arm/state", 100, 100);
@@ -258,7 +257,7 @@ TEST_CASE("orc top: a broker that dies is reported, the figures stay, and its re
   on.check_restored();
 }
 
-TEST_CASE("orc top: ten thousand topics are listed, filtered and scrolled", "[threads]") {
+TEST_CASE("orc top: ten thousand topics are listed, filtered and scrolled") {
   if (!tmux::is_installed()) return skip("no tmux");
   const std::size_t many = under_sanitizer ? 1'000 : 10'000;
   constexpr std::size_t nodes = 4;
