@@ -103,7 +103,7 @@ void check_row(const row& r, const std::string& transport, double size, double m
 
 }  // namespace
 
-TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout", "[threads]") {
+TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout") {
   const orc::detail::temporary_directory directory;
   const auto done = run(
       directory, "$orc bench rtt --transport inproc,shm,ipc,tcp --size 10,1k,100k --messages 200 --warmup 10 --json -");
@@ -119,7 +119,7 @@ TEST_CASE("bench rtt: JSON of every transport and size, alone on stdout", "[thre
   CHECK(is_empty(directory));
 }
 
-TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning", "[threads]") {
+TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning") {
   const orc::detail::temporary_directory directory;
   const auto small = run(
       directory, "$orc bench rtt --transport inproc,shm,ipc --size 1 --messages 50 --wait spin --cpu none --json -");
@@ -139,7 +139,7 @@ TEST_CASE("bench rtt: one byte, 10 MB, forwarding by move, on loan, spinning", "
   CHECK(rows_of(lent.out).size() == 8);
 }
 
-TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files", "[threads]") {
+TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files") {
   const orc::detail::temporary_directory directory;
   const orc::detail::temporary_directory files;
   const auto done = run(directory, "$orc bench rtt --transport ipc --size 10,100 --messages 20 --json " +
@@ -155,7 +155,7 @@ TEST_CASE("bench rtt: tables on stdout, CSV and JSON into files", "[threads]") {
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
 }
 
-TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2", "[threads]") {
+TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2") {
   const orc::detail::temporary_directory directory;
   const struct {
     const char* arguments;
@@ -186,7 +186,7 @@ TEST_CASE("bench rtt: what it does not understand it refuses with exit code 2", 
   CHECK(is_empty(directory));
 }
 
-TEST_CASE("bench rtt: a file that cannot be written is an error that says so", "[threads]") {
+TEST_CASE("bench rtt: a file that cannot be written is an error that says so") {
   const orc::detail::temporary_directory directory;
   const auto done =
       run(directory, "$orc bench rtt --transport ipc --size 10 --messages 5 --json /nonexistent/rtt.json");
@@ -194,7 +194,7 @@ TEST_CASE("bench rtt: a file that cannot be written is an error that says so", "
   CHECK(done.err.find("/nonexistent/rtt.json") != std::string::npos);
 }
 
-TEST_CASE("bench rtt: --help names the options and the exit codes, not the other end", "[threads]") {
+TEST_CASE("bench rtt: --help names the options and the exit codes, not the other end") {
   const orc::detail::temporary_directory directory;
   const auto done = run(directory, "$orc bench rtt --help");
   CHECK(done.exit_code == 0);
@@ -224,7 +224,7 @@ bool exists(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file either", "[threads]") {
+TEST_CASE("bench rtt: Ctrl-C and SIGKILL leave no process behind, Ctrl-C no file either") {
   for (const int signal : {SIGINT, SIGKILL}) {
     const orc::detail::temporary_directory directory;
     child_process bench(
@@ -260,7 +260,7 @@ std::vector<int> processes_of(const orc::detail::temporary_directory& directory)
 
 }  // namespace
 
-TEST_CASE("bench load: a row for each load and measure, and nothing left behind", "[threads]") {
+TEST_CASE("bench load: a row for each load and measure, and nothing left behind") {
   const orc::detail::temporary_directory directory;
   for (const std::string load : {"none", "cpu", "memory", "disk", "network", "all"}) {
     const auto done = run(directory,
@@ -288,7 +288,7 @@ TEST_CASE("bench load: a row for each load and measure, and nothing left behind"
   CHECK(processes_of(directory).empty());
 }
 
-TEST_CASE("bench load: with SCHED_FIFO, only the stream, beside cyclictest", "[threads]") {
+TEST_CASE("bench load: with SCHED_FIFO, only the stream, beside cyclictest") {
   const orc::detail::temporary_directory directory;
   const auto done =
       run(directory, "$orc bench load --load none --measure stream --cyclictest --seconds 0.2 --priority 10 --json -");
@@ -309,7 +309,7 @@ TEST_CASE("bench load: with SCHED_FIFO, only the stream, beside cyclictest", "[t
 }
 
 // As with isolcpus=1: nothing runs on the isolated CPU unasked, and the loads do not, either.
-TEST_CASE("bench load: measures on a CPU that is not among those it was started on", "[threads]") {
+TEST_CASE("bench load: measures on a CPU that is not among those it was started on") {
   if (std::thread::hardware_concurrency() < 2) return skip("one CPU");
   const orc::detail::temporary_directory directory;
   const auto done = run(directory,
@@ -321,7 +321,7 @@ TEST_CASE("bench load: measures on a CPU that is not among those it was started 
   CHECK_THAT(done.err, contains("pinned to 1,0"));
 }
 
-TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind", "[threads]") {
+TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind") {
   const orc::detail::temporary_directory directory;
   for (const int signal : {SIGINT, SIGKILL}) {
     child_process tool({program("orc"), "bench", "load", "--load", "all", "--seconds", "60", "--policy", "other"},
@@ -336,7 +336,7 @@ TEST_CASE("bench load: neither Ctrl-C nor a kill leaves a load or a file behind"
   }
 }
 
-TEST_CASE("bench load: the next measurement removes what a killed one left, and nothing else", "[threads]") {
+TEST_CASE("bench load: the next measurement removes what a killed one left, and nothing else") {
   namespace fs = std::filesystem;
   const orc::detail::temporary_directory directory;
   const orc::detail::temporary_directory elsewhere;
@@ -404,7 +404,7 @@ TEST_CASE("bench load: the next measurement removes what a killed one left, and 
   CHECK((WIFEXITED(*status) && WEXITSTATUS(*status) == 130));
 }
 
-TEST_CASE("bench load: what it does not understand it refuses with exit code 2", "[threads]") {
+TEST_CASE("bench load: what it does not understand it refuses with exit code 2") {
   const orc::detail::temporary_directory directory;
   const struct {
     const char* arguments;

@@ -58,7 +58,7 @@ template <class Sample>
 
 }  // namespace
 
-TEST_CASE("examples: the subscriber shows the newest state of the publisher", "[threads]") {
+TEST_CASE("examples: the subscriber shows the newest state of the publisher") {
   const broker_process broker;
   child_process publisher = example(broker, "publisher");
   child_process subscriber = example(broker, "subscriber");
@@ -73,7 +73,7 @@ TEST_CASE("examples: the subscriber shows the newest state of the publisher", "[
   CHECK(interrupted(publisher) == 0);
 }
 
-TEST_CASE("examples: the gain of the tuned controller is set from outside", "[threads]") {
+TEST_CASE("examples: the gain of the tuned controller is set from outside") {
   const broker_process broker;
   child_process controller = example(broker, "tuned_controller");
   REQUIRE(find_line(controller, "^force 0.1 N"));
@@ -91,7 +91,7 @@ TEST_CASE("examples: the gain of the tuned controller is set from outside", "[th
   CHECK(interrupted(controller) == 0);
 }
 
-TEST_CASE("examples: publisher and subscriber may start before the broker", "[threads]") {
+TEST_CASE("examples: publisher and subscriber may start before the broker") {
   broker_process broker(broker_process::at::nowhere);
   child_process publisher = example(broker, "publisher");
   child_process subscriber = example(broker, "subscriber");
@@ -103,7 +103,7 @@ TEST_CASE("examples: publisher and subscriber may start before the broker", "[th
   CHECK(interrupted(publisher) == 0);
 }
 
-TEST_CASE("examples: the controller controls while there is a state, and is safe without one", "[threads]") {
+TEST_CASE("examples: the controller controls while there is a state, and is safe without one") {
   const broker_process broker;
   orc::participant robot(broker.options("robot"));
   REQUIRE(robot.register_topic("robot/state"));
@@ -134,7 +134,7 @@ TEST_CASE("examples: the controller controls while there is a state, and is safe
   CHECK(newest_is(0));
 }
 
-TEST_CASE("examples: the viewer reads the images of the camera over shm", "[threads]") {
+TEST_CASE("examples: the viewer reads the images of the camera over shm") {
   const broker_process broker;
   child_process camera = example(broker, "camera");
   child_process viewer = example(broker, "camera_viewer");
@@ -148,7 +148,7 @@ TEST_CASE("examples: the viewer reads the images of the camera over shm", "[thre
   CHECK(interrupted(camera) == 0);
 }
 
-TEST_CASE("examples: the viewer survives what is no image", "[threads]") {
+TEST_CASE("examples: the viewer survives what is no image") {
   const broker_process broker;
   orc::participant liar(broker.options("liar"));
   REQUIRE(liar.register_topic("camera"));
@@ -167,7 +167,7 @@ TEST_CASE("examples: the viewer survives what is no image", "[threads]") {
   CHECK(interrupted(viewer) == 0);
 }
 
-TEST_CASE("examples: the recorder writes every sample in order and counts those that it missed", "[threads]") {
+TEST_CASE("examples: the recorder writes every sample in order and counts those that it missed") {
   const broker_process broker;
   const orc::detail::temporary_directory directory;
   const std::string path = directory.file("numbers.rec");
@@ -202,7 +202,7 @@ TEST_CASE("examples: the recorder writes every sample in order and counts those 
   CHECK(said == "recorded " + std::to_string(recorded) + ", missed " + std::to_string(missed) + "\n");
 }
 
-TEST_CASE("examples: the recorder says what it cannot write", "[threads]") {
+TEST_CASE("examples: the recorder says what it cannot write") {
   const broker_process broker;
   child_process nowhere = example(broker, "recorder", {"numbers", "/nonexistent/file"});
   CHECK(nowhere.wait_for_end() == EXIT_FAILURE);
@@ -221,7 +221,7 @@ TEST_CASE("examples: the recorder says what it cannot write", "[threads]") {
   CHECK_THAT(full.output(), contains("/dev/full: No space left"));
 }
 
-TEST_CASE("examples: the event loop counts samples between its timer's ticks", "[threads]") {
+TEST_CASE("examples: the event loop counts samples between its timer's ticks") {
   const broker_process broker;
   child_process publisher = example(broker, "publisher");
   child_process loop = example(broker, "event_loop");

@@ -9,7 +9,7 @@ using namespace orc;
 using namespace orc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("federation: brokers started in any order know each other's topics", "[threads]") {
+TEST_CASE("federation: brokers started in any order know each other's topics") {
   federated_brokers hosts(4);
   for (const std::size_t which : {2U, 0U}) hosts.start(which);
   bare_publisher early(hosts.endpoint(2));
@@ -26,8 +26,7 @@ TEST_CASE("federation: brokers started in any order know each other's topics", "
   CHECK(state_of(hosts.endpoint(0), 2) == wire::peer_state::up);
 }
 
-TEST_CASE("federation: a participant that requested a topic hears when it comes on another host, and goes",
-          "[threads]") {
+TEST_CASE("federation: a participant that requested a topic hears when it comes on another host, and goes") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher reader(hosts.endpoint(0));
@@ -47,7 +46,7 @@ TEST_CASE("federation: a participant that requested a topic hears when it comes 
   CHECK_FALSE(std::get<wire::topic_state>(event->content).publication);
 }
 
-TEST_CASE("federation: tools show the host of a topic, and its state", "[threads]") {
+TEST_CASE("federation: tools show the host of a topic, and its state") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -73,7 +72,7 @@ TEST_CASE("federation: tools show the host of a topic, and its state", "[threads
   CHECK_THAT(orc("host list"), contains("stale"));
 }
 
-TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns", "[threads]") {
+TEST_CASE("federation: a killed broker's topics are stale, stay, and are the same when it returns") {
   federated_brokers hosts(2);
   hosts.start_all();
   std::optional<bare_publisher> there(hosts.endpoint(1));
@@ -94,7 +93,7 @@ TEST_CASE("federation: a killed broker's topics are stale, stay, and are the sam
   CHECK(described(asks, "pose").publication->publication == id);
 }
 
-TEST_CASE("federation: the topics of a broker that stays away are gone after the lease", "[threads]") {
+TEST_CASE("federation: the topics of a broker that stays away are gone after the lease") {
   federated_brokers hosts(2, "1");
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -107,7 +106,7 @@ TEST_CASE("federation: the topics of a broker that stays away are gone after the
   CHECK(here.published("pose"));
 }
 
-TEST_CASE("federation: a stopped broker is stale, and back when it goes on", "[threads]") {
+TEST_CASE("federation: a stopped broker is stale, and back when it goes on") {
   federated_brokers hosts(2);
   hosts.start_all();
   bare_publisher there(hosts.endpoint(1));
@@ -119,7 +118,7 @@ TEST_CASE("federation: a stopped broker is stale, and back when it goes on", "[t
   CHECK(wait_until([&] { return state_of(hosts.endpoint(0), 1) == wire::peer_state::up; }));
 }
 
-TEST_CASE("federation: of two holders of a name the younger one loses it, and is told by whom", "[threads]") {
+TEST_CASE("federation: of two holders of a name the younger one loses it, and is told by whom") {
   federated_brokers hosts(2);
   hosts.start(0);
   bare_publisher older(hosts.endpoint(0));
@@ -142,7 +141,7 @@ TEST_CASE("federation: of two holders of a name the younger one loses it, and is
   CHECK_THAT(std::get<wire::error>(answer).text, contains("on host host0"));
 }
 
-TEST_CASE("federation: a program that lost its name to another host gets it when that one leaves", "[threads]") {
+TEST_CASE("federation: a program that lost its name to another host gets it when that one leaves") {
   federated_brokers hosts(2);
   // Both have it while their brokers do not know each other.
   for (const std::size_t which : {0U, 1U}) hosts.start(which, false);
@@ -164,7 +163,7 @@ TEST_CASE("federation: a program that lost its name to another host gets it when
   CHECK(wait_until([&] { return seen(loser).empty() && seen(winner) == "host" + std::to_string(loser); }));
 }
 
-TEST_CASE("federation: a shared topic has the publishers of all hosts", "[threads]") {
+TEST_CASE("federation: a shared topic has the publishers of all hosts") {
   federated_brokers hosts(3);
   hosts.start_all();
   std::vector<std::unique_ptr<bare_publisher>> all;
@@ -178,7 +177,7 @@ TEST_CASE("federation: a shared topic has the publishers of all hosts", "[thread
   }
 }
 
-TEST_CASE("federation: the schema of a type on another host is here", "[threads]") {
+TEST_CASE("federation: the schema of a type on another host is here") {
   federated_brokers hosts(2);
   hosts.start_all();
   type_description type{"T", "jsonschema", "json", std::string(100'000, 'x')};
