@@ -152,15 +152,19 @@ namespace {
 // where the kernel does not tell the pid: the broker judges by pid and start time, and a forked child may not start the
 // threads of libzmq under ThreadSanitizer.
 struct doomed {
-  doomed(const std::string& endpoint, const std::string& topic) : child(fork()), client(endpoint) {
-    if (child == 0) {
-      for (;;) pause();
-    }
+  doomed(const std::string& endpoint, const std::string& topic) : child(waiting_child()), client(endpoint) {
     auto who = hello_of_this_process("doomed");
     who.pid = static_cast<std::uint32_t>(child);
     who.start_time = orc::detail::process_start_time(who.pid).value_or(0);
     client.ask(who);
     client.ask(wire::register_topic{topic, wire::id::random(), {}, {}});
+  }
+
+  // The child must not come to the constructor of the client.
+  static pid_t waiting_child() {
+    const pid_t made = fork();
+    while (made == 0) pause();
+    return made;
   }
 
   const pid_t child;
