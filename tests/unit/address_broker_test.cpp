@@ -163,7 +163,9 @@ struct doomed {
   // The child must not come to the constructor of the client.
   static pid_t waiting_child() {
     const pid_t made = fork();
-    while (made == 0) pause();
+    if (made == 0) {
+      for (;;) pause();
+    }
     return made;
   }
 
