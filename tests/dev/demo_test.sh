@@ -77,7 +77,8 @@ shows 1 "$says|FAILED: main.cpp.o |../../compile main.cpp.o|[7/8] main.cpp:1: er
 # On a terminal, the line is written over and, in the end, cleared.
 printf '#!/bin/sh\ntouch "$1"\n' >compile
 export ORC_ROOT ORC_JOBS source_dir
-said=$(script -qec "bash -c 'source $source_dir/tools/dev.d/common.sh; source $source_dir/tools/dev.d/demo.sh
+# In bash: dash drops the exported functions.
+said=$(SHELL=$BASH script -qec "bash -c 'source $source_dir/tools/dev.d/common.sh; source $source_dir/tools/dev.d/demo.sh
   sample_compile() { echo 15000; }
   build_shown release demo'" /dev/null)
 line=$'\r\e[K'
