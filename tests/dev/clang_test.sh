@@ -19,7 +19,8 @@ printf '%s\n' 'static int same() { return 3; }' 'int three() { return same(); }'
 printf '%s\n' 'no C++' >lib/left_out.h
 files=(lib/bad.h lib/one.cpp lib/two.cpp lib/three.cpp lib/left_out.h)
 printf '%s\n' "${files[@]}" >work/all
-# as CMake compiles several files together, with GCC's precompiled header
+# as CMake compiles several files together, with a precompiled header
+echo '#include <cstdio>' >build/cmake_pch.hxx
 printf '#include "%s"\n' "$tree"/lib/{one,three}.cpp >build/release/Unity/unity_0_cxx.cxx
 entry() {
   printf '{"directory": "%s", "file": "%s", "command": "c++ -Werror -Wall %s-o x.o -c %s"}' "$tree/build" "$1" "$2" "$1"

@@ -27,29 +27,34 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 
 from include_graph import include_graph
 
 BUILD = "build/release"
 FILES_TOGETHER = 16
+PRECOMPILED = "precompiled"
+FILES_TOGETHER_PRECOMPILED = 6  # there is less to save, and tests use the same names
 # What every program or fuzz target defines once.
 ONCE = ("main", "LLVMFuzzerTestOneInput")
 
 
 def options_of(entry):
-    """The compiler's options, without the file, its object and what only GCC knows, like its precompiled headers."""
+    """The compiler's options, without the file, its object and what only GCC knows; first, PRECOMPILED and its source."""
     words = iter(shlex.split(entry["command"])[1:])
-    kept = []
+    kept, precompiled = [], []
     for word in words:
         if word == "-o":
             next(words)
         elif word == "-include":
             header = next(words)
-            if not header.endswith("/cmake_pch.hxx"):
+            if header.endswith("/cmake_pch.hxx"):
+                precompiled = [PRECOMPILED, header]
+            else:
                 kept += [word, header]
-        elif word not in ("-c", "-Winvalid-pch", entry["file"]):
+        elif word not in ("-c", "-Winvalid-pch", "-fpch-preprocess", entry["file"]):
             kept.append(word)
-    return tuple(kept)
+    return tuple(precompiled + kept)
 
 
 def units_of(root, files):
@@ -98,6 +103,26 @@ class checker:
         with open(os.path.join(work, "inputs"), "rb") as file:
             self.inputs = hashlib.sha256(mode.encode() + file.read())
         self.hashes = {}
+        self.made = set()
+        self.making = collections.defaultdict(threading.Lock)
+
+    def ready(self, options, directory):
+        """The options, with the header as this compiler precompiles it, or, where files must stand alone, without."""
+        if options[:1] != (PRECOMPILED,):
+            return options
+        header, options = options[1], options[2:]
+        if self.mode != "syntax":
+            return options
+        name = hashlib.sha256("\n".join((header, *options)).encode()).hexdigest()[:16]
+        path = os.path.join(self.work, f"{name}.h")
+        with self.making[name]:
+            if path not in self.made:
+                with open(path, "w", encoding="utf-8") as out:
+                    out.write(f'#include "{header}"\n')
+                subprocess.run([self.compiler, *options, "-w", "-x", "c++-header", path, "-o", f"{path}.gch"],
+                               cwd=directory, check=True)
+                self.made.add(path)
+        return ("-include", path, *options)
 
     def hash_of(self, file):
         if file not in self.hashes:
@@ -185,6 +210,7 @@ class checker:
         """What is wrong with the files; remembers those with which nothing is."""
         text = ""
         stamps = {file: self.stamp(file, options) for file in files}  # before: an edit meanwhile was not checked
+        options = self.ready(options, directory)
         waiting = [files]
         while waiting:
             files = batch = waiting.pop()
@@ -221,7 +247,8 @@ def main():
             groups[units[file]].append(file)
     batches = []
     for (directory, options, _), files in groups.items():
-        parts = len(files) if mode == "alone" else -(-len(files) // FILES_TOGETHER)
+        together = FILES_TOGETHER_PRECOMPILED if mode == "syntax" and options[0] == PRECOMPILED else FILES_TOGETHER
+        parts = len(files) if mode == "alone" else -(-len(files) // together)
         for part in range(parts):
             batches.append((files[part * len(files) // parts:(part + 1) * len(files) // parts], directory, options))
     batches.sort(key=lambda batch: -len(batch[0]))
