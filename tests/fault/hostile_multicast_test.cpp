@@ -81,7 +81,7 @@ TEST_CASE("hostile multicast: fragments with any counts, offsets and sizes", "[f
           fragment(other, static_cast<std::uint32_t>(random()), 10'000'000, 0, 0, 100, payload);  // never goes on
         }
       },
-      100);
+      static_cast<int>(orc::test::rounds(100, 100, 20)));
 }
 
 TEST_CASE("hostile multicast: a million half messages", "[fault][threads]") {
