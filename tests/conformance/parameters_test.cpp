@@ -7,6 +7,7 @@
 #include "orc/parameters.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
+#include "tools/parameter_files/parameter_files.h"
 
 using namespace orc::test;
 using orc::errc;
@@ -228,21 +229,21 @@ TEMPLATE_TEST_CASE("parameters: saved ones are loaded by name", "[conformance][t
   auto speed = third.parameter<int>("motor/speed", 5);
   std::string toml;
   std::vector<orc::parameter_outcome> outcomes;
-  REQUIRE(orc::save_parameters(pair.other, pair.directory, "**", ample, toml, outcomes));
+  REQUIRE(orc::cli::save_parameters(pair.other, pair.directory, "**", ample, toml, outcomes));
   CHECK(toml == "[motor]\nspeed = 5\n\n[pid]\ngain = 1.0\nmode = \"auto\"\n");
   CHECK(outcomes.size() == 3);
   REQUIRE(gain.set(7));
   REQUIRE(mode.set("off"));
   REQUIRE(speed.set(6));
-  REQUIRE(orc::load_parameters(pair.other, pair.directory, toml, ample, outcomes));
+  REQUIRE(orc::cli::load_parameters(pair.other, pair.directory, toml, ample, outcomes));
   for (const auto& each : outcomes) CHECK(each.outcome);
   CHECK(*gain == 1.0);
   CHECK(*mode == "auto");
   CHECK(*speed == 5);
 
-  REQUIRE(orc::load_parameters(pair.other, pair.directory,
-                               "[pid]\ngain = 11\nmode = 2020-01-01\nfixed = 3\nnone = 1\n[motor]\nspeed = 8", ample,
-                               outcomes));
+  REQUIRE(orc::cli::load_parameters(pair.other, pair.directory,
+                                    "[pid]\ngain = 11\nmode = 2020-01-01\nfixed = 3\nnone = 1\n[motor]\nspeed = 8",
+                                    ample, outcomes));
   std::string all;
   for (const auto& each : outcomes) all += each.name + " " + std::to_string(int(each.outcome.code())) + "\n";
   const auto line = [](const char* name, errc code) {
@@ -251,5 +252,5 @@ TEMPLATE_TEST_CASE("parameters: saved ones are loaded by name", "[conformance][t
   CHECK(all == line("motor/speed", errc::ok) + line("pid/fixed", errc::refused) + line("pid/gain", errc::bad_argument) +
                    line("pid/mode", errc::bad_argument) + line("pid/none", errc::unknown_topic));
   CHECK(*speed == 8);
-  CHECK(orc::load_parameters(pair.other, pair.directory, "x = ", ample, outcomes).code() == errc::bad_argument);
+  CHECK(orc::cli::load_parameters(pair.other, pair.directory, "x = ", ample, outcomes).code() == errc::bad_argument);
 }

@@ -192,9 +192,8 @@ def compiled(block: Block, code: str, build: Path, stage: Stage) -> str:
     source.write_text(code, encoding="utf-8")
     words = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
     words += [f"-I{SOURCE / 'liborc/include'}"]
-    words += [f"-I{SOURCE / 'liborc/ext' / component / 'include'}" for component in ("history", "calls", "parameters")]
     words += [str(source), "-o", str(program), f"-L{build / 'lib'}"]
-    words += ["-lorc_history", "-lorc_parameters", "-lorc_calls", "-lorc"]
+    words += ["-lorc-middleware"]
     words += [f"-Wl,-rpath,{build / 'lib'}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:

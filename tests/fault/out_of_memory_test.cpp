@@ -36,7 +36,8 @@ struct outcome {
 
 outcome starve(const std::string& broker, const std::string& transport, unsigned every) {
   const std::string seconds = long_run() ? "30" : "2";
-  child_process node({program("orc_test_starved_node"), broker, transport, seconds}, failing(every, 500, "liborc.so"));
+  child_process node({program("orc_test_starved_node"), broker, transport, seconds},
+                     failing(every, 500, "liborc-middleware.so"));
   const std::string said = node.read_all(patience * 2);
   INFO(transport << ", every " << every << "th: " << said);
   CHECK(node.wait() == 0);

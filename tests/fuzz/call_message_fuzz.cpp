@@ -1,5 +1,5 @@
 // The messages of calls: whatever is read can be written again, and is the same.
-#include "call_message.h"
+#include "calls/call_message.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Records of calls: whatever is read can be written again, and is the same.
-#include "call_record_json.h"
+#include "calls/call_record_json.h"
 
 #include <cstdlib>
 

@@ -33,8 +33,9 @@ cmake --install "$build_dir" --prefix "$work/installed" >"$work/install.log" || 
 # Moved after installing: an installed tree must not know where it was put.
 prefix=$work/moved
 mv "$work/installed" "$prefix"
-for file in include/orc.h bin/orc-broker lib/cmake/orc/orcConfig.cmake lib/cmake/orc/orcTargets.cmake \
-  lib/cmake/orc/orcConfigVersion.cmake lib/pkgconfig/orc.pc lib/liborc.so \
+for file in include/orc-middleware/orc.h bin/orc-broker lib/cmake/orc-middleware/orc-middlewareConfig.cmake \
+  lib/cmake/orc-middleware/orc-middlewareTargets.cmake lib/cmake/orc-middleware/orc-middlewareConfigVersion.cmake \
+  lib/pkgconfig/orc-middleware.pc lib/liborc-middleware.so lib/liborc-middleware.so.0.2 \
   share/bash-completion/completions/orc-broker share/zsh/site-functions/_orc-broker \
   share/fish/vendor_completions.d/orc-broker.fish share/man/man8/orc-broker.8 share/doc/orc/controller.service; do
   [[ -e $prefix/$file ]] || fail "$file was not installed; there is: $(cd "$prefix" && find . | sort | tr '\n' ' ')"
@@ -68,7 +69,7 @@ echo "== find_package"
 cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$prefix" >"$work/configure.log" || {
   cat "$work/configure.log"
-  fail "find_package(orc) failed"
+  fail "find_package(orc-middleware) failed"
 }
 cmake --build "$work/consumer" -- >"$work/build.log" || {
   cat "$work/build.log"
@@ -85,7 +86,7 @@ echo "== examples"
 echo "== pkg-config"
 # shellcheck disable=SC2046,SC2086 # flags are words
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${CXX:-c++} -std=c++20 -Wall -Wextra ${CXXFLAGS:-} "$here/listing1.cpp" \
-  -o "$work/listing1_pc" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs orc) \
+  -o "$work/listing1_pc" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs orc-middleware) \
   "-Wl,-rpath,$prefix/lib" || fail "the listing does not compile with pkg-config"
 
 echo "== run"
@@ -95,7 +96,7 @@ broker_pid=$!
 for listing in "$work/consumer/listing1" "$work/listing1_pc"; do
   "$work/consumer/feeder" "$listing" || fail "$listing did not control the robot"
 done
-"$work/consumer/history" || fail "a program with orc::history does not run"
+"$work/consumer/history" || fail "a program with a history does not run"
 kill -0 "$broker_pid" 2>/dev/null || fail "the broker died"
 kill -TERM "$broker_pid"
 wait "$broker_pid" || fail "the broker left with status $? after SIGTERM"

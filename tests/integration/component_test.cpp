@@ -10,7 +10,7 @@ using namespace orc::test;
 
 namespace {
 
-struct counted_component : orc::participant_component {
+struct counted_component : orc::detail::participant_component {
   explicit counted_component(orc::participant& by) : participant(by) {}
   void end() noexcept override {
     ++ends;

@@ -10,6 +10,7 @@
 #include "support/call_peers.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
+#include "tools/parameter_files/parameter_files.h"
 
 using namespace orc::test;
 using orc::errc;
@@ -173,9 +174,9 @@ TEST_CASE("namespaces: parameters of robots with the same program", "[integratio
   CHECK(listed.front().name == "robot7/gain");
   std::string toml;
   std::vector<orc::parameter_outcome> outcomes;
-  REQUIRE(orc::save_parameters(tuner, directory, "**", ample, toml, outcomes));
+  REQUIRE(orc::cli::save_parameters(tuner, directory, "**", ample, toml, outcomes));
   REQUIRE(gain7.set(9.0));
-  REQUIRE(orc::load_parameters(tuner, directory, toml, ample, outcomes));
+  REQUIRE(orc::cli::load_parameters(tuner, directory, toml, ample, outcomes));
   CHECK(*gain7 == 2.0);
   CHECK(outcomes.size() == 3);
   CHECK(seven.parameter<double>("/robot7/gain", 1.0, {}).result().code() == errc::name_taken);

@@ -11,6 +11,7 @@
 #include "support/catch.h"
 #include "support/child_process.h"
 #include "support/wait_until.h"
+#include "tools/parameter_files/parameter_files.h"
 
 using namespace orc::test;
 using orc::errc;
@@ -362,8 +363,8 @@ TEST_CASE("parameters: descriptions and answers of strangers are left out or fai
   const auto lied = orc::set_parameter(system.owner, system.directory, "fake/good", ample, value);
   CHECK(lied.code() == errc::refused);
   CHECK(value == parameter_value(2.0));
-  CHECK(orc::load_parameters(system.other, system.directory, "gain = 2", ample,
-                             *std::make_unique<std::vector<orc::parameter_outcome>>()));
+  CHECK(orc::cli::load_parameters(system.other, system.directory, "gain = 2", ample,
+                                  *std::make_unique<std::vector<orc::parameter_outcome>>()));
   CHECK(*gain == 2.0);
 }
 
@@ -378,7 +379,7 @@ TEST_CASE("parameters: a program has many, and one service for all of them", "[i
     toml += "many.p" + std::to_string(n) + " = " + std::to_string(n + 1) + "\n";
   }
   std::vector<orc::parameter_outcome> outcomes;
-  REQUIRE(orc::load_parameters(system.other, system.directory, toml, ample, outcomes));
+  REQUIRE(orc::cli::load_parameters(system.other, system.directory, toml, ample, outcomes));
   REQUIRE(outcomes.size() == count);
   for (const auto& each : outcomes) {
     INFO(each.outcome.error().message());

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "call_message.h"
+#include "calls/call_message.h"
 #include "support/call_peers.h"
 #include "support/call_records.h"
 #include "support/catch.h"

@@ -1,8 +1,8 @@
 // An operator new and a zmq_msg_init_size (the frames of samples) that fail now and then, to be loaded into a program
 // of this build with LD_PRELOAD.
 //
-// ORC_FAIL_NEW="EVERY SKIP MODULE": of the calls that come from MODULE (part of a file name: "liborc.so", "orc-broker")
-// every EVERY-th fails, after the first SKIP. What libstdc++ allocates counts as its caller's.
+// ORC_FAIL_NEW="EVERY SKIP MODULE": of the calls that come from MODULE (part of a file name: "liborc-middleware.so",
+// "orc-broker") every EVERY-th fails, after the first SKIP. What libstdc++ allocates counts as its caller's.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <zmq.h>

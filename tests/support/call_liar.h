@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "call_message.h"
+#include "calls/call_message.h"
 #include "support/broker_process.h"
 #include "support/call_peers.h"
 #include "support/catch.h"

@@ -1,9 +1,9 @@
 // Records of calls as JSON.
 #include <string>
 
-#include "base64.h"
-#include "call_record_json.h"
-#include "service_json.h"
+#include "calls/base64.h"
+#include "calls/call_record_json.h"
+#include "calls/service_json.h"
 #include "support/catch.h"
 
 using namespace orc;

@@ -1,8 +1,8 @@
 // The bytes of calls.
 #include <cstring>
 
-#include "call_message.h"
-#include "service_json.h"
+#include "calls/call_message.h"
+#include "calls/service_json.h"
 #include "support/catch.h"
 
 using namespace orc;

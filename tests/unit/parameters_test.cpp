@@ -5,10 +5,10 @@
 #include <random>
 
 #include "orc/parameters.h"
-#include "parameter_json.h"
-#include "parameter_toml.h"
+#include "parameters/parameter_json.h"
 #include "support/budget.h"
 #include "support/catch.h"
+#include "tools/parameter_files/parameter_files.h"
 
 using namespace orc::test;
 using orc::check_value;
@@ -40,7 +40,7 @@ template <class T>
 
 [[nodiscard]] std::string parsed_back(const std::string& toml) {
   std::map<std::string, std::optional<parameter_value>> found;
-  if (const auto read = orc::detail::from_toml(toml, found); !read) return "error: " + read.error().message();
+  if (const auto read = orc::cli::from_toml(toml, found); !read) return "error: " + read.error().message();
   std::string all;
   for (const auto& [name, value] : found)
     all += (all.empty() ? "" : ", ") + name + "=" + (value ? orc::to_json(*value) : "?");
@@ -227,14 +227,14 @@ TEST_CASE("parameters: a schema of a stranger is read or left out", "[unit]") {
 }
 
 TEST_CASE("parameters: TOML is what a person would write", "[unit]") {
-  CHECK(orc::detail::to_toml({{"arm.left/v", true},
-                              {"mode", text("auto \"x\"\n\x7f")},
-                              {"pid", whole(3)},
-                              {"pid/gain", 2.5},
-                              {"pid/inner/limit", 1e300},
-                              {"motor/left/gains", numbers{0.1, 2}},
-                              {"motor/speed", 0.1},
-                              {"/odd//name/", false}}) == R"(mode = "auto \"x\"\n\u007F"
+  CHECK(orc::cli::to_toml({{"arm.left/v", true},
+                           {"mode", text("auto \"x\"\n\x7f")},
+                           {"pid", whole(3)},
+                           {"pid/gain", 2.5},
+                           {"pid/inner/limit", 1e300},
+                           {"motor/left/gains", numbers{0.1, 2}},
+                           {"motor/speed", 0.1},
+                           {"/odd//name/", false}}) == R"(mode = "auto \"x\"\n\u007F"
 pid = 3
 "pid/gain" = 2.5
 "pid/inner/limit" = 1e+300
@@ -251,7 +251,7 @@ speed = 0.1
 [motor.left]
 gains = [0.1,2.0]
 )");
-  CHECK(orc::detail::to_toml({}).empty());
+  CHECK(orc::cli::to_toml({}).empty());
 }
 
 TEST_CASE("parameters: TOML goes and comes back", "[unit]") {
@@ -272,10 +272,10 @@ TEST_CASE("parameters: TOML goes and comes back", "[unit]") {
         default: values[name] = numbers(random() % 3, static_cast<double>(random()) / 3);
       }
     }
-    const std::string toml = orc::detail::to_toml(values);
+    const std::string toml = orc::cli::to_toml(values);
     INFO(toml);
     std::map<std::string, std::optional<parameter_value>> found;
-    const auto read = orc::detail::from_toml(toml, found);
+    const auto read = orc::cli::from_toml(toml, found);
     INFO(read.error().message());
     REQUIRE(read);
     REQUIRE(found.size() == values.size());

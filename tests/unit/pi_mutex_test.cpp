@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "inheriting_mutex.h"
+#include "calls/inheriting_mutex.h"
 #include "orc/realtime.h"
 #include "support/budget.h"
 #include "support/catch.h"

@@ -22,9 +22,7 @@ core = "liborc/src/core"
 json = "liborc/ext/json/include"
 types = "liborc/ext/types/include"
 recording = "liborc/ext/recording/include"
-history = "liborc/ext/history/include"
-calls = "liborc/ext/calls/include"
-parameters = "liborc/ext/parameters/include"
+calls = "liborc/src/calls"
 transports = ("inproc", "multicast", "shm", "stream")
 
 # folder: the folders that it may include beside itself. The longest folder that holds a file counts, so the folder of a
@@ -42,34 +40,31 @@ layers: Dict[str, Tuple[str, ...]] = {
     "liborc/ext/types": (public, json, types),
     recording: (public,),
     "liborc/ext/recording": (public, recording),
-    history: (public,),
-    "liborc/ext/history": (public, history),
-    calls: (public,),
-    "liborc/ext/calls": (public, json, calls),
-    parameters: (public, calls),
-    "liborc/ext/parameters": (public, json, calls, parameters),
+    calls: (public, json, base, core),
+    "liborc/src/parameters": (public, json, core),
+    "liborc/src/history": (public,),
     "broker": (public, base, wire, "tools/command_line"),
-    "bindings": (public, calls),
-    "liborc/examples": (public, calls, parameters, history),
+    "bindings": (public,),
+    "liborc/examples": (public,),
     "tools": (
         public,
         json,
         types,
         recording,
-        calls,
-        parameters,
         base,
         wire,
         "broker",
         "tools/command_line",
+        "tools/parameter_files",
         "tools/support",
         "tools/terminal",
         "tools/view",
     ),
     "tools/command_line": (),
+    "tools/parameter_files": (public,),
     "tools/terminal": (base,),
     "tools/view": (public, base),
-    "benchmarks": (public, types, recording, calls, history, base, wire, "broker", "tools/command_line", "tools/support"),
+    "benchmarks": (public, types, recording, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, json, base, wire, "broker"),
 }
 layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
@@ -97,7 +92,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, json, types, recording, calls, parameters, history, "")
+include_paths = ("liborc/src", public, json, types, recording, "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -13,6 +13,7 @@
 #include "look.h"
 #include "param.h"
 #include "text.h"
+#include "tools/parameter_files/parameter_files.h"
 
 namespace orc::cli {
 

@@ -10,6 +10,7 @@
 #include "look.h"
 #include "param.h"
 #include "text.h"
+#include "tools/parameter_files/parameter_files.h"
 
 namespace orc::cli {
 

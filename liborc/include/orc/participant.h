@@ -48,15 +48,6 @@ class parameter;
 template <class T>
 struct parameter_options;
 
-// An object that a component of ORC, such as the one of services, keeps in a participant. The participant ends it.
-class ORC_API participant_component {
- public:
-  virtual ~participant_component();
-  // Ends it: its threads have returned, and it makes no more calls on the participant. The participant calls this once,
-  // before its topics end.
-  virtual void end() noexcept = 0;
-};
-
 // A participant. Any thread may make any call; two threads on different topics never share a lock. One housekeeping
 // thread per participant keeps the broker informed and the links up. After fork() the child must make its own
 // participant: calls on an inherited one return errc::forked, and destroying it is harmless.
@@ -159,7 +150,7 @@ class ORC_API participant {
   // broker has answered yet, and after fork().
   [[nodiscard]] std::string broker_endpoint() const;
 
-  // Services: include orc/calls.h, which has the contract, and link orc::calls (liborc/doc/guide/services.md).
+  // Services: include orc/calls.h, which has the contract (liborc/doc/guide/services.md).
   [[nodiscard]] service serve(std::string_view name,
                               std::function<std::vector<std::byte>(std::span<const std::byte>, call_context&)> handler);
   [[nodiscard]] service serve(std::string_view name,
@@ -176,22 +167,15 @@ class ORC_API participant {
                                         std::chrono::nanoseconds deadline);                         // See orc/calls.h.
   [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);  // See orc/calls.h.
 
-  // Parameters: include orc/parameters.h, which has the contract, and link orc::parameters
-  // (liborc/doc/guide/parameters.md).
+  // Parameters: include orc/parameters.h, which has the contract (liborc/doc/guide/parameters.md).
   template <class T>
   [[nodiscard]] orc::parameter<T> parameter(std::string_view name, std::type_identity_t<T> initial,
                                             const parameter_options<std::type_identity_t<T>>& options = {});
 
-  // For components of ORC. Returns the component `key`; the first call makes it with `make`, whose participant stays
-  // valid until the component was ended, also when this one is moved, and has no namespace: it takes full names. Null,
-  // without a call of `make`: see `usable`.
-  [[nodiscard]] std::shared_ptr<participant_component> component(
-      const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make);
-  // Returns forked or closed as above, else ok. Never waits.
-  [[nodiscard]] errc usable() const noexcept;
-
  private:
   friend class detail::components;
+  // Returns forked or closed as above, else ok. Never waits.
+  [[nodiscard]] errc usable() const noexcept;
   explicit participant(std::unique_ptr<detail::participant> made) noexcept;
   [[nodiscard]] const wire::name_space& names() const noexcept;
 

@@ -128,11 +128,6 @@ std::string participant::broker_endpoint() const {
   return participant_->broker_endpoint();
 }
 
-std::shared_ptr<participant_component> participant::component(
-    const void* key, const std::function<std::shared_ptr<participant_component>(participant&)>& make) {
-  return usable() == errc::ok ? participant_->components().find_or_make(key, make) : nullptr;
-}
-
 // ---- publisher ----
 
 publisher::publisher() noexcept = default;

@@ -4,11 +4,7 @@
 
 #include "core/participant.h"
 
-namespace orc {
-
-participant_component::~participant_component() = default;
-
-namespace detail {
+namespace orc::detail {
 
 components::components(participant& owner) : public_(std::unique_ptr<participant>(&owner)) {
   public_.full_names_ = true;
@@ -27,6 +23,12 @@ std::shared_ptr<participant_component> components::find_or_make(const void* key,
   return found;
 }
 
+std::shared_ptr<participant_component> components::of(orc::participant& by, const void* key, const maker& make) {
+  return usable(by) == errc::ok ? by.participant_->components().find_or_make(key, make) : nullptr;
+}
+
+errc components::usable(const orc::participant& by) noexcept { return by.usable(); }
+
 void components::end() noexcept {
   decltype(by_key_) ending;
   {
@@ -39,5 +41,4 @@ void components::end() noexcept {
   }
 }
 
-}  // namespace detail
-}  // namespace orc
+}  // namespace orc::detail

@@ -10,6 +10,15 @@
 
 namespace orc::detail {
 
+// What a component keeps in a participant, which ends it.
+class participant_component {
+ public:
+  virtual ~participant_component() = default;
+  // Ends it: its threads have returned, and it makes no more calls on the participant. The participant calls this once,
+  // before its topics end.
+  virtual void end() noexcept = 0;
+};
+
 // Any thread.
 class components {
  public:
@@ -21,6 +30,13 @@ class components {
   using maker = std::function<std::shared_ptr<participant_component>(orc::participant&)>;
   // Returns the component, which the first call makes. Null: end() was called, or `make` returned null.
   [[nodiscard]] std::shared_ptr<participant_component> find_or_make(const void* key, const maker& make);
+  // Returns the component `key` of a participant; the first call makes it with `make`, whose participant stays valid
+  // until the component was ended, also when `by` is moved, and has no namespace: it takes full names. Null, without a
+  // call of `make`: see `usable`.
+  [[nodiscard]] static std::shared_ptr<participant_component> of(orc::participant& by, const void* key,
+                                                                 const maker& make);
+  // Returns forked or closed, else ok. Never waits.
+  [[nodiscard]] static errc usable(const orc::participant& by) noexcept;
   // Ends all of them. Later calls find none.
   void end() noexcept;
 

@@ -1,0 +1,262 @@
+// What comes from the server, and what the channel sends for itself.
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "calls/client_channel.h"
+
+namespace orc::detail {
+
+namespace {
+
+// Over shm a message keeps a place in the server's memory; there are request_options::max_messages of them. Beyond
+// these the channel copies.
+constexpr long max_held = 40;
+constexpr std::size_t always_copied = 256;
+constexpr std::size_t max_types = 64;  // pairs of types per channel
+constexpr auto between_checks = std::chrono::milliseconds(50);
+
+}  // namespace
+
+bool client_channel::receive(lock_type& lock, int slice_ms) {
+  reading_ = true;
+  orc::subscriber replies = replies_;
+  lock.unlock();
+  message received = replies.recv(slice_ms);
+  lock.lock();
+  reading_ = false;
+  if (received) {
+    try {
+      take(std::move(received));
+    } catch (const std::bad_alloc&) {
+      // As if the message had been lost: its call ends at the deadline.
+    }
+    return true;
+  }
+  check_link();
+  if (received.status() == errc::timed_out || received.status() == errc::nothing_new) return false;
+  // Returned at once, and would again: too_many_messages, or closed by another thread just now.
+  const auto ticket = progress_.ticket();
+  lock.unlock();
+  progress_.wait(ticket, steady::now() + std::chrono::milliseconds(1));
+  lock.lock();
+  return false;
+}
+
+void client_channel::take(message&& received) {
+  const auto read = read_message(received.bytes());
+  const bool missed = received.missed() != 0;
+  if (!read) {
+    if (const unsigned version = other_version(received.bytes()); version != 0) other_version_ = version;
+  } else {
+    switch (read->header.kind) {
+      case call_kind::welcome: take_welcome(*read); break;
+      case call_kind::accepted:
+      case call_kind::refused: take_answer(*read); break;
+      case call_kind::feedback: take_feedback(std::move(received), read->header.id); break;
+      case call_kind::result:
+      case call_kind::error: take_end(std::move(received), *read); break;
+      case call_kind::running: take_running(*read); break;
+      case call_kind::bye: take_bye(); break;
+      default: break;  // not for clients
+    }
+  }
+  // Some of the messages that are lost may have been results.
+  if (missed && linked_ && !open_.empty()) send(call_kind::open_calls, last_id_);
+}
+
+// The server sends it when its subscription is up, and again while it has not heard hello.
+void client_channel::take_welcome(const call_message& read) {
+  const std::uint64_t instance = read.header.id;
+  if (!linked_ || server_ != instance) return check_server(instance);
+  greet();
+  // After an outage of the way to the server, some requests may have been lost.
+  if (!open_.empty()) send(call_kind::open_calls, last_id_);
+}
+
+void client_channel::check_server(std::uint64_t instance) {
+  const auto now = steady::now();
+  if (checking_ || stopping_ || start_over_ || now < check_at_) return;
+  check_at_ = now + between_checks;
+  try {
+    check_.start(participant_.broker_endpoint(), service_, reply_topic(service_, client_),
+                 [this, client = client_, instance](const server_check::answer& found) {
+                   const lock_type lock(mutex_);
+                   checking_ = false;
+                   if (stopping_ || client != client_ || !replies_) return;
+                   try {
+                     take_server(found, instance);
+                   } catch (const std::bad_alloc&) {
+                     // As if the welcome had been lost.
+                   }
+                 });
+    checking_ = true;
+  } catch (const std::system_error&) {
+    // No thread: the server says welcome again.
+  }
+}
+
+void client_channel::take_server(const server_check::answer& found, std::uint64_t instance) {
+  using server = server_check::answer::server;
+  if (found.is == server::other) {
+    if (linked_) end_link({.code = call_errc::server_died, .text = "another program took the place of its server"});
+    impostor_ = found.who;
+    start_over_ = true;
+    wakeup_.ring();
+    return;
+  }
+  // Without a broker no other program can have taken its place.
+  const bool known = found.is == server::no_broker && knows_server_ && server_ == instance;
+  is_unconfirmed_ = found.is != server::same && !known;
+  if (is_unconfirmed_) return;
+  impostor_.clear();
+  if (!replies_.connected()) return;
+  if (linked_) end_sent({.code = call_errc::server_died, .text = "another server of " + service_ + " took its place"});
+  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  linked_ = knows_server_ = true;
+  server_ = instance;
+  greet();
+}
+
+void client_channel::greet() {
+  for (const negotiated_types& types : types_) {
+    if (types.state == negotiated_types::answer::none) say_hello(types);
+  }
+}
+
+void client_channel::take_answer(const call_message& read) {
+  if (!linked_) return;
+  const bool accepted = read.header.kind == call_kind::accepted;
+  for (negotiated_types& types : types_) {
+    if (types.number != read.header.id && !(read.header.id == 0 && !accepted)) continue;
+    if (types.state == negotiated_types::answer::accepted) continue;
+    if (accepted) {
+      types.state = negotiated_types::answer::accepted;
+      send_unsent(types);
+      continue;
+    }
+    types.state = negotiated_types::answer::refused;
+    types.refusal = read_error(read.payload).value_or(call_error{.code = call_errc::refused});
+    for (const auto& call : std::exchange(unsent_, {})) {
+      if (call->types == &types)
+        end(call, types.refusal);
+      else
+        unsent_.push_back(call);
+    }
+  }
+  progress_.ring();
+}
+
+void client_channel::take_feedback(message&& received, std::uint64_t id) {
+  const auto call = open_.find(id);
+  if (!call) return;
+  call->feedback = keep(std::move(received));
+  call->alert();
+  send(call_kind::feedback_taken, id);
+}
+
+void client_channel::take_end(message&& received, const call_message& read) {
+  const auto call = open_.find(read.header.id);
+  if (!call) return;  // cancelled or too late
+  // A thread that had other things to do may take it late. And a handler that saw the deadline pass may report that in
+  // its own words.
+  if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
+  if (read.header.kind == call_kind::error) {
+    end(call, read_error(read.payload).value_or(call_error{.code = call_errc::failed, .text = "unreadable error"}));
+    return;
+  }
+  call->reply = keep(std::move(received));
+  end(call, {});
+}
+
+// Calls up to this id that the server does not have open have ended there, but their results did not arrive.
+void client_channel::take_running(const call_message& read) {
+  const auto running = read_ids(read.payload);
+  if (!running) return;
+  std::uint64_t id = 0;
+  for (auto call = open_.after(id); call && call->id <= read.header.id; call = open_.after(id)) {
+    id = call->id;
+    if (!std::ranges::binary_search(*running, call->id))
+      end(call, {.code = call_errc::lost, .text = "the request or its reply was lost on its way"});
+  }
+}
+
+void client_channel::take_bye() {
+  if (linked_) end_link({.code = call_errc::server_died, .text = "service " + service_ + " was withdrawn"});
+}
+
+call_bytes client_channel::keep(message&& received) {
+  if (received.size() <= always_copied || held_.use_count() > max_held)
+    return call_bytes(received.bytes().subspan(call_header_size));
+  return {std::move(received), held_};
+}
+
+void client_channel::check_link() {
+  if (!linked_ || replies_.connected()) return;
+  end_link({.code = call_errc::server_died, .text = "the link to the server of " + service_ + " ended"});
+}
+
+void client_channel::end_link(const call_error& why) {
+  linked_ = false;
+  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  end_sent(why);
+}
+
+negotiated_types& client_channel::types_of(const hashed_type& request, const hashed_type& reply) {
+  for (negotiated_types& types : types_) {
+    if (types.request.hash == request.hash && types.reply.hash == reply.hash) return types;
+  }
+  if (types_.size() >= max_types) {
+    excess_types_.state = negotiated_types::answer::refused;
+    excess_types_.refusal = {.code = call_errc::refused,
+                             .text = "this program calls " + service_ + " with too many different types"};
+    return excess_types_;
+  }
+  negotiated_types& added = types_.emplace_back();
+  added.request = request;
+  added.reply = reply;
+  added.number = types_.size();
+  if (linked_) say_hello(added);
+  return added;
+}
+
+void client_channel::say_hello(const negotiated_types& types) {
+  send(call_kind::hello, types.number, encode(call_types{types.request.type, types.reply.type}), last_id_);
+}
+
+void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload,
+                          std::uint64_t time) noexcept {
+  std::byte header[call_header_size];
+  write_header({.kind = kind, .id = id, .remaining_ns = time}, header);
+  orc::loan memory = requests_.loan(sizeof header + payload.size());
+  if (!memory) return;
+  std::copy_n(header, sizeof header, memory.bytes().begin());
+  std::ranges::copy(payload, memory.bytes().begin() + sizeof header);
+  (void)requests_.send(std::move(memory));
+}
+
+call_error client_channel::why_unreached() const {
+  std::string why = "no service " + service_ + " was reached in time: ";
+  if (!set_up_)
+    why += "its topics are not set up yet";
+  else if (!*set_up_)
+    why += set_up_->error().message();
+  else if (!impostor_.empty())
+    why += "another program, " + impostor_ + ", answers in the place of its server";
+  else if (linked_)
+    why += "its server has not answered yet";
+  else if (is_unconfirmed_)
+    why += "a server answered, but the broker has not confirmed that it is the service's";
+  else if (other_version_ != 0 && replies_.connected())
+    why += "its server speaks version " + std::to_string(other_version_) + " of calls, and this program version " +
+           std::to_string(call_version);
+  else if (const auto link = replies_.link(); replies_.connected())
+    why += "its server is reached over " + std::string(to_string(link.transport)) +
+           ", but has not answered: it may have no transport that this participant offers its topics on";
+  else
+    why += link.reason;
+  return {.code = call_errc::no_service, .text = std::move(why)};
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,121 @@
+// A client's thread: makes the topics, receives, and serves the calls of a service without threads.
+#include <algorithm>
+#include <utility>
+
+#include "calls/on_turn.h"
+#include "calls/service_client.h"
+#include "calls/service_core.h"
+#include "orc/calls.h"
+#include "orc/calls/quiet_thread.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr int idle_slice_ms = 1000;     // the end of a topic wakes the thread
+constexpr int greeting_slice_ms = 100;  // between two welcomes to a client that has not answered
+constexpr std::size_t held_of_client_messages = 60;
+
+}  // namespace
+
+service_client::service_client(service_core& of, std::uint64_t id, const publication_state& publication, bool refused)
+    : service_(of),
+      id_(id),
+      state_(publication),
+      identity_{.name = publication.participant.name,
+                .host = publication.participant.host,
+                .pid = publication.participant.pid},
+      is_refused_(refused) {}
+
+service_client::~service_client() { detail::finish(thread_); }
+
+void service_client::start() {
+  // The thread may outlive all others that know the service: see calls_component::withdraw.
+  thread_ = start_quiet([self = shared_from_this(), service = service_.shared_from_this()] { self->run(); });
+}
+
+std::thread service_client::finish_thread() noexcept {
+  if (join_other(thread_)) return {};
+  return std::move(thread_);
+}
+
+void service_client::end() noexcept {
+  stopping_ = true;
+  service_.wake();                                                      // it may wait for the turn
+  (void)service_.of().release_topic(call_topic(service_.name(), id_));  // wakes the thread
+}
+
+bool service_client::is_connected() const noexcept {
+  const std::lock_guard lock(topics_mutex_);
+  return requests_.connected();
+}
+
+void service_client::run() noexcept {
+  try {
+    if (set_up()) {
+      while (!stopping_) {
+        follow_link();
+        take_late_hellos();
+        run_waiting();
+        if (stopping_) break;
+        receive(greeted_ ? idle_slice_ms : greeting_slice_ms);
+      }
+    }
+    drop_calls({.code = call_errc::server_died, .text = "the service was withdrawn"});
+    send(call_kind::bye, 0);
+  } catch (const std::bad_alloc&) {
+    // Without memory for its calls the client is let go: its link ends.
+  }
+  (void)service_.of().release_topic(call_topic(service_.name(), id_));
+  (void)service_.of().unregister_topic(reply_topic(service_.name(), id_));
+  ended_.store(true, std::memory_order_release);
+}
+
+// False: it ends, and may come again.
+bool service_client::set_up() {
+  wants_again_ = true;
+  orc::participant& by = service_.of();
+  const transport_set transports = service_.options().transports;
+  request_options wanted{.conflate = 0, .depth = 4 * max_open_calls, .transports = transports};
+  if (transports.empty() || transports.contains(transport::shm)) wanted.max_messages = held_of_client_messages;
+  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
+  const std::string from = call_topic(service_.name(), id_);
+  const std::string to = reply_topic(service_.name(), id_);
+  if (!stays(by.request_topic(from, wanted))) return false;
+  // name_taken: another program poses as this service. The client turns away from it, or it leaves.
+  if (!stays(by.register_topic(to, {.transports = transports}))) return false;
+  const std::lock_guard lock(topics_mutex_);
+  requests_ = by.subscriber(from);
+  replies_ = by.publisher(to);
+  wants_again_ = false;
+  return true;
+}
+
+void service_client::follow_link() {
+  const bool was_connected = std::exchange(connected_, requests_.connected());
+  if (connected_ && !was_connected) {
+    greeted_ = false;
+    hellos_ = refused_hellos_ = 0;
+    over_shm_ = requests_.link().transport == transport::shm;
+  }
+  if (connected_ && !greeted_) (void)send(call_kind::welcome, service_.instance());
+  if (!connected_ && was_connected)
+    drop_calls({.code = call_errc::lost, .text = "the link from the client ended before the call began"});
+}
+
+void service_client::run_waiting() {
+  if (!service_.is_inline()) return;
+  while (const auto call = service_.next_of(*this)) {
+    const auto turn = service_.take_turn(*this);
+    if (turn == service_core::turn::never) return;
+    {
+      const on_turn held(*this);
+      // A cancellation may have come while the call waited.
+      if (turn == service_core::turn::after_a_wait || !fresh_) drain();
+      if (service_.withdraw(*call)) service_.run(*call, steady::now(), service_core::client_was::waiting);
+    }
+    drain();
+  }
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,365 @@
+#include "calls/service_core.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <system_error>
+#include <typeinfo>
+
+#include "calls/call_recorder.h"
+#include "calls/process_generation.h"
+#include "calls/service_client.h"
+#include "calls/service_json.h"
+#include "orc/calls/quiet_thread.h"
+
+namespace orc::detail {
+
+namespace {
+
+constexpr std::size_t max_refused_clients = 32;  // that learn why
+constexpr auto patience_with_silence = std::chrono::seconds(3);
+constexpr auto between_looks_for_clients = std::chrono::seconds(2);
+constexpr auto between_figures = std::chrono::seconds(1);
+
+[[nodiscard]] std::uint64_t random_number() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+[[nodiscard]] call_error too_late() { return {.code = call_errc::lost, .text = "the call was too late to begin"}; }
+
+// Half of what the others leave, at least one of the rest. So there is always room, however many are greedy.
+[[nodiscard]] std::size_t share_of(std::size_t limit, std::size_t of_others) noexcept {
+  return of_others < limit ? (limit - of_others + 1) / 2 : 0;
+}
+
+[[nodiscard]] std::string demangled(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? text.get() : type.name();
+}
+
+}  // namespace
+
+service_core::service_core(orc::participant& by, std::string name, call_types types, raw_handler handler,
+                           service_options options)
+    : participant_(by),
+      name_(std::move(name)),
+      types_(std::move(types)),
+      handler_(std::move(handler)),
+      options_(std::move(options)),
+      instance_(random_number()),
+      reply_hash_(hash_of(types_.reply)),
+      generation_(process_generation()),
+      recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr),
+      waiting_(options_.queue, options_.queue_bytes, options_.replace_waiting) {}
+
+service_core::~service_core() = default;
+
+result service_core::start() {
+  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
+  if (recorder_) {
+    if (result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
+  }
+  result made = participant_.register_topic(
+      name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
+  if (!stays(made)) {
+    if (recorder_) recorder_->stop();
+    return made;
+  }
+  figures_ = participant_.publisher(name_);
+  try {
+    for (std::size_t n = 0; n < options_.threads; ++n)
+      threads_.push_back(start_quiet([self = shared_from_this()] { self->work(); }));
+  } catch (const std::system_error& problem) {
+    (void)stop();
+    return {errc::system_error, "cannot start the threads of service " + name_ + ": " + problem.what()};
+  }
+  started_.store(true, std::memory_order_release);
+  return made;
+}
+
+std::thread service_core::stop() noexcept {
+  stopping_ = true;
+  (void)participant_.unregister_topic(name_);
+  decltype(clients_) ending;
+  {
+    const std::lock_guard lock(clients_mutex_);
+    ending.swap(clients_);
+  }
+  for (const auto& [id, client] : ending) client->end();
+  wake();
+  std::thread own;
+  for (std::thread& thread : threads_) {
+    if (!join_other(thread)) own = std::move(thread);
+  }
+  for (const auto& [id, client] : ending) {
+    if (std::thread thread = client->finish_thread(); thread.joinable()) own = std::move(thread);
+  }
+  if (recorder_) recorder_->stop();
+  if (!own.joinable()) handler_ = nullptr;  // what it refers to may be gone from now on
+  return own;
+}
+
+void service_core::withdraw() noexcept {
+  if (withdraw_) withdraw_();
+}
+
+// ---- clients ----
+
+void service_core::come(std::uint64_t client, const publication_state& publication) {
+  const std::lock_guard lock(clients_mutex_);
+  if (is_stopping()) return;
+  auto found = clients_.find(client);
+  if (found != clients_.end()) {
+    if (found->second->publication().id == publication.id) return found->second->set_listed(true);
+    // Another publication of this name. look_after() takes it when the old client has ended.
+    found->second->set_successor(publication);
+    found->second->set_listed(true);
+    found->second->end();
+    return;
+  }
+  const bool refused = !has_place(publication, false);
+  if (refused && !has_place(publication, true)) {
+    turned_away_ = true;
+    return;
+  }
+  const auto made = std::make_shared<service_client>(*this, client, publication, refused);
+  made->start();
+  clients_.emplace(client, made);
+}
+
+// Whether the program has a place left, or one of those for clients that learn that they are refused. So that no
+// program takes all of them, it has at most half of what the others leave.
+bool service_core::has_place(const publication_state& publication, bool refused) const {
+  const participant_state& program = publication.participant;
+  std::size_t own = 0;
+  std::size_t of_others = 0;
+  std::size_t leaving = 0;
+  for (const auto& [id, each] : clients_) {
+    if (each->is_refused() != refused || each->has_ended()) continue;
+    const call_client& who = each->identity();
+    leaving += each->is_leaving() ? 1U : 0U;
+    if (!each->is_leaving()) ++(who.pid == program.pid && who.host == program.host ? own : of_others);
+  }
+  const std::size_t most = refused ? max_refused_clients : options_.max_clients;
+  // A client that leaves has its thread until the handler that it waits for has returned.
+  return own < share_of(most, of_others) && own + of_others + leaving < 2 * most;
+}
+
+void service_core::go(std::uint64_t client) {
+  const std::lock_guard lock(clients_mutex_);
+  const auto found = clients_.find(client);
+  if (found != clients_.end()) found->second->set_listed(false);
+}
+
+void service_core::go_but(const std::set<std::uint64_t>& listed) {
+  const std::lock_guard lock(clients_mutex_);
+  for (const auto& [id, client] : clients_) {
+    if (!listed.contains(id)) client->set_listed(false);
+  }
+}
+
+void service_core::look_after() {
+  std::vector<std::shared_ptr<service_client>> ended;
+  {
+    const std::lock_guard lock(clients_mutex_);
+    for (const auto& [id, client] : clients_) {
+      if (client->is_gone()) client->end();
+    }
+    std::erase_if(clients_, [&](const auto& each) {
+      if (!each.second->has_ended()) return false;
+      ended.push_back(each.second);
+      return true;
+    });
+  }
+  for (const auto& client : ended) {
+    (void)client->finish_thread();
+    if (const auto successor = client->successor(); successor && client->is_listed())
+      come(client->id(), *successor);
+    else if (client->wants_again())
+      come(client->id(), client->publication());
+  }
+  end_silent();
+  promote_refused();
+  publish();
+}
+
+// Ends clients that have not said hello, when others need their places.
+void service_core::end_silent() {
+  const std::lock_guard lock(clients_mutex_);
+  if (clients_.size() < options_.max_clients / 2) return;
+  const auto before = steady::now() - patience_with_silence;
+  for (const auto& [id, client] : clients_) {
+    if (client->has_greeted() || client->is_leaving() || client->made_at() >= before) continue;
+    client->end();
+    turned_away_ = true;
+  }
+}
+
+bool service_core::wants_clients_again() {
+  const std::lock_guard lock(clients_mutex_);
+  const auto now = steady::now();
+  if (!turned_away_ || now < ask_again_at_) return false;
+  const auto served = std::ranges::count_if(
+      clients_, [](const auto& each) { return !each.second->is_refused() && !each.second->is_leaving(); });
+  if (static_cast<std::size_t>(served) >= options_.max_clients) return false;
+  turned_away_ = false;
+  ask_again_at_ = now + between_looks_for_clients;
+  return true;
+}
+
+// Gives a free place to a client that was refused. It ends, and comes again.
+void service_core::promote_refused() {
+  const std::lock_guard lock(clients_mutex_);
+  for (const auto& [id, client] : clients_) {
+    if (!client->is_refused() || client->is_leaving() || !has_place(client->publication(), false)) continue;
+    client->set_successor(client->publication());
+    client->end();
+    return;  // the others in a moment
+  }
+}
+
+void service_core::publish() {
+  const auto now = steady::now();
+  if (now < publish_at_) return;
+  const service_figures current = figures();
+  if (current == published_ && publish_at_ != steady::time_point()) return;
+  published_ = current;
+  publish_at_ = now + between_figures;
+  const std::string json = to_json(current);
+  (void)figures_.send(json.data(), json.size());
+}
+
+// ---- calls ----
+
+void service_core::admit(const std::shared_ptr<service_call>& call, steady::time_point now) {
+  waiting_calls::admission outcome;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    outcome = waiting_.add(call, now);
+  }
+  if (outcome.replaced) outcome.replaced->client->refuse(*outcome.replaced, {.code = call_errc::replaced});
+  for (const auto& late : outcome.late) late->client->refuse(*late, too_late());
+  if (!outcome.admitted) outcome.displaced.push_back(call);
+  for (const auto& each : outcome.displaced)
+    each->client->refuse(*each, {.code = call_errc::busy, .text = name_ + " is busy: too many requests wait"});
+  if (outcome.admitted && !is_inline()) work_.ring();
+}
+
+std::shared_ptr<service_call> service_core::next_of(const service_client& client) {
+  const std::lock_guard lock(queue_mutex_);
+  return waiting_.first_of(client);
+}
+
+bool service_core::withdraw(const service_call& call) {
+  const std::lock_guard lock(queue_mutex_);
+  return waiting_.remove(call);
+}
+
+waiting_calls::calls service_core::withdraw_all(const service_client& client) {
+  const std::lock_guard lock(queue_mutex_);
+  return waiting_.remove_all(client);
+}
+
+service_core::turn service_core::take_turn(const service_client& client) {
+  std::unique_lock lock(queue_mutex_);
+  const auto ends = [&] { return is_stopping() || client.is_leaving(); };
+  if (ends()) return turn::never;
+  if (!std::exchange(turn_is_taken_, true)) return turn::at_once;
+  bool mine = false;
+  const auto place = wait_for_turn_.insert(wait_for_turn_.end(), &mine);
+  while (!mine && !ends()) {
+    const std::uint32_t ticket = work_.ticket();
+    lock.unlock();
+    work_.wait(ticket, steady::now() + std::chrono::hours(1));
+    lock.lock();
+  }
+  if (!ends()) return turn::after_a_wait;
+  if (mine)
+    pass_turn();
+  else
+    wait_for_turn_.erase(place);
+  return turn::never;
+}
+
+bool service_core::take_free_turn() noexcept {
+  const std::lock_guard lock(queue_mutex_);
+  if (turn_is_taken_ || !waiting_.empty() || is_stopping()) return false;
+  turn_is_taken_ = true;
+  return true;
+}
+
+void service_core::give_turn() noexcept {
+  const std::lock_guard lock(queue_mutex_);
+  pass_turn();
+}
+
+void service_core::pass_turn() noexcept {
+  turn_is_taken_ = !wait_for_turn_.empty();
+  if (!turn_is_taken_) return;
+  *wait_for_turn_.front() = true;
+  wait_for_turn_.pop_front();
+  work_.ring();
+}
+
+void service_core::wake() noexcept {
+  const std::lock_guard lock(queue_mutex_);  // a thread that has not seen what changed has its ticket
+  work_.ring();
+}
+
+void service_core::work() noexcept {
+  for (;;) {
+    const std::uint32_t ticket = work_.ticket();
+    if (is_stopping()) return;
+    std::shared_ptr<service_call> call;
+    {
+      const std::lock_guard lock(queue_mutex_);
+      call = waiting_.take_next();
+    }
+    if (call)
+      run(*call, steady::now(), client_was::waiting);
+    else
+      work_.wait(ticket, steady::now() + std::chrono::hours(1));
+  }
+}
+
+void service_core::run(service_call& call, steady::time_point now, client_was client) {
+  // The client knows already, or cannot be reached.
+  if (now >= call.deadline || call.cancelled || call.abandoned || is_stopping() ||
+      (client != client_was::heard && !call.client->is_connected()))
+    return call.client->refuse(call, too_late());
+  if (recorder_) call.started_ns = call_recorder::now_ns();
+  call_context context(call);
+  try {
+    handler_(call.request(), context, call);
+  } catch (const std::exception& thrown) {
+    call.error =
+        call_error{.code = call_errc::exception, .text = thrown.what(), .exception_type = demangled(typeid(thrown))};
+  } catch (...) {
+    const std::type_info* const type = abi::__cxa_current_exception_type();
+    call.error = call_error{.code = call_errc::exception,
+                            .text = "the handler threw something that is no std::exception",
+                            .exception_type = type != nullptr ? demangled(*type) : std::string()};
+  }
+  ++calls_;
+  if (call.error) ++failed_;
+  call.client->finish(call);
+}
+
+service_figures service_core::figures() const {
+  service_figures now{.calls = calls_, .failed = failed_, .refused = refused_, .dropped = dropped_};
+  {
+    const std::lock_guard lock(queue_mutex_);
+    now.waiting = waiting_.size();
+  }
+  const std::lock_guard lock(clients_mutex_);
+  now.clients = static_cast<std::size_t>(std::ranges::count_if(
+      clients_, [](const auto& each) { return !each.second->is_refused() && each.second->is_connected(); }));
+  return now;
+}
+
+}  // namespace orc::detail

@@ -1,0 +1,152 @@
+// A service: the handler, its waiting calls, its threads and its clients.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "calls/call_message.h"
+#include "calls/service_call.h"
+#include "calls/waiting_calls.h"
+#include "calls/wakeup.h"
+#include "orc/calls/service.h"
+#include "orc/directory.h"
+#include "orc/participant.h"
+
+namespace orc::detail {
+
+class call_recorder;
+class service_client;
+
+// Any thread.
+class service_core : public std::enable_shared_from_this<service_core> {
+ public:
+  service_core(orc::participant& by, std::string name, call_types types, raw_handler handler, service_options options);
+  ~service_core();
+  service_core(const service_core&) = delete;
+  service_core& operator=(const service_core&) = delete;
+
+  // Registers the service's own topic, and starts the threads.
+  [[nodiscard]] result start();
+  // Withdraws the service, and waits for its threads. If this is one of them, in a handler, returns it. Once.
+  std::thread stop() noexcept;
+  // The same for a service that may have been withdrawn already.
+  void withdraw() noexcept;
+  // How the owner withdraws it.
+  void set_owner(std::function<void()> withdraw) { withdraw_ = std::move(withdraw); }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const service_options& options() const noexcept { return options_; }
+  [[nodiscard]] const call_types& types() const noexcept { return types_; }
+  [[nodiscard]] std::uint64_t reply_hash() const noexcept { return reply_hash_; }
+  // A random number of this service, which distinguishes it from its predecessor.
+  [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
+  [[nodiscard]] bool is_inline() const noexcept { return options_.threads == 0; }
+  [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
+  [[nodiscard]] orc::participant& of() const noexcept { return participant_; }
+  // Whether start() has succeeded. Only then it has clients.
+  [[nodiscard]] bool is_started() const noexcept { return started_.load(std::memory_order_acquire); }
+  [[nodiscard]] unsigned generation() const noexcept { return generation_; }
+
+  // ---- clients ----
+  // The broker's word on a client.
+  void come(std::uint64_t client, const publication_state& publication);
+  void go(std::uint64_t client);
+  // All that it did not name in a complete list.
+  void go_but(const std::set<std::uint64_t>& listed);
+  // Ends clients that are gone, and publishes the figures when they have changed. Call it a few times a second.
+  void look_after();
+  // Whether the broker shall list the clients again, because there was no place for some of them, and now there may be.
+  [[nodiscard]] bool wants_clients_again();
+
+  // ---- calls ----
+  // Adds a waiting call, or ends it as busy. It may end an older call of the client as replaced, a newer one of another
+  // client as busy, and late ones as lost.
+  void admit(const std::shared_ptr<service_call>& call, steady::time_point now);
+  // The client's first waiting call; null: none.
+  [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);
+  // Removes a waiting call. False: it does not wait.
+  bool withdraw(const service_call& call);
+  // Removes all of a client's.
+  [[nodiscard]] waiting_calls::calls withdraw_all(const service_client& client);
+  // Runs the handler and sends the outcome, unless the call is cancelled or late.
+  enum class client_was : std::uint8_t { heard, waiting };  // heard: just now, so it is there
+  void run(service_call& call, steady::time_point now, client_was client);
+  // Of a service without threads: one handler at a time. Waits until no other one runs; those that wait get it in the
+  // order in which they came. `never`: the service or the client ends.
+  enum class turn : std::uint8_t { at_once, after_a_wait, never };
+  [[nodiscard]] turn take_turn(const service_client& client);
+  // Takes it if no other handler runs and no call waits.
+  [[nodiscard]] bool take_free_turn() noexcept;
+  void give_turn() noexcept;
+  // Makes threads look whether their client ends.
+  void wake() noexcept;
+  // Gives the turn that was taken, also when memory runs out.
+  class held_turn {
+   public:
+    explicit held_turn(service_core& of) noexcept : of_(of) {}
+    ~held_turn() { of_.give_turn(); }
+    held_turn(const held_turn&) = delete;
+    held_turn& operator=(const held_turn&) = delete;
+
+   private:
+    service_core& of_;
+  };
+
+  // Null: calls are not recorded.
+  [[nodiscard]] call_recorder* recorder() const noexcept { return recorder_.get(); }
+  [[nodiscard]] service_figures figures() const;
+  void count_refused(std::uint64_t calls = 1) noexcept { refused_ += calls; }
+  void count_dropped() noexcept { ++dropped_; }
+
+ private:
+  void work() noexcept;
+  void pass_turn() noexcept;  // needs the lock of the queue
+  // These need the lock of the clients, or take it.
+  [[nodiscard]] bool has_place(const publication_state& publication, bool refused) const;
+  void end_silent();
+  void promote_refused();
+  void publish();
+
+  orc::participant& participant_;
+  const std::string name_;
+  const call_types types_;
+  raw_handler handler_;
+  std::function<void()> withdraw_;
+  const service_options options_;
+  const std::uint64_t instance_;
+  const std::uint64_t reply_hash_;
+  const unsigned generation_;
+  std::atomic<bool> started_{false};
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> threads_;
+  const std::unique_ptr<call_recorder> recorder_;
+  orc::publisher figures_;
+  service_figures published_;
+  steady::time_point publish_at_;
+
+  mutable std::mutex queue_mutex_;
+  waiting_calls waiting_;
+  bool turn_is_taken_ = false;
+  std::list<bool*> wait_for_turn_;  // threads; true: it has it
+  wakeup work_;                     // rings for a waiting call, for the turn, and at the end
+
+  mutable std::mutex clients_mutex_;
+  std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;
+  bool turned_away_ = false;  // a client, without telling it
+  steady::time_point ask_again_at_;
+
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+}  // namespace orc::detail

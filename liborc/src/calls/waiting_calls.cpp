@@ -1,0 +1,129 @@
+#include "calls/waiting_calls.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace orc::detail {
+
+void waiting_calls::room::take(const service_call& call) noexcept {
+  --calls;
+  bytes -= call.request().size();
+}
+
+waiting_calls::admission waiting_calls::add(const std::shared_ptr<service_call>& call, steady::time_point now) {
+  admission outcome;
+  lane& to = lane_of(*call->client);
+  calls one{call};
+  if (now >= late_at_) remove_late(now, outcome.late);
+  const bool replaces = replaces_ && !to.waiting.empty();
+  const std::size_t bytes = call->request().size();
+  room needed{.calls = size_ + 1, .bytes = bytes_ + bytes};
+  if (replaces) needed.take(*to.waiting.front());
+  if (!fits(needed) && !make_room(to, needed, outcome.displaced)) return outcome;
+  if (replaces) {
+    calls taken;
+    move(to, to.waiting.begin(), taken);
+    outcome.replaced = std::move(taken.front());
+  }
+  to.waiting.splice(to.waiting.end(), one);
+  to.bytes += bytes;
+  bytes_ += bytes;
+  ++size_;
+  late_at_ = std::min(late_at_, call->deadline);
+  outcome.admitted = true;
+  return outcome;
+}
+
+bool waiting_calls::fits(const room& needed) const noexcept {
+  return needed.calls <= most_ && (needed.calls == 1 || needed.bytes <= most_bytes_);
+}
+
+// Of one client, the one that has most, and only as long as it has more than `to` would have.
+bool waiting_calls::make_room(const lane& to, room needed, calls& displaced) {
+  const bool places = needed.calls > most_;
+  const auto has = [&](const lane& each) { return places ? each.waiting.size() : each.bytes; };
+  lane& from = *std::ranges::max_element(lanes_, {}, has);
+  if (&from == &to) return false;
+  const std::size_t others = places ? size_ - to.waiting.size() : bytes_ - to.bytes;
+  const std::size_t will_have = (places ? needed.calls : needed.bytes) - others;
+  std::size_t left = has(from);
+  std::size_t count = 0;
+  for (auto each = from.waiting.rbegin(); !fits(needed); ++each, ++count) {
+    if (each == from.waiting.rend() || left <= will_have) return false;
+    left -= places ? 1 : (*each)->request().size();
+    needed.take(**each);
+  }
+  for (; count != 0; --count) move(from, std::prev(from.waiting.end()), displaced);
+  return true;
+}
+
+std::shared_ptr<service_call> waiting_calls::take_next() {
+  for (auto next = lanes_.begin(); next != lanes_.end(); ++next) {
+    if (next->waiting.empty()) continue;
+    calls taken;
+    move(*next, next->waiting.begin(), taken);
+    lanes_.splice(lanes_.end(), lanes_, next);
+    return std::move(taken.front());
+  }
+  return nullptr;
+}
+
+std::shared_ptr<service_call> waiting_calls::first_of(const service_client& client) const {
+  if (empty()) return nullptr;
+  const auto found = std::ranges::find(lanes_, &client, &lane::client);
+  return found != lanes_.end() && !found->waiting.empty() ? found->waiting.front() : nullptr;
+}
+
+bool waiting_calls::remove(const service_call& call) {
+  const auto from = find(*call.client);
+  if (from == lanes_.end()) return false;
+  const auto at = std::ranges::find(from->waiting, &call, [](const auto& each) { return each.get(); });
+  if (at == from->waiting.end()) return false;
+  calls taken;
+  move(*from, at, taken);
+  return true;
+}
+
+waiting_calls::calls waiting_calls::remove_all(const service_client& client) {
+  calls taken;
+  const auto from = find(client);
+  if (from == lanes_.end()) return taken;
+  size_ -= from->waiting.size();
+  bytes_ -= from->bytes;
+  taken.swap(from->waiting);
+  lanes_.erase(from);
+  return taken;
+}
+
+waiting_calls::lane& waiting_calls::lane_of(const service_client& client) {
+  const auto found = find(client);
+  return found != lanes_.end() ? *found : lanes_.emplace_back(lane{.client = &client});
+}
+
+waiting_calls::lanes::iterator waiting_calls::find(const service_client& client) noexcept {
+  return std::ranges::find(lanes_, &client, &lane::client);
+}
+
+void waiting_calls::move(lane& from, calls::iterator at, calls& to) noexcept {
+  const std::size_t bytes = (*at)->request().size();
+  from.bytes -= bytes;
+  bytes_ -= bytes;
+  --size_;
+  to.splice(to.end(), from.waiting, at);
+}
+
+void waiting_calls::remove_late(steady::time_point now, calls& to) noexcept {
+  late_at_ = steady::time_point::max();
+  for (lane& each : lanes_) {
+    for (auto at = each.waiting.begin(); at != each.waiting.end();) {
+      const auto next = std::next(at);
+      if ((*at)->deadline <= now)
+        move(each, at, to);
+      else
+        late_at_ = std::min(late_at_, (*at)->deadline);
+      at = next;
+    }
+  }
+}
+
+}  // namespace orc::detail
