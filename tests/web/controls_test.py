@@ -37,7 +37,7 @@ def of_call(identity: int) -> Callable[[dict[str, Any]], bool]:
     return lambda message: message.get("id") == identity
 
 
-def case_parameters() -> None:  # [memory]
+def case_parameters() -> None:
     with serving("--allow-publish") as system, native(system) as owner:
         gain = owner.parameter("pid/gain", 1.0, min=0, max=10, unit="N", description="of the inner loop")
         owner.parameter("pid/version", "1.2", read_only=True)
@@ -61,7 +61,7 @@ def case_parameters() -> None:  # [memory]
             client.until("parameters", lambda message: message["gone"] == ["late"])
 
 
-def case_services() -> None:  # [memory] [threads]
+def case_services() -> None: 
     with serving("--allow-publish") as system, Program(system) as server, server_test.Client(system) as client:
         client.send("services", on=True)
         known: set[str] = set()
@@ -100,7 +100,7 @@ def case_not_allowed() -> None:
         assert gain.value == 1.0
 
 
-def case_hostile_clients() -> None:  # [memory] [threads]
+def case_hostile_clients() -> None:  # [memory]
     with serving("--allow-publish") as system, Program(system) as server:
         with server_test.Client(system) as client:
             for bad, words in (({"op": "set", "id": 1, "name": "gain", "value": 1}, "parameters"),

@@ -173,7 +173,7 @@ def case_messages_over_sdk_v1() -> None:  # [memory]
     messages_over(SDK)
 
 
-def case_messages_over_websocket_v1() -> None:  # [threads]
+def case_messages_over_websocket_v1() -> None: 
     messages_over(WEBSOCKET)
 
 
@@ -214,7 +214,7 @@ def case_foreign_client() -> None:
                 assert node.wait(PATIENCE_S) == 0
 
 
-def case_topics_come_and_go() -> None:  # [threads]
+def case_topics_come_and_go() -> None: 
     with serving() as system:
         with Client(system, path="any/path") as client:
             assert client.until("advertise")["channels"] == []
@@ -309,7 +309,7 @@ def case_publishing_is_off() -> None:
         assert client.close_frame()[0] == TOO_BIG
 
 
-def case_publishing() -> None:  # [memory] [threads]
+def case_publishing() -> None:  # [memory]
     with serving("--allow-publish") as system:
         schemas = types.binary_schemas(Path(system.path("")))
         system.publish("state", "taken", "50")
@@ -372,7 +372,7 @@ def case_publishing() -> None:  # [memory] [threads]
                 assert time.monotonic() < end
 
 
-def case_recording() -> None:  # [memory] [threads]
+def case_recording() -> None:  # [memory]
     with System() as system:
         publisher = system.publish("count", "counted", "200")
         file = system.record(1)

@@ -222,7 +222,7 @@ def case_topics_of_orc_itself() -> None:
                 assert [each["name"] for each in known["topics"]] == names, known
 
 
-def case_restarts_heal() -> None:  # [threads]
+def case_restarts_heal() -> None: 
     with serving() as system:
         publisher = system.publish("once", "rare")
         with Client(system) as client:
@@ -268,7 +268,7 @@ def case_publishing_is_off() -> None:
         assert "--allow-publish" in client.until("error")["message"]
 
 
-def case_publishing() -> None:  # [memory] [threads]
+def case_publishing() -> None:  # [memory]
     with serving("--allow-publish") as system:
         system.publish("state", "arm/state", "50")
         with Client(system) as client, Client(system) as other:
@@ -317,7 +317,7 @@ def case_publishing() -> None:  # [memory] [threads]
                 assert time.monotonic() < end, answer
 
 
-def case_pictures() -> None:  # [memory] [threads]
+def case_pictures() -> None:  # [memory]
     with serving() as system:
         system.publish("image", "camera", "50")
         system.publish("png", "camera/png", "50")
@@ -340,7 +340,7 @@ def case_pictures() -> None:  # [memory] [threads]
             client.until("topic", lambda message: message["id"] == 3 and "no array of bytes" in message["message"])
 
 
-def case_recording() -> None:  # [memory] [threads]
+def case_recording() -> None:  # [memory]
     with System() as system:
         publisher = system.publish("count", "counted", "200")
         file = system.record(2)

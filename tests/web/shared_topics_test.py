@@ -31,7 +31,7 @@ def publishers(message: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in shared_topic(message).get("shared_by", [])}
 
 
-def case_figures_of_each_publisher() -> None:  # [memory]
+def case_figures_of_each_publisher() -> None:
     with serving() as system, server_test.Client(system) as client:
         client.send("system", on=True)
         system.publish("once", "alone")
@@ -55,7 +55,7 @@ def case_figures_of_each_publisher() -> None:  # [memory]
         client.until("system", lambda message: set(publishers(message)) == {"gate"})
 
 
-def case_page() -> None:  # [memory]
+def case_page() -> None:
     if not program():
         print("[orc: skipped] no Chromium (tools/dev setup --web)")
         return
@@ -85,7 +85,7 @@ def case_page() -> None:  # [memory]
         reader.kill()
 
 
-def case_connection_graph() -> None:  # [memory]
+def case_connection_graph() -> None:
     with serving() as system, foxglove_test.Client(system) as client:
         gate = system.publish("shared", "gate", "stop", "20")
         system.publish("shared", "panel", "stop", "20")
