@@ -126,7 +126,7 @@ class publication {
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
   interval_meter intervals_;
-  publisher_link* keeper_ = nullptr;  // the link that keeps the last sample instead of last_
+  publisher_link* last_kept_by_ = nullptr;  // the link that keeps the last sample instead of last_
   std::atomic<bool> closed_{false};
 
   std::atomic<std::uint64_t> sent_{0};
