@@ -162,10 +162,10 @@ void broker_session::follow_addresses(monotonic::time_point now, topic_lists& to
   }
   if (alone_ || !scope()) return;
   const auto followed = whereabouts_.follow(search_.endpoint());
-  if (!followed.has_way) return;  // when a way exists again, that is another change
+  if (!followed.has_route) return;  // when a route exists again, that is another change
   if (followed.begins_elsewhere) {
     log(log_level::info,
-        "this host is at " + whereabouts_.way_begins_at() + " now: says so to the broker at " + search_.endpoint());
+        "this host is at " + whereabouts_.route_begins_at() + " now: says so to the broker at " + search_.endpoint());
     joined_ = false;
     next_hello_ = now + hello_interval;
     search_.reconnect(now);
