@@ -45,7 +45,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     history: (public,),
     "liborc/ext/history": (public, history),
     calls: (public,),
-    "liborc/ext/calls": (public, json, calls),
+    "liborc/ext/calls": (public, base, json, calls),
     parameters: (public, calls),
     "liborc/ext/parameters": (public, json, calls, parameters),
     "broker": (public, base, wire, "tools/command_line"),

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/fork_generation.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/raw_call.h"
-#include "process_generation.h"
 #include "wakeup.h"
 
 namespace orc::detail {
@@ -38,7 +38,7 @@ class call_state {
 
   const std::shared_ptr<client_channel> channel;
   const steady::time_point deadline;
-  const unsigned generation = process_generation();
+  const unsigned generation = fork_generation();
 
   std::uint64_t id = 0;                     // 0: not sent yet
   const negotiated_types* types = nullptr;  // while not sent

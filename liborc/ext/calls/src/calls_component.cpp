@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fork_generation.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 
@@ -49,7 +50,7 @@ constexpr int key = 0;
 }  // namespace
 
 std::shared_ptr<calls_component> calls_component::of(orc::participant& by) {
-  (void)process_generation();  // counts forks from now on
+  count_forks();
   return std::static_pointer_cast<calls_component>(
       by.component(&key, [](orc::participant& stays) { return std::make_shared<calls_component>(stays); }));
 }

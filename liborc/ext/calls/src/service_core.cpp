@@ -8,9 +8,9 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "base/fork_generation.h"
 #include "call_recorder.h"
 #include "orc/calls/quiet_thread.h"
-#include "process_generation.h"
 #include "service_client.h"
 #include "service_json.h"
 
@@ -53,7 +53,7 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       options_(std::move(options)),
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
-      generation_(process_generation()),
+      generation_(fork_generation()),
       recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr),
       waiting_(options_.queue, options_.queue_bytes, options_.replace_waiting) {}
 
