@@ -13,7 +13,7 @@ namespace orc {
 namespace {
 
 using detail::calls_component;
-using detail::steady;
+using detail::monotonic;
 
 constexpr auto longest_deadline = std::chrono::hours(24);
 

@@ -15,7 +15,6 @@
 #include "orc/directory.h"
 #include "orc/participant.h"
 #include "service_core.h"
-#include "wakeup.h"
 
 namespace orc::detail {
 

@@ -90,7 +90,7 @@ std::optional<call_bytes> raw_call::take_feedback() {
 
 raw_call failed_call(call_error why) {
   count_forks();
-  auto call = std::make_shared<call_state>(nullptr, steady::now());
+  auto call = std::make_shared<call_state>(nullptr, monotonic::now());
   call->done = true;
   call->error = std::move(why);
   return raw_call(std::move(call));
