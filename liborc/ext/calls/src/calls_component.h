@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/pi_mutex.h"
 #include "client_channel.h"
-#include "inheriting_mutex.h"
 #include "orc/directory.h"
 #include "orc/participant.h"
 #include "service_core.h"
@@ -52,7 +52,7 @@ class calls_component : public participant_component, public std::enable_shared_
 
   orc::participant& participant_;
 
-  mutable inheriting_mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   bool ended_ = false;
   // By the names that the program uses, so that a call allocates no full name.
   std::map<std::string, std::shared_ptr<client_channel>, std::less<>> channels_;

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/doorbell.h"
+#include "base/pi_mutex.h"
 #include "call_message.h"
 #include "call_state.h"
-#include "inheriting_mutex.h"
 #include "open_calls.h"
 #include "orc/participant.h"
 #include "server_check.h"
@@ -61,7 +61,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   [[nodiscard]] monotonic::time_point last_used() const noexcept;
 
  private:
-  using lock_type = std::unique_lock<inheriting_mutex>;
+  using lock_type = std::unique_lock<pi_mutex>;
 
   // ---- the thread ----
   void start_thread();  // needs the lock
@@ -114,7 +114,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   orc::participant& participant_;
   const std::string service_;
 
-  mutable inheriting_mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   bool stopping_ = false;
   bool running_ = false;     // the thread
   bool connecting_ = false;  // another thread makes the topics
