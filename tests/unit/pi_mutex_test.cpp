@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "calls/inheriting_mutex.h"
 #include "orc/realtime.h"
 #include "support/budget.h"
 #include "support/catch.h"
 #include "support/waiting_thread.h"
 
 using namespace orc::test;
-using orc::detail::inheriting_mutex;  // what calls use
 using orc::detail::pi_mutex;
 
 TEST_CASE("pi mutex: only one thread has it at a time", "[threads]") {
@@ -94,8 +92,7 @@ TEST_CASE("pi mutex: the child of a fork has thread ids of its own", "[threads]"
 
 // The middle thread spins on the only CPU until the high one has the mutex. The low one, which has it, runs only with
 // the priority of the high one.
-TEMPLATE_TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits", "[unit][threads]", pi_mutex,
-                   inheriting_mutex) {
+TEST_CASE("pi mutex: the owner runs with the priority of the thread that waits", "[unit][threads]") {
   constexpr int low = 1, middle = 2, high = 3;
   const int cpu = ::sched_getcpu();
   const std::vector<int> here{cpu};
@@ -105,7 +102,7 @@ TEMPLATE_TEST_CASE("pi mutex: the owner runs with the priority of the thread tha
     return skip("SCHED_FIFO is not allowed: " + allowed.error().message());
   REQUIRE(allowed);
 
-  TestType mutex;
+  pi_mutex mutex;
   std::atomic<int> placed{0};
   std::atomic<bool> has_it{false}, spins{false}, arrived{false};
   std::thread owner([&] {

@@ -220,9 +220,9 @@ TEST_CASE("publication: one that cannot open keeps the reason, and opens all its
   fixture f;
   f.ipc->advertises = false;
   f.ipc->refusal = orc::error(errc::no_descriptors, "none left");
-  const auto failed = f.tested->open(local_scope());
-  CHECK(failed.code() == errc::no_descriptors);
-  CHECK(failed.error().message() == "none left");
+  const auto opened = f.tested->open(local_scope());
+  CHECK(opened.code() == errc::no_descriptors);
+  CHECK(opened.error().message() == "none left");
   f.ipc->advertises = true;
   f.open();
   CHECK(f.tested->is_open());
@@ -249,9 +249,9 @@ TEST_CASE("publication: without a directory for its sockets it does not open", "
   fixture f;
   network_scope nowhere;
   nowhere.directory_problem = orc::error(errc::no_permission, "not your directory");
-  const auto failed = f.tested->open(nowhere);
-  CHECK(failed.code() == errc::no_permission);
-  CHECK(failed.error().message() == "not your directory");
+  const auto opened = f.tested->open(nowhere);
+  CHECK(opened.code() == errc::no_permission);
+  CHECK(opened.error().message() == "not your directory");
 }
 
 TEST_CASE("publication: an outdated link is closed, and opened anew", "[unit]") {

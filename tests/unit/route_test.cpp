@@ -40,9 +40,9 @@ TEST_CASE("route: what cannot be reached and link-local addresses are tried last
 TEST_CASE("route: a way to this host itself does not leave it", "[unit]") {
   CHECK_FALSE(route_to("ipc:///run/orc/broker"));
   CHECK_FALSE(route_to("tcp://5570"));
-  const auto way = route_to("tcp://127.0.0.2:5570");
-  REQUIRE(way);
-  CHECK_FALSE(way->leaves_host);
+  const auto found = route_to("tcp://127.0.0.2:5570");
+  REQUIRE(found);
+  CHECK_FALSE(found->leaves_host);
   CHECK_FALSE(route_to("tcp://a.name.is.not.looked.up:1"));
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/child_process.h"
 #include "base/unique_fd.h"
-#include "core/cared_topic.h"
+#include "core/watched_topic.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -26,22 +26,22 @@ void ring(const unique_fd& which) { ::eventfd_write(which.get(), 1); }
 
 struct fixture {
   // Who is told now, without waiting.
-  std::vector<cared_topic*> told() { return told_within(0ms); }
+  std::vector<watched_topic*> told() { return told_within(0ms); }
   // Waits for the first event.
-  std::vector<cared_topic*> told_within(std::chrono::milliseconds time) {
-    std::vector<cared_topic*> all;
+  std::vector<watched_topic*> told_within(std::chrono::milliseconds time) {
+    std::vector<watched_topic*> all;
     tested.wait(monotonic::now() + time);
     while (const auto event = tested.next()) all.push_back(event->owner);
     return all;
   }
-  void arm(const unique_fd& what, cared_topic& whose) { REQUIRE(tested.arm(what.get(), &whose)); }
+  void arm(const unique_fd& what, watched_topic& whose) { REQUIRE(tested.arm(what.get(), &whose)); }
 
   watch_set tested;
-  cared_topic one;
-  cared_topic other;
+  watched_topic one;
+  watched_topic other;
 };
 
-using owners = std::vector<cared_topic*>;
+using owners = std::vector<watched_topic*>;
 
 }  // namespace
 
@@ -155,7 +155,7 @@ TEST_CASE("watch set: an owner that goes while its event waits is not told, and 
   f.tested.wait(monotonic::now() + patience);
   const auto first = f.tested.next();
   REQUIRE(first);
-  cared_topic* const left = first->owner == &f.one ? &f.other : &f.one;
+  watched_topic* const left = first->owner == &f.one ? &f.other : &f.one;
   f.tested.drop(a.get(), first->owner);
   const auto second = f.tested.next();
   REQUIRE(second);

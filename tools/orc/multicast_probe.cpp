@@ -148,7 +148,7 @@ probe_result lcm_round_trip(const detail::ip_address& group) {
 
 probe_result transport_round_trip(wire::multicast_url url) {
   namespace multicast = detail::multicast;
-  if (!multicast::named_way(url)) return ended(probe_step::find_interface, ENODEV);
+  if (!multicast::named_interface(url)) return ended(probe_step::find_interface, ENODEV);
   const std::string channel = new_channel();
   url.port = 0;  // a free one
   url.receive_buffer = 4096;
@@ -180,8 +180,8 @@ std::vector<network_interface> network_interfaces(sa_family_t family) {
 }
 
 int try_port(const wire::multicast_url& url, bind_to where) {
-  const auto by = detail::multicast::named_way(url);
-  const int interface = by && by->interface != 0 ? by->interface : detail::multicast::loopback;
+  const auto by = detail::multicast::named_interface(url);
+  const int interface = by && by->index != 0 ? by->index : detail::multicast::loopback;
   const auto group = detail::multicast::group_at(url, interface);
   const udp_socket socket(group.family());
   const int on = 1;

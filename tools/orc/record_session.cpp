@@ -189,23 +189,23 @@ void record_session::follow_to_the_end() {
   }
 }
 
-int record_session::end(const result& failure) {
+int record_session::end(const result& outcome) {
   if (listener_) listener_->stop();
   receiver_.stop();
   buffer_.end();
-  if (failure) follow_to_the_end();
+  if (outcome) follow_to_the_end();
   writer_.join();
   status_.end();
   const bool was_recording = writer_.progress().files != 0;
-  if (!failure) {
-    out_.note(escaped(failure.error().message()));
+  if (!outcome) {
+    out_.note(escaped(outcome.error().message()));
     if (writer_.disk_was_full()) return exit_code::disk_full;
-    return failure.code() == errc::bad_argument && !was_recording ? exit_code::usage : exit_code::failed;
+    return outcome.code() == errc::bad_argument && !was_recording ? exit_code::usage : exit_code::failed;
   }
   if (!options_.quiet && (was_recording || is_black_box()))
     out_.note(status_.summary(buffer_, writer_.progress(), topics()) + (is_black_box() ? "" : ": " + writer_.path()));
-  if (writer_.failure()) return exit_code::ok;
-  out_.note(escaped(writer_.failure().error().message()));
+  if (writer_.status()) return exit_code::ok;
+  out_.note(escaped(writer_.status().error().message()));
   return writer_.disk_was_full() ? exit_code::disk_full : exit_code::failed;
 }
 

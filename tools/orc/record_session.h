@@ -45,7 +45,7 @@ class record_session {
   void wake() const noexcept;
   void hear_wake() const noexcept;
   [[nodiscard]] bool is_over() const;
-  [[nodiscard]] int end(const result& failure);
+  [[nodiscard]] int end(const result& outcome);
   [[nodiscard]] std::size_t topics() const;
   [[nodiscard]] bool is_black_box() const noexcept { return options_.last.count() != 0; }
 

@@ -57,19 +57,19 @@ void record_writer::join() {
 
 void record_writer::run() {
   auto tick_at = clock::now() + tick;
-  while (failure_) {
+  while (status_) {
     record_buffer::portion next = from_.pop(tick_at);
     files_.lost(next.dropped, next.missed);
-    if (next.block) failure_ = write(*next.block);
+    if (next.block) status_ = write(*next.block);
     next.block.reset();
-    if (failure_ && clock::now() >= tick_at) {
-      failure_ = files_.tick(record_moment::now());
+    if (status_ && clock::now() >= tick_at) {
+      status_ = files_.tick(record_moment::now());
       tick_at = clock::now() + tick;
     }
     if (next.ended) break;
   }
   result closed = files_.close();
-  if (failure_) failure_ = std::move(closed);
+  if (status_) status_ = std::move(closed);
   full_ = files_.is_full();
   on_end_();
 }

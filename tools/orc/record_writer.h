@@ -36,7 +36,7 @@ class record_writer {
 
   [[nodiscard]] const record_progress& progress() const noexcept { return progress_; }
   // After the thread has ended, or start() failed.
-  [[nodiscard]] const result& failure() const noexcept { return failure_; }
+  [[nodiscard]] const result& status() const noexcept { return status_; }
   [[nodiscard]] bool disk_was_full() const noexcept { return full_; }
   [[nodiscard]] const std::string& path() const noexcept { return files_.path(); }
 
@@ -58,7 +58,7 @@ class record_writer {
   std::condition_variable asked_;
   std::deque<std::function<void(bool, const std::string&)>> triggers_;  // guarded by mutex_
   bool stop_ = false;                                                   // guarded by mutex_
-  result failure_;
+  result status_;
   bool full_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,5 @@
-// The name that the ORC paper gives to the participant (Listing 1).
+// The ORC paper's class `broker` (Listing 1), which is a participant. Everywhere else "broker" means the process
+// orc-broker.
 #pragma once
 
 #include "orc/participant.h"

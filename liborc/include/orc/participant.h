@@ -1,5 +1,5 @@
-// The participant: a program's session with ORC. The ORC paper calls the class `broker` (Listing 1); orc/broker.h has
-// that name.
+// The participant: a program's session with ORC. The ORC paper calls this class `broker` (Listing 1): see orc/broker.h.
+// "Broker" alone means the process orc-broker.
 #pragma once
 
 #include <chrono>

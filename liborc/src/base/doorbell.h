@@ -1,5 +1,4 @@
-// Wakes the threads that wait for a subscription: by futex those that wait for nothing else, by eventfd those that also
-// poll descriptors.
+// Wakes waiting threads: by futex those that wait for nothing else, by eventfd those that also poll descriptors.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fork_generation.h"
 #include "calls/calls_component.h"
-#include "calls/service_json.h"
 #include "core/components.h"
 #include "orc/calls.h"
 
@@ -13,7 +13,7 @@ namespace orc {
 namespace {
 
 using detail::calls_component;
-using detail::steady;
+using detail::monotonic;
 
 constexpr auto longest_deadline = std::chrono::hours(24);
 
@@ -135,7 +135,7 @@ service& service::operator=(service&& other) noexcept {
 
 void service::withdraw() noexcept {
   if (!core_) return;
-  if (core_->generation() != detail::process_generation()) {
+  if (core_->generation() != detail::fork_generation()) {
     // Its threads and locks belong to the parent: never destroyed here.
     static_cast<void>(new std::shared_ptr<detail::service_core>(std::move(core_)));
     return;
@@ -145,7 +145,7 @@ void service::withdraw() noexcept {
 }
 
 service_figures service::figures() const {
-  if (!core_ || core_->generation() != detail::process_generation()) return {};
+  if (!core_ || core_->generation() != detail::fork_generation()) return {};
   return core_->figures();
 }
 

@@ -69,7 +69,7 @@ void call_recorder::record(const service_call& call, const call_error& error,
   if (has_lost_its_reply || records_.readers() == 0) return;
   const std::int64_t finished_ns = now_ns();
   const std::size_t most = call.started_ns != 0 ? max_recorded_bytes : max_recorded_bytes_of_unrun;
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(call.deadline - steady::now()).count();
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(call.deadline - monotonic::now()).count();
   const std::string record = to_json({.client = call.client->identity(),
                                       .connection = call.client->id(),
                                       .id = call.id,

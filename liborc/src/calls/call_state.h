@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "calls/process_generation.h"
-#include "calls/wakeup.h"
+#include "base/doorbell.h"
+#include "base/fork_generation.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/raw_call.h"
 
@@ -20,7 +20,7 @@ struct negotiated_types;
 // Guarded by the channel's lock, except what is const. Without a channel it has ended, and belongs to its future.
 class call_state {
  public:
-  explicit call_state(std::shared_ptr<client_channel> by, steady::time_point until) noexcept
+  explicit call_state(std::shared_ptr<client_channel> by, monotonic::time_point until) noexcept
       : channel(std::move(by)), deadline(until) {}
   ~call_state();
   call_state(const call_state&) = delete;
@@ -37,8 +37,8 @@ class call_state {
   void calm() noexcept;
 
   const std::shared_ptr<client_channel> channel;
-  const steady::time_point deadline;
-  const unsigned generation = process_generation();
+  const monotonic::time_point deadline;
+  const unsigned generation = fork_generation();
 
   std::uint64_t id = 0;                     // 0: not sent yet
   const negotiated_types* types = nullptr;  // while not sent
@@ -51,7 +51,7 @@ class call_state {
 
   unsigned waiting = 0;   // threads in wait() that do not receive
   bool attended = false;  // ORC's thread receives for it
-  wakeup ended;           // rings for the threads that wait: it has ended, or may receive
+  doorbell ended;         // rings for the threads that wait: it has ended, or may receive
   int event = -1;         // eventfd
   std::vector<callback> on_end;
 };

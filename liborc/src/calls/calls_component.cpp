@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fork_generation.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 
@@ -49,7 +50,7 @@ constexpr int key = 0;
 }  // namespace
 
 std::shared_ptr<calls_component> calls_component::of(orc::participant& by) {
-  (void)process_generation();  // counts forks from now on
+  count_forks();
   return std::static_pointer_cast<calls_component>(
       components::of(by, &key, [](orc::participant& stays) { return std::make_shared<calls_component>(stays); }));
 }
@@ -262,7 +263,7 @@ void calls_component::watch_once() {
   if (wanted.topics.size() > max_patterns) wanted.topics = {"**/.call/*"};
   directory_watch changes = orc::directory({.broker = broker, .stop_fd = wake_watch_}).watch(std::move(wanted));
   std::set<std::uint64_t> listed;
-  auto look_at = steady::now();
+  auto look_at = monotonic::now();
   for (;;) {
     directory_change change;
     const result next = changes.next_change(change, look_after_ms);
@@ -271,14 +272,14 @@ void calls_component::watch_once() {
       for (const auto& service : watched) service->go_but(listed);
     }
     if (!next && next.code() != errc::timed_out) pause(look_after_ms);
-    if (steady::now() >= look_at) {
+    if (monotonic::now() >= look_at) {
       bool again = participant_.broker_endpoint() != broker;
       for (const auto& service : watched) {
         service->look_after();
         again = service->wants_clients_again() || again;
       }
       if (again) return;
-      look_at = steady::now() + std::chrono::milliseconds(look_after_ms);
+      look_at = monotonic::now() + std::chrono::milliseconds(look_after_ms);
     }
     const std::lock_guard lock(mutex_);
     if (ended_ || services_changed_ != version) return;

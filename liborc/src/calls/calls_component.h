@@ -10,10 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/pi_mutex.h"
 #include "calls/client_channel.h"
-#include "calls/inheriting_mutex.h"
 #include "calls/service_core.h"
-#include "calls/wakeup.h"
 #include "core/components.h"
 #include "orc/directory.h"
 #include "orc/participant.h"
@@ -54,7 +53,7 @@ class calls_component : public participant_component, public std::enable_shared_
 
   orc::participant& participant_;
 
-  mutable inheriting_mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   bool ended_ = false;
   // By the names that the program uses, so that a call allocates no full name.
   std::map<std::string, std::shared_ptr<client_channel>, std::less<>> channels_;

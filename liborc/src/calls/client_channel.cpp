@@ -17,12 +17,12 @@ namespace {
 constexpr int slice_ms = 20;
 constexpr int max_looks = 8;  // for what came between two calls
 
-[[nodiscard]] int slice_until(steady::time_point until, steady::time_point now) noexcept {
+[[nodiscard]] int slice_until(monotonic::time_point until, monotonic::time_point now) noexcept {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, slice_ms));
 }
 
-[[nodiscard]] std::uint64_t nanoseconds_until(steady::time_point until, steady::time_point now) noexcept {
+[[nodiscard]] std::uint64_t nanoseconds_until(monotonic::time_point until, monotonic::time_point now) noexcept {
   return static_cast<std::uint64_t>(
       std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count(), 0));
 }
@@ -30,7 +30,7 @@ constexpr int max_looks = 8;  // for what came between two calls
 }  // namespace
 
 client_channel::client_channel(orc::participant& by, std::string service)
-    : participant_(by), service_(std::move(service)), last_used_(steady::now()) {}
+    : participant_(by), service_(std::move(service)), last_used_(monotonic::now()) {}
 
 client_channel::~client_channel() {
   check_.stop();
@@ -38,9 +38,9 @@ client_channel::~client_channel() {
 }
 
 std::shared_ptr<call_state> client_channel::start(const hashed_type& request, const hashed_type& reply,
-                                                  steady::duration allowed, std::size_t size,
+                                                  monotonic::duration allowed, std::size_t size,
                                                   const request_writer& write) {
-  const auto now = steady::now();
+  const auto now = monotonic::now();
   const auto deadline = now + allowed;
   auto call = std::make_shared<call_state>(shared_from_this(), deadline);
   lock_type lock(mutex_);
@@ -74,17 +74,17 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     }
     call->types = &types;
     unsent_.push_back(call);
-    wakeup_.ring();
+    bell_.ring();
   }
   if (!call->done && deadline < sleeps_until_) {
     sleeps_until_ = wakes_by_ = deadline;
-    wakeup_.ring();
+    bell_.ring();
   }
   return call;
 }
 
 // Another server may have come since the last call. A call to the old one would end as server_died.
-void client_channel::look_around(lock_type& lock, steady::time_point now) {
+void client_channel::look_around(lock_type& lock, monotonic::time_point now) {
   const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
   if (!linked_ || reading_) return;
   check_link();
@@ -99,7 +99,7 @@ void client_channel::take_arrived(lock_type& lock) {
 }
 
 void client_channel::send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types,
-                              steady::time_point now, std::size_t size, const request_writer& write) {
+                              monotonic::time_point now, std::size_t size, const request_writer& write) {
   open_.make_place();  // a call that was sent must not be forgotten
   std::array<std::byte, small_message> small;
   const bool is_small = size <= small.size() - call_header_size;
@@ -136,7 +136,7 @@ void client_channel::send_unsent(const negotiated_types& types) {
     const std::vector<std::byte> message = std::move(call->unsent);
     const std::span payload = std::span(message).subspan(call_header_size);
     try {
-      send_new(call, types, steady::now(), payload.size(), [&](std::span<std::byte> to) {
+      send_new(call, types, monotonic::now(), payload.size(), [&](std::span<std::byte> to) {
         if (!payload.empty()) std::memcpy(to.data(), payload.data(), payload.size());
         return true;
       });
@@ -146,11 +146,11 @@ void client_channel::send_unsent(const negotiated_types& types) {
   }
 }
 
-bool client_channel::wait(call_state& call, steady::time_point until) {
+bool client_channel::wait(call_state& call, monotonic::time_point until) {
   lock_type lock(mutex_);
   bool looked = false;
   while (!call.done) {
-    const auto now = steady::now();
+    const auto now = monotonic::now();
     if (now >= call.deadline) end_late(now);
     if (call.done) break;
     if (now >= until && looked) break;
@@ -168,7 +168,8 @@ bool client_channel::wait(call_state& call, steady::time_point until) {
       // It looks again after the slice.
     }
     lock.unlock();
-    call.ended.wait(ticket, std::min({until, call.deadline, steady::now() + std::chrono::milliseconds(slice_ms)}));
+    call.ended.wait(ticket,
+                    deadline(std::min({until, call.deadline, monotonic::now() + std::chrono::milliseconds(slice_ms)})));
     lock.lock();
     if (at != waiters_.end()) waiters_.erase(at);
     --call.waiting;
@@ -182,7 +183,7 @@ void client_channel::hand_over() noexcept {
   if (!waiters_.empty())
     waiters_.front()->ended.ring();
   else if (is_needed())
-    wakeup_.ring();
+    bell_.ring();
 }
 
 void client_channel::cancel(call_state& call) noexcept try {
@@ -212,7 +213,7 @@ int client_channel::fd(call_state& call) {
   if (call.attended) return call.event;
   call.attended = true;
   ++attended_;
-  wakeup_.ring();
+  bell_.ring();
   return call.event;
 }
 
@@ -227,7 +228,7 @@ void client_channel::then(const std::shared_ptr<call_state>& call, call_state::c
   if (call->attended) return;
   call->attended = true;
   ++attended_;
-  wakeup_.ring();
+  bell_.ring();
 }
 
 std::optional<call_bytes> client_channel::take_feedback(call_state& call) {
@@ -252,7 +253,7 @@ void client_channel::end(const std::shared_ptr<call_state>& call, call_error why
   --attended_;
   if (call->on_end.empty()) return;
   callbacks_.push_back(call);
-  wakeup_.ring();
+  bell_.ring();
 }
 
 void client_channel::end_sent(const call_error& why) {
@@ -264,7 +265,7 @@ void client_channel::end_all(const call_error& why) {
   for (const auto& call : std::exchange(unsent_, {})) end(call, why);
 }
 
-void client_channel::end_late(steady::time_point now) {
+void client_channel::end_late(monotonic::time_point now) {
   std::uint64_t id = 0;
   while (const auto call = open_.after(id)) {
     id = call->id;
@@ -291,7 +292,7 @@ void client_channel::begin_stop() noexcept {
   } catch (const std::bad_alloc&) {
     // Without the texts; the threads that wait see stopping_ by their deadlines.
   }
-  wakeup_.ring();
+  bell_.ring();
   progress_.ring();
 }
 
@@ -317,13 +318,13 @@ void client_channel::stop() noexcept {
       if (!connecting_) break;
       client = client_;
     }
-    progress_.wait(ticket, steady::now() + std::chrono::milliseconds(10));
+    progress_.wait(ticket, deadline(10));
   }
   check_.stop();
   finish(thread_);
 }
 
-steady::time_point client_channel::last_used() const noexcept {
+monotonic::time_point client_channel::last_used() const noexcept {
   const lock_type lock(mutex_);
   return last_used_;
 }

@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/doorbell.h"
+#include "base/pi_mutex.h"
 #include "calls/call_message.h"
 #include "calls/call_state.h"
-#include "calls/inheriting_mutex.h"
 #include "calls/open_calls.h"
 #include "calls/server_check.h"
-#include "calls/wakeup.h"
 #include "orc/participant.h"
 
 namespace orc::detail {
@@ -42,26 +42,26 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   client_channel& operator=(const client_channel&) = delete;
 
   [[nodiscard]] std::shared_ptr<call_state> start(const hashed_type& request, const hashed_type& reply,
-                                                  steady::duration allowed, std::size_t size,
+                                                  monotonic::duration allowed, std::size_t size,
                                                   const request_writer& write);
   // Returns whether the call has ended.
-  [[nodiscard]] bool wait(call_state& call, steady::time_point until);
+  [[nodiscard]] bool wait(call_state& call, monotonic::time_point until);
   void cancel(call_state& call) noexcept;
   [[nodiscard]] int fd(call_state& call);
   void then(const std::shared_ptr<call_state>& call, call_state::callback ended);
   [[nodiscard]] std::optional<call_bytes> take_feedback(call_state& call);
   // Waits until the server has accepted any types.
-  [[nodiscard]] result wait_accepted(const hashed_type& untyped, steady::time_point until);
+  [[nodiscard]] result wait_accepted(const hashed_type& untyped, monotonic::time_point until);
 
   // Ends it: every call ends as `closed`. Waits for the thread.
   void stop() noexcept;
   // The same without waiting. has_stopped() then tells when stop() and the destructor wait for nothing.
   void begin_stop() noexcept;
   [[nodiscard]] bool has_stopped() const noexcept;
-  [[nodiscard]] steady::time_point last_used() const noexcept;
+  [[nodiscard]] monotonic::time_point last_used() const noexcept;
 
  private:
-  using lock_type = std::unique_lock<inheriting_mutex>;
+  using lock_type = std::unique_lock<pi_mutex>;
 
   // ---- the thread ----
   void start_thread();  // needs the lock
@@ -69,7 +69,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void connect(lock_type& lock);
   void try_set_up(std::uint64_t client) noexcept;  // in a thread of its own
   [[nodiscard]] result set_up(std::uint64_t client);
-  void rest(lock_type& lock, steady::time_point until);
+  void rest(lock_type& lock, monotonic::time_point until);
   void attend(lock_type& lock);
   [[nodiscard]] bool is_needed() const noexcept;
   void run_callbacks(lock_type& lock);
@@ -78,7 +78,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   // Receives for at most `slice_ms`, without the lock, and takes what comes. False: nothing came. Only while no other
   // thread reads.
   bool receive(lock_type& lock, int slice_ms);
-  void look_around(lock_type& lock, steady::time_point now);
+  void look_around(lock_type& lock, monotonic::time_point now);
   void take_arrived(lock_type& lock);
   void hand_over() noexcept;
   void take(message&& received);
@@ -98,33 +98,33 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   [[nodiscard]] negotiated_types& types_of(const hashed_type& request, const hashed_type& reply);
   void send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload = {}, std::uint64_t time = 0) noexcept;
   void say_hello(const negotiated_types& types);
-  void send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, steady::time_point now,
+  void send_new(const std::shared_ptr<call_state>& call, const negotiated_types& types, monotonic::time_point now,
                 std::size_t size, const request_writer& write);
   void send_unsent(const negotiated_types& types);
 
   // ---- ending; these need the lock ----
   void end(const std::shared_ptr<call_state>& call, call_error why);
   void end_sent(const call_error& why);
-  void end_late(steady::time_point now);
+  void end_late(monotonic::time_point now);
   void end_all(const call_error& why);
-  [[nodiscard]] steady::time_point next_deadline() const noexcept;
+  [[nodiscard]] monotonic::time_point next_deadline() const noexcept;
   [[nodiscard]] call_error why_unreached() const;
   [[nodiscard]] call_bytes keep(message&& received);
 
   orc::participant& participant_;
   const std::string service_;
 
-  mutable inheriting_mutex mutex_;  // guards the rest
+  mutable pi_mutex mutex_;  // guards the rest
   bool stopping_ = false;
   bool running_ = false;     // the thread
   bool connecting_ = false;  // another thread makes the topics
   std::thread thread_;
-  wakeup wakeup_;  // of the thread
-  steady::time_point sleeps_until_;
+  doorbell bell_;  // of the thread
+  monotonic::time_point sleeps_until_;
   // A call made it wake by then. It keeps to that when the call has ended, so that the next call, whose deadline is
   // later, need not wake it.
-  steady::time_point wakes_by_;
-  steady::time_point last_used_;
+  monotonic::time_point wakes_by_;
+  monotonic::time_point last_used_;
 
   std::uint64_t client_ = 0;  // the id in the topics' names
   orc::publisher requests_;
@@ -135,11 +135,11 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   bool knows_server_ = false;     // the broker named it as this client's
   server_check check_;            // of whom a welcome came from
   bool checking_ = false;
-  bool is_unconfirmed_ = false;  // a welcome came, but the broker has not said whether it was the server's
-  steady::time_point check_at_;  // not before
-  std::string impostor_;         // who answered in the server's place
-  unsigned other_version_ = 0;   // of calls, in which something answered; 0: none
-  bool start_over_ = false;      // with other topics, because of it
+  bool is_unconfirmed_ = false;     // a welcome came, but the broker has not said whether it was the server's
+  monotonic::time_point check_at_;  // not before
+  std::string impostor_;            // who answered in the server's place
+  unsigned other_version_ = 0;      // of calls, in which something answered; 0: none
+  bool start_over_ = false;         // with other topics, because of it
   std::uint64_t last_id_ = 0;
   std::list<negotiated_types> types_;
   negotiated_types excess_types_;  // refused: this program uses too many
@@ -148,7 +148,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::list<call_state*> waiters_;  // threads that wait for the reader
   std::size_t attended_ = 0;        // calls whose replies the thread receives
   unsigned wait_for_service_ = 0;   // threads in wait_accepted
-  wakeup progress_;                 // of these
+  doorbell progress_;               // of these
   open_calls<call_state> open_;     // sent
   std::list<std::shared_ptr<call_state>> unsent_;
   std::deque<std::shared_ptr<call_state>> callbacks_;  // ended, to be called

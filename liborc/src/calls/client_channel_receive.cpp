@@ -39,7 +39,7 @@ bool client_channel::receive(lock_type& lock, int slice_ms) {
   // Returned at once, and would again: too_many_messages, or closed by another thread just now.
   const auto ticket = progress_.ticket();
   lock.unlock();
-  progress_.wait(ticket, steady::now() + std::chrono::milliseconds(1));
+  progress_.wait(ticket, deadline(1));
   lock.lock();
   return false;
 }
@@ -76,7 +76,7 @@ void client_channel::take_welcome(const call_message& read) {
 }
 
 void client_channel::check_server(std::uint64_t instance) {
-  const auto now = steady::now();
+  const auto now = monotonic::now();
   if (checking_ || stopping_ || start_over_ || now < check_at_) return;
   check_at_ = now + between_checks;
   try {
@@ -103,7 +103,7 @@ void client_channel::take_server(const server_check::answer& found, std::uint64_
     if (linked_) end_link({.code = call_errc::server_died, .text = "another program took the place of its server"});
     impostor_ = found.who;
     start_over_ = true;
-    wakeup_.ring();
+    bell_.ring();
     return;
   }
   // Without a broker no other program can have taken its place.
@@ -161,7 +161,7 @@ void client_channel::take_end(message&& received, const call_message& read) {
   if (!call) return;  // cancelled or too late
   // A thread that had other things to do may take it late. And a handler that saw the deadline pass may report that in
   // its own words.
-  if (steady::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
+  if (monotonic::now() >= call->deadline) return end(call, {.code = call_errc::deadline_exceeded});
   if (read.header.kind == call_kind::error) {
     end(call, read_error(read.payload).value_or(call_error{.code = call_errc::failed, .text = "unreadable error"}));
     return;

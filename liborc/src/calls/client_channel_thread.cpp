@@ -56,8 +56,8 @@ void client_channel::run() noexcept {
     lock.lock();
     run_callbacks(lock);
     if (std::exchange(start_over_, false)) {
-      const auto again = steady::now() + between_attempts;
-      while (!stopping_ && steady::now() < again) rest(lock, again);
+      const auto again = monotonic::now() + between_attempts;
+      while (!stopping_ && monotonic::now() < again) rest(lock, again);
     }
   } while (!stopping_ && (!unsent_.empty() || wait_for_service_ != 0));
   running_ = false;
@@ -75,28 +75,28 @@ void client_channel::connect(lock_type& lock) {
       connecting_ = false;
       set_up_ = result(errc::system_error, std::string("cannot start a thread: ") + problem.what());
     }
-    while (connecting_) rest(lock, steady::time_point::max());
+    while (connecting_) rest(lock, monotonic::time_point::max());
     lock.unlock();
     finish(setting_up);
     lock.lock();
     const result made = set_up_.value_or(errc::no_broker);
     if (made || made.code() == errc::no_broker) return;
     if (made.code() == errc::bad_name) end_all({.code = call_errc::bad_argument, .text = made.error().message()});
-    const auto again = steady::now() + between_attempts;
-    while (!stopping_ && steady::now() < again) rest(lock, again);
+    const auto again = monotonic::now() + between_attempts;
+    while (!stopping_ && monotonic::now() < again) rest(lock, again);
   }
 }
 
 // Waits until then, a deadline or a ring, and ends what is late.
-void client_channel::rest(lock_type& lock, steady::time_point until) {
-  end_late(steady::now());
+void client_channel::rest(lock_type& lock, monotonic::time_point until) {
+  end_late(monotonic::now());
   run_callbacks(lock);
-  const auto ticket = wakeup_.ticket();
+  const auto ticket = bell_.ticket();
   if (!callbacks_.empty()) return;
   sleeps_until_ = std::min(next_deadline(), until);
   const auto wake_at = sleeps_until_;
   lock.unlock();
-  wakeup_.wait(ticket, wake_at);
+  bell_.wait(ticket, deadline(wake_at));
   lock.lock();
 }
 
@@ -110,7 +110,7 @@ void client_channel::try_set_up(std::uint64_t client) noexcept {
   const lock_type lock(mutex_);
   set_up_ = made;
   connecting_ = false;
-  wakeup_.ring();
+  bell_.ring();
   progress_.ring();
 }
 
@@ -146,7 +146,7 @@ result client_channel::set_up(std::uint64_t client) {
 
 void client_channel::attend(lock_type& lock) {
   while (!stopping_) {
-    const auto now = steady::now();
+    const auto now = monotonic::now();
     end_late(now);
     run_callbacks(lock);
     if (stopping_ || start_over_) return;
@@ -157,14 +157,14 @@ void client_channel::attend(lock_type& lock) {
       hand_over();
       continue;
     }
-    const std::uint32_t ticket = wakeup_.ticket();
+    const std::uint32_t ticket = bell_.ticket();
     sleeps_until_ = std::min(next_deadline(), last_used_ + unused_after);
     // A call that was made meanwhile moves the time of its last use.
     if (sleeps_until_ <= now) sleeps_until_ = now + unused_after;
     if (wakes_by_ > now) sleeps_until_ = std::min(sleeps_until_, wakes_by_);
     const auto until = sleeps_until_;
     lock.unlock();
-    wakeup_.wait(ticket, until);
+    bell_.wait(ticket, deadline(until));
     lock.lock();
   }
 }
@@ -184,14 +184,14 @@ void client_channel::run_callbacks(lock_type& lock) {
   }
 }
 
-steady::time_point client_channel::next_deadline() const noexcept {
-  auto next = steady::time_point::max();
+monotonic::time_point client_channel::next_deadline() const noexcept {
+  auto next = monotonic::time_point::max();
   for (const auto& [id, call] : open_) next = std::min(next, call->deadline);
   for (const auto& call : unsent_) next = std::min(next, call->deadline);
   return next;
 }
 
-result client_channel::wait_accepted(const hashed_type& untyped, steady::time_point until) {
+result client_channel::wait_accepted(const hashed_type& untyped, monotonic::time_point until) {
   struct counted {
     explicit counted(unsigned& count) noexcept : all(count) { ++all; }
     ~counted() { --all; }
@@ -201,7 +201,7 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
   };
   lock_type lock(mutex_);
   const counted waits(wait_for_service_);
-  last_used_ = steady::now();
+  last_used_ = monotonic::now();
   take_arrived(lock);  // perhaps a bye
   result outcome;
   while (true) {
@@ -224,14 +224,14 @@ result client_channel::wait_accepted(const hashed_type& untyped, steady::time_po
       outcome = {errc::refused, types.refusal.message()};
       break;
     }
-    if (steady::now() >= until) {
+    if (monotonic::now() >= until) {
       outcome = {errc::timed_out, why_unreached().text};
       break;
     }
-    wakeup_.ring();
+    bell_.ring();
     const std::uint32_t ticket = progress_.ticket();
     lock.unlock();
-    progress_.wait(ticket, std::min(until, steady::now() + std::chrono::milliseconds(attending_slice_ms)));
+    progress_.wait(ticket, deadline(attending_slice_ms).or_at(until));
     lock.lock();
   }
   return outcome;

@@ -1,5 +1,6 @@
 #include "orc/calls/raw_call.h"
 
+#include "base/fork_generation.h"
 #include "calls/call_message.h"
 #include "calls/client_channel.h"
 
@@ -7,7 +8,7 @@ namespace orc::detail {
 
 namespace {
 
-[[nodiscard]] bool is_forked(const call_state& call) noexcept { return call.generation != process_generation(); }
+[[nodiscard]] bool is_forked(const call_state& call) noexcept { return call.generation != fork_generation(); }
 
 }  // namespace
 
@@ -88,7 +89,8 @@ std::optional<call_bytes> raw_call::take_feedback() {
 }
 
 raw_call failed_call(call_error why) {
-  auto call = std::make_shared<call_state>(nullptr, steady::now());
+  count_forks();
+  auto call = std::make_shared<call_state>(nullptr, monotonic::now());
   call->done = true;
   call->error = std::move(why);
   return raw_call(std::move(call));

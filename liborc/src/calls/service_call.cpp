@@ -7,7 +7,7 @@ namespace orc {
 
 namespace detail {
 
-service_call::service_call(std::shared_ptr<service_client> of, std::uint64_t number, steady::time_point until,
+service_call::service_call(std::shared_ptr<service_client> of, std::uint64_t number, monotonic::time_point until,
                            message&& received)
     : client(std::move(of)), id(number), deadline(until), message_(std::move(received)) {}
 

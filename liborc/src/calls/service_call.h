@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "calls/call_message.h"
-#include "calls/wakeup.h"
 #include "orc/calls/call_context.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/service.h"
@@ -24,7 +24,8 @@ class service_client;
 // The fields without a lock are const, atomic, or belong to the thread that runs the handler.
 class service_call : public reply_writer {
  public:
-  service_call(std::shared_ptr<service_client> of, std::uint64_t number, steady::time_point until, message&& received);
+  service_call(std::shared_ptr<service_client> of, std::uint64_t number, monotonic::time_point until,
+               message&& received);
 
   // The request's payload. Waiting requests may be copied out of the message.
   [[nodiscard]] std::span<const std::byte> request() const noexcept;
@@ -36,7 +37,7 @@ class service_call : public reply_writer {
 
   const std::shared_ptr<service_client> client;
   const std::uint64_t id;
-  const steady::time_point deadline;
+  const monotonic::time_point deadline;
   std::atomic<bool> cancelled{false};  // by the client
   std::atomic<bool> abandoned{false};  // the link to the client or the service ended
 

@@ -127,7 +127,7 @@ void service_client::take_request(message&& received, const call_message& read) 
   const bool known = std::ranges::find(request_types_, read.header.type) != request_types_.end();
   const auto allowed = std::chrono::nanoseconds(longest_deadline).count();
   const auto remaining = std::min(read.header.remaining_ns, static_cast<std::uint64_t>(allowed));
-  const auto now = steady::now();
+  const auto now = monotonic::now();
   const auto call = std::make_shared<service_call>(shared_from_this(), id, now + std::chrono::nanoseconds(remaining),
                                                    std::move(received));
   if (service_.recorder() != nullptr) call->received_ns = call_recorder::now_ns();
@@ -271,7 +271,7 @@ void service_client::refuse(const service_call& call, const call_error& why) {
 
 bool service_client::is_cancelled(service_call& call) noexcept {
   if (service_.is_inline() && !call.cancelled) drain();
-  return call.cancelled || call.abandoned || service_.is_stopping() || steady::now() >= call.deadline ||
+  return call.cancelled || call.abandoned || service_.is_stopping() || monotonic::now() >= call.deadline ||
          !is_connected();
 }
 

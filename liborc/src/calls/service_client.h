@@ -44,7 +44,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] bool is_connected() const noexcept;
   // Whether it has ever said hello.
   [[nodiscard]] bool has_greeted() const noexcept { return has_greeted_; }
-  [[nodiscard]] steady::time_point made_at() const noexcept { return made_at_; }
+  [[nodiscard]] monotonic::time_point made_at() const noexcept { return made_at_; }
   // The broker does not list it: it ends when its link does.
   void set_listed(bool listed) noexcept { listed_ = listed; }
   [[nodiscard]] bool is_listed() const noexcept { return listed_; }
@@ -99,7 +99,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   std::atomic<bool> listed_{true};
   std::atomic<bool> has_greeted_{false};
   std::atomic<bool> wants_again_{false};
-  const steady::time_point made_at_ = steady::now();
+  const monotonic::time_point made_at_ = monotonic::now();
   std::optional<publication_state> successor_;
 
   mutable std::mutex topics_mutex_;  // guards the handles while the thread makes them

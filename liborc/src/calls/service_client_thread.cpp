@@ -112,7 +112,7 @@ void service_client::run_waiting() {
       const on_turn held(*this);
       // A cancellation may have come while the call waited.
       if (turn == service_core::turn::after_a_wait || !fresh_) drain();
-      if (service_.withdraw(*call)) service_.run(*call, steady::now(), service_core::client_was::waiting);
+      if (service_.withdraw(*call)) service_.run(*call, monotonic::now(), service_core::client_was::waiting);
     }
     drain();
   }

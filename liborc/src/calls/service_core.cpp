@@ -8,8 +8,8 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "base/fork_generation.h"
 #include "calls/call_recorder.h"
-#include "calls/process_generation.h"
 #include "calls/service_client.h"
 #include "calls/service_json.h"
 #include "orc/calls/quiet_thread.h"
@@ -53,7 +53,7 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       options_(std::move(options)),
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
-      generation_(process_generation()),
+      generation_(fork_generation()),
       recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr),
       waiting_(options_.queue, options_.queue_bytes, options_.replace_waiting) {}
 
@@ -192,7 +192,7 @@ void service_core::look_after() {
 void service_core::end_silent() {
   const std::lock_guard lock(clients_mutex_);
   if (clients_.size() < options_.max_clients / 2) return;
-  const auto before = steady::now() - patience_with_silence;
+  const auto before = monotonic::now() - patience_with_silence;
   for (const auto& [id, client] : clients_) {
     if (client->has_greeted() || client->is_leaving() || client->made_at() >= before) continue;
     client->end();
@@ -202,7 +202,7 @@ void service_core::end_silent() {
 
 bool service_core::wants_clients_again() {
   const std::lock_guard lock(clients_mutex_);
-  const auto now = steady::now();
+  const auto now = monotonic::now();
   if (!turned_away_ || now < ask_again_at_) return false;
   const auto served = std::ranges::count_if(
       clients_, [](const auto& each) { return !each.second->is_refused() && !each.second->is_leaving(); });
@@ -224,10 +224,10 @@ void service_core::promote_refused() {
 }
 
 void service_core::publish() {
-  const auto now = steady::now();
+  const auto now = monotonic::now();
   if (now < publish_at_) return;
   const service_figures current = figures();
-  if (current == published_ && publish_at_ != steady::time_point()) return;
+  if (current == published_ && publish_at_ != monotonic::time_point()) return;
   published_ = current;
   publish_at_ = now + between_figures;
   const std::string json = to_json(current);
@@ -236,7 +236,7 @@ void service_core::publish() {
 
 // ---- calls ----
 
-void service_core::admit(const std::shared_ptr<service_call>& call, steady::time_point now) {
+void service_core::admit(const std::shared_ptr<service_call>& call, monotonic::time_point now) {
   waiting_calls::admission outcome;
   {
     const std::lock_guard lock(queue_mutex_);
@@ -275,7 +275,7 @@ service_core::turn service_core::take_turn(const service_client& client) {
   while (!mine && !ends()) {
     const std::uint32_t ticket = work_.ticket();
     lock.unlock();
-    work_.wait(ticket, steady::now() + std::chrono::hours(1));
+    work_.wait(ticket, deadline(-1));
     lock.lock();
   }
   if (!ends()) return turn::after_a_wait;
@@ -321,13 +321,13 @@ void service_core::work() noexcept {
       call = waiting_.take_next();
     }
     if (call)
-      run(*call, steady::now(), client_was::waiting);
+      run(*call, monotonic::now(), client_was::waiting);
     else
-      work_.wait(ticket, steady::now() + std::chrono::hours(1));
+      work_.wait(ticket, deadline(-1));
   }
 }
 
-void service_core::run(service_call& call, steady::time_point now, client_was client) {
+void service_core::run(service_call& call, monotonic::time_point now, client_was client) {
   // The client knows already, or cannot be reached.
   if (now >= call.deadline || call.cancelled || call.abandoned || is_stopping() ||
       (client != client_was::heard && !call.client->is_connected()))

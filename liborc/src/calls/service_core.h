@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/doorbell.h"
 #include "calls/call_message.h"
 #include "calls/service_call.h"
 #include "calls/waiting_calls.h"
-#include "calls/wakeup.h"
 #include "orc/calls/service.h"
 #include "orc/directory.h"
 #include "orc/participant.h"
@@ -69,7 +69,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   // ---- calls ----
   // Adds a waiting call, or ends it as busy. It may end an older call of the client as replaced, a newer one of another
   // client as busy, and late ones as lost.
-  void admit(const std::shared_ptr<service_call>& call, steady::time_point now);
+  void admit(const std::shared_ptr<service_call>& call, monotonic::time_point now);
   // The client's first waiting call; null: none.
   [[nodiscard]] std::shared_ptr<service_call> next_of(const service_client& client);
   // Removes a waiting call. False: it does not wait.
@@ -78,7 +78,7 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] waiting_calls::calls withdraw_all(const service_client& client);
   // Runs the handler and sends the outcome, unless the call is cancelled or late.
   enum class client_was : std::uint8_t { heard, waiting };  // heard: just now, so it is there
-  void run(service_call& call, steady::time_point now, client_was client);
+  void run(service_call& call, monotonic::time_point now, client_was client);
   // Of a service without threads: one handler at a time. Waits until no other one runs; those that wait get it in the
   // order in which they came. `never`: the service or the client ends.
   enum class turn : std::uint8_t { at_once, after_a_wait, never };
@@ -130,18 +130,18 @@ class service_core : public std::enable_shared_from_this<service_core> {
   const std::unique_ptr<call_recorder> recorder_;
   orc::publisher figures_;
   service_figures published_;
-  steady::time_point publish_at_;
+  monotonic::time_point publish_at_;
 
   mutable std::mutex queue_mutex_;
   waiting_calls waiting_;
   bool turn_is_taken_ = false;
   std::list<bool*> wait_for_turn_;  // threads; true: it has it
-  wakeup work_;                     // rings for a waiting call, for the turn, and at the end
+  doorbell work_;                   // rings for a waiting call, for the turn, and at the end
 
   mutable std::mutex clients_mutex_;
   std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;
   bool turned_away_ = false;  // a client, without telling it
-  steady::time_point ask_again_at_;
+  monotonic::time_point ask_again_at_;
 
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<std::uint64_t> failed_{0};

@@ -10,7 +10,7 @@ void waiting_calls::room::take(const service_call& call) noexcept {
   bytes -= call.request().size();
 }
 
-waiting_calls::admission waiting_calls::add(const std::shared_ptr<service_call>& call, steady::time_point now) {
+waiting_calls::admission waiting_calls::add(const std::shared_ptr<service_call>& call, monotonic::time_point now) {
   admission outcome;
   lane& to = lane_of(*call->client);
   calls one{call};
@@ -112,8 +112,8 @@ void waiting_calls::move(lane& from, calls::iterator at, calls& to) noexcept {
   to.splice(to.end(), from.waiting, at);
 }
 
-void waiting_calls::remove_late(steady::time_point now, calls& to) noexcept {
-  late_at_ = steady::time_point::max();
+void waiting_calls::remove_late(monotonic::time_point now, calls& to) noexcept {
+  late_at_ = monotonic::time_point::max();
   for (lane& each : lanes_) {
     for (auto at = each.waiting.begin(); at != each.waiting.end();) {
       const auto next = std::next(at);

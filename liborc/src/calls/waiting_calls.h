@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "calls/service_call.h"
-#include "calls/wakeup.h"
 
 namespace orc::detail {
 
@@ -27,7 +27,7 @@ class waiting_calls {
     std::shared_ptr<service_call> replaced = {};  // an older one of the client
   };
   // When no other call waits, it may be of any size.
-  [[nodiscard]] admission add(const std::shared_ptr<service_call>& call, steady::time_point now);
+  [[nodiscard]] admission add(const std::shared_ptr<service_call>& call, monotonic::time_point now);
   // Removes the first call of the client that was served longest ago. Null: none waits.
   [[nodiscard]] std::shared_ptr<service_call> take_next();
   // The client's first call; null: none.
@@ -63,7 +63,7 @@ class waiting_calls {
   [[nodiscard]] bool make_room(const lane& to, room needed, calls& displaced);
   // Moves it from its lane to `to`.
   void move(lane& from, calls::iterator at, calls& to) noexcept;
-  void remove_late(steady::time_point now, calls& to) noexcept;
+  void remove_late(monotonic::time_point now, calls& to) noexcept;
 
   const std::size_t most_;
   const std::size_t most_bytes_;
@@ -71,7 +71,7 @@ class waiting_calls {
   lanes lanes_;  // the one that is served next first
   std::size_t size_ = 0;
   std::size_t bytes_ = 0;
-  steady::time_point late_at_ = steady::time_point::max();  // no deadline is before
+  monotonic::time_point late_at_ = monotonic::time_point::max();  // no deadline is before
 };
 
 }  // namespace orc::detail

@@ -1,24 +1,24 @@
-// The public classes. Each call checks for fork() and then calls the core, or the tape while there is one.
+// The public classes. Each call checks for fork() and then calls the core, or the interceptor while there is one.
 #include <new>
 #include <utility>
 
 #include "base/clock.h"
+#include "core/interceptor.h"
 #include "core/participant.h"
 #include "core/publication.h"
 #include "core/subscription.h"
-#include "core/tape.h"
 #include "orc.h"
 
 namespace orc {
 
 namespace {
 
-using detail::tape;
+using detail::interceptor;
 
 [[nodiscard]] std::unique_ptr<detail::participant> make_participant(participant_options options) {
-  tape::start(options.log);
-  if (const auto refused = tape::refusal()) return std::make_unique<detail::participant>(result(*refused));
-  if (tape* const t = tape::current()) return t->make_participant(std::move(options));
+  interceptor::start(options.log);
+  if (const auto refused = interceptor::refusal()) return std::make_unique<detail::participant>(result(*refused));
+  if (interceptor* const instead = interceptor::current()) return instead->make_participant(std::move(options));
   return std::make_unique<detail::participant>(std::move(options));
 }
 
@@ -43,13 +43,13 @@ participant::~participant() {
   if (participant_ && participant_->forked()) (void)participant_.release();
   if (!participant_) return;
   participant_->components().end();
-  if (tape* const t = tape::current()) t->end(std::move(participant_));
+  if (interceptor* const instead = interceptor::current()) instead->end(std::move(participant_));
 }
 
 result participant::register_topic(std::string_view topic, const topic_options& options) try {
   if (!participant_) return errc::closed;
   const std::string name = resolve(topic);
-  if (tape* const t = tape::current()) return t->register_topic(*participant_, name, options);
+  if (interceptor* const instead = interceptor::current()) return instead->register_topic(*participant_, name, options);
   return participant_->register_topic(name, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
@@ -58,7 +58,7 @@ result participant::register_topic(std::string_view topic, const topic_options& 
 result participant::request_topic(std::string_view topic, const request_options& options) try {
   if (!participant_) return errc::closed;
   const std::string name = resolve(topic);
-  if (tape* const t = tape::current()) return t->request_topic(*participant_, name, options);
+  if (interceptor* const instead = interceptor::current()) return instead->request_topic(*participant_, name, options);
   return participant_->request_topic(name, options);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
@@ -109,7 +109,7 @@ errc participant::usable() const noexcept {
 result participant::unregister_topic(std::string_view topic) try {
   if (!participant_) return errc::closed;
   const std::string name = resolve(topic);
-  if (tape* const t = tape::current()) return t->unregister_topic(*participant_, name);
+  if (interceptor* const instead = interceptor::current()) return instead->unregister_topic(*participant_, name);
   return participant_->unregister_topic(name);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
@@ -117,14 +117,14 @@ result participant::unregister_topic(std::string_view topic) try {
 result participant::release_topic(std::string_view topic) try {
   if (!participant_) return errc::closed;
   const std::string name = resolve(topic);
-  if (tape* const t = tape::current()) return t->release_topic(*participant_, name);
+  if (interceptor* const instead = interceptor::current()) return instead->release_topic(*participant_, name);
   return participant_->release_topic(name);
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
 }
 std::string participant::broker_endpoint() const {
   if (!participant_) return {};
-  if (tape* const t = tape::current()) return t->broker_endpoint(*participant_);
+  if (interceptor* const instead = interceptor::current()) return instead->broker_endpoint(*participant_);
   return participant_->broker_endpoint();
 }
 
@@ -141,44 +141,44 @@ publisher& publisher::operator=(publisher&&) noexcept = default;
 
 result publisher::send(const void* data, std::size_t size) noexcept {
   if (!publication_) return errc::not_registered;
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->send(*publication_, data, size, 0);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->send(*publication_, data, size, 0);
   return publication_->send(data, size);
 }
 result publisher::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (!publication_) return errc::not_registered;
   if (stamp_ns < 1) return errc::bad_argument;
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->send(*publication_, data, size, stamp_ns);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->send(*publication_, data, size, stamp_ns);
   return publication_->send(data, size, stamp_ns);
 }
 result publisher::send(message&& msg) noexcept {
   if (!publication_) return errc::not_registered;
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->send(*publication_, std::move(msg));
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->send(*publication_, std::move(msg));
   return publication_->send(std::move(msg));
 }
 loan publisher::loan(std::size_t size) noexcept {
   if (!publication_) return orc::loan();
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->lend(*publication_, size);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->lend(*publication_, size);
   return publication_->lend(size);
 }
 result publisher::send(orc::loan&& filled) noexcept {
   if (!publication_) return errc::not_registered;
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->send(*publication_, std::move(filled));
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->send(*publication_, std::move(filled));
   return publication_->send(std::move(filled));
 }
 std::size_t publisher::readers() const noexcept {
   if (!publication_) return 0;
-  if (tape* const t = tape::current()) return t->readers(*publication_);
+  if (interceptor* const instead = interceptor::current()) return instead->readers(*publication_);
   return publication_->readers();
 }
 result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
   if (!publication_) return errc::not_registered;
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->wait_readers(*publication_, count, timeout_ms);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->wait_readers(*publication_, count, timeout_ms);
   return publication_->wait_readers(count, timeout_ms);
 }
 
@@ -195,59 +195,63 @@ subscriber& subscriber::operator=(subscriber&&) noexcept = default;
 
 message subscriber::recv(int timeout_ms) noexcept {
   if (!subscription_) return message(errc::not_requested);
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->recv(*subscription_, timeout_ms, detail::pick::newest);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->recv(*subscription_, timeout_ms, detail::pick::newest);
   return subscription_->recv(timeout_ms);
 }
 message subscriber::recv_next(int timeout_ms) noexcept {
   if (!subscription_) return message(errc::not_requested);
-  if (tape* const t = tape::current()) [[unlikely]]
-    return t->recv(*subscription_, timeout_ms, detail::pick::next);
+  if (interceptor* const instead = interceptor::current()) [[unlikely]]
+    return instead->recv(*subscription_, timeout_ms, detail::pick::next);
   return subscription_->recv(timeout_ms, detail::pick::next);
 }
 int subscriber::fd() noexcept {
   if (!subscription_) return -1;
-  if (tape* const t = tape::current()) return t->fd(*subscription_);
+  if (interceptor* const instead = interceptor::current()) return instead->fd(*subscription_);
   return subscription_->fd();
 }
 bool subscriber::connected() const noexcept {
   if (!subscription_) return false;
-  if (tape* const t = tape::current()) return t->connected(*subscription_);
+  if (interceptor* const instead = interceptor::current()) return instead->connected(*subscription_);
   return subscription_->connected();
 }
 result subscriber::wait_connected(int timeout_ms) noexcept {
   if (!subscription_) return errc::not_requested;
-  if (tape* const t = tape::current()) return t->wait_connected(*subscription_, timeout_ms);
+  if (interceptor* const instead = interceptor::current()) return instead->wait_connected(*subscription_, timeout_ms);
   return subscription_->wait_connected(timeout_ms);
 }
 result subscriber::check_type() const noexcept {
   if (!subscription_) return errc::not_requested;
-  if (tape* const t = tape::current()) return t->check_type(*subscription_);
+  if (interceptor* const instead = interceptor::current()) return instead->check_type(*subscription_);
   return subscription_->check_type();
 }
 link_info subscriber::link() const {
   if (!subscription_) return {};
-  if (tape* const t = tape::current()) return t->link(*subscription_);
+  if (interceptor* const instead = interceptor::current()) return instead->link(*subscription_);
   return subscription_->link();
 }
 
 std::vector<publisher_info> subscriber::publishers() const {
   if (!subscription_) return {};
-  if (tape* const t = tape::current(); t != nullptr && !t->unseen("subscriber::publishers")) return {};
+  if (interceptor* const instead = interceptor::current();
+      instead != nullptr && !instead->unseen("subscriber::publishers"))
+    return {};
   return subscription_->publishers();
 }
 publisher_info subscriber::publisher_of(const message& of) const {
   if (!subscription_ || of.publisher() == 0) return {};
-  if (tape* const t = tape::current(); t != nullptr && !t->unseen("subscriber::publisher_of")) return {};
+  if (interceptor* const instead = interceptor::current();
+      instead != nullptr && !instead->unseen("subscriber::publisher_of"))
+    return {};
   return subscription_->publisher(of.publisher());
 }
 
 // ---- clock ----
 
 std::int64_t monotonic_ns() noexcept {
-  tape::start();
-  tape* const t = tape::current();
-  return t != nullptr ? t->monotonic_ns() : detail::monotonic::now().time_since_epoch().count();
+  interceptor::start();
+  interceptor* const instead = interceptor::current();
+  return instead != nullptr ? instead->monotonic_ns() : detail::monotonic::now().time_since_epoch().count();
 }
 
 }  // namespace orc

@@ -34,8 +34,8 @@ constexpr const char* no_such_host = "no such host";
   if (endpoint.starts_with(ipc_scheme)) return ::access(endpoint.c_str() + ipc_scheme.size(), F_OK) != 0;
   const auto there = numbers_in(endpoint);
   if (!there) return false;
-  const auto way = route_to(endpoint);
-  if (!way || way->leaves_host) return !way;  // other hosts are not asked, because that may take long
+  const auto by = route_to(endpoint);
+  if (!by || by->leaves_host) return !by;  // other hosts are not asked, because that may take long
   return connection_problem(*there, std::chrono::milliseconds(0)) == ECONNREFUSED;
 }
 
@@ -45,7 +45,7 @@ broker_search::broker_search(zmq::context_t& context, const std::string& endpoin
     : context_(context), named_(broker_is_named(endpoint)) {
   for (const auto& each : broker_candidates(endpoint)) candidates_.push_back({each, {}});
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    if (!names_a_host(candidates_[i].endpoint)) ways_.push_back({i, candidates_[i].endpoint});
+    if (!names_a_host(candidates_[i].endpoint)) addresses_.push_back({i, candidates_[i].endpoint});
   }
 }
 
@@ -57,10 +57,10 @@ bool broker_search::step(monotonic::time_point now) {
     return false;
   }
   if (next_ == 0) look_up(now);
-  until_ = now + (ways_.empty() && names_.is_under_way() ? until_looked_up : patience);
-  for (std::size_t tried = 0; tried < ways_.size(); ++tried) {
-    const way& which = ways_[next_];
-    next_ = (next_ + 1) % ways_.size();
+  until_ = now + (addresses_.empty() && names_.is_under_way() ? until_looked_up : patience);
+  for (std::size_t tried = 0; tried < addresses_.size(); ++tried) {
+    const address& which = addresses_[next_];
+    next_ = (next_ + 1) % addresses_.size();
     const auto its_time = time_for_one_;
     if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, max_patience);
     if (leave_out(which)) continue;
@@ -86,22 +86,22 @@ void broker_search::look_up(monotonic::time_point now) {
 void broker_search::take_addresses() {
   const auto found = names_.try_take();
   if (!found) return;
-  std::vector<way> ways;
+  std::vector<address> addresses;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    for (const auto& each : (*found)[i]) ways.push_back({i, each});
+    for (const auto& each : (*found)[i]) addresses.push_back({i, each});
     candidates_[i].problem = (*found)[i].empty() ? no_such_host : std::string();
     if (!(*found)[i].empty()) continue;
     // A name server may be away for longer than the broker: keep the known addresses.
-    std::copy_if(ways_.begin(), ways_.end(), std::back_inserter(ways),
+    std::copy_if(addresses_.begin(), addresses_.end(), std::back_inserter(addresses),
                  [i](const auto& each) { return each.candidate == i; });
   }
-  if (ways == ways_) return;
-  if (ways_.empty()) until_ = {};
-  ways_ = std::move(ways);
+  if (addresses == addresses_) return;
+  if (addresses_.empty()) until_ = {};
+  addresses_ = std::move(addresses);
   next_ = 0;
 }
 
-bool broker_search::leave_out(const way& which) {
+bool broker_search::leave_out(const address& which) {
   auto& why = candidates_[which.candidate].problem;
   why = named_ ? std::string() : why_distrusted(which.endpoint);
   if (!why.empty()) why += ": ignored";

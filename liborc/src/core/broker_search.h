@@ -32,12 +32,12 @@ class broker_search {
   bool step(monotonic::time_point now);
   [[nodiscard]] monotonic::time_point next_step() const noexcept { return until_; }
   // True when there are other candidates or addresses to try.
-  [[nodiscard]] bool has_choice() const noexcept { return candidates_.size() > 1 || ways_.size() > 1; }
+  [[nodiscard]] bool has_choice() const noexcept { return candidates_.size() > 1 || addresses_.size() > 1; }
   // True while the connection is up. False also while libzmq reconnects.
   [[nodiscard]] bool is_connected() noexcept;
   // A broker answers at the current candidate: stay there at least until then.
   void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
-  // The way there changed: makes a new connection to the current candidate, which gets its time again.
+  // The route there changed: makes a new connection to the current candidate, which gets its time again.
   void reconnect(monotonic::time_point now);
   // Begins again at the first candidate.
   void restart() noexcept;
@@ -77,21 +77,21 @@ class broker_search {
     std::string endpoint;
     std::string problem;  // why it was left out the last time
   };
-  struct way {
+  struct address {
     std::size_t candidate = 0;
     std::string endpoint;  // numeric
-    bool operator==(const way&) const = default;
+    bool operator==(const address&) const = default;
   };
   void look_up(monotonic::time_point now);
   void take_addresses();
-  [[nodiscard]] bool leave_out(const way& which);
+  [[nodiscard]] bool leave_out(const address& which);
   void connect(const std::string& endpoint);
 
   zmq::context_t& context_;
   const bool named_;
   std::vector<candidate> candidates_;
-  std::vector<way> ways_;  // to all candidates, in their order
-  std::size_t next_ = 0;   // index into ways_
+  std::vector<address> addresses_;  // of all candidates, in their order
+  std::size_t next_ = 0;            // index into addresses_
   std::chrono::milliseconds time_for_one_ = patience;
   bool may_stay_ = false;  // the current candidate gets time to answer once its connection is up
   name_lookup names_;

@@ -135,7 +135,7 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   if (!std::holds_alternative<wire::ack>(message.content)) return;
   withdrawals_.end(message.request);
   schemas_.on_ack(message.request, now);
-  if (const auto topic = asked_.answered_by(message.request)) topic->declared().confirmed();
+  if (const auto topic = pending_.answered_by(message.request)) topic->declared().confirmed();
 }
 
 // A new connection may lead to another broker.
@@ -162,10 +162,10 @@ void broker_session::follow_addresses(monotonic::time_point now, topic_lists& to
   }
   if (alone_ || !scope()) return;
   const auto followed = whereabouts_.follow(search_.endpoint());
-  if (!followed.has_way) return;  // when a way exists again, that is another change
+  if (!followed.has_route) return;  // when a route exists again, that is another change
   if (followed.begins_elsewhere) {
     log(log_level::info,
-        "this host is at " + whereabouts_.way_begins_at() + " now: says so to the broker at " + search_.endpoint());
+        "this host is at " + whereabouts_.route_begins_at() + " now: says so to the broker at " + search_.endpoint());
     joined_ = false;
     next_hello_ = now + hello_interval;
     search_.reconnect(now);
@@ -189,7 +189,7 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   logged_refusal_.clear();
   silence_.end();
   next_beat_ = now;
-  asked_.clear();
+  pending_.clear();
   topics.reopen_all();
   for (const auto& each : topics.publications) {
     if (each->set_addresses(scope()->addresses))
@@ -209,7 +209,7 @@ void broker_session::on_error(std::uint64_t request, const wire::error& error, m
   withdrawals_.end(request);
   schemas_.on_error(request, error, now);
   const orc::error why(code_of(error.code), error.text);
-  const auto topic = asked_.answered_by(request);
+  const auto topic = pending_.answered_by(request);
   if (!topic) return;
   if (topic->receiver) {
     log(log_level::error, "the broker refused to give topic " + topic->receiver->topic() + ": " + error.text);
@@ -259,7 +259,7 @@ void broker_session::hold_up(const topic_lists& topics) {
 
 void broker_session::on_state(std::uint64_t request, const wire::topic_state& state, monotonic::time_point now,
                               topic_lists& topics) {
-  const auto topic = request != 0 ? asked_.answered_by(request) : std::nullopt;
+  const auto topic = request != 0 ? pending_.answered_by(request) : std::nullopt;
   bool is_complete = true;
   // First, because request_topic then looks whether the types match.
   topics.for_each_named(state.topic, [&](subscription& each) {
@@ -314,9 +314,9 @@ void broker_session::declare(monotonic::time_point now, topic_lists& topics) {
   if (!withdrawals_.send_due(now, send_one)) return;
   for (const auto& each : topics.open) {
     if (!each.can_be_declared() || !each.declared().due(now)) continue;
-    asked_.add(next_request_, each);
+    pending_.add(next_request_, each);
     if (!send(next_request_, each.sender ? wire::body(each.sender->registration()) : each.receiver->request()))
-      return asked_.remove(next_request_);
+      return pending_.remove(next_request_);
     each.declared().sent(next_request_++, now);
   }
   topics.forget_settled();
@@ -329,7 +329,7 @@ void broker_session::declare(monotonic::time_point now, topic_lists& topics) {
 }
 
 void broker_session::beat(const topic_lists& topics) {
-  asked_.forget_answered();
+  pending_.forget_answered();
   wire::heartbeat beat;
   const auto flush = [&] { send(heartbeat_request, std::exchange(beat, {})); };
   for (const auto& each : topics.publications) {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/asked_topics.h"
 #include "core/broker_search.h"
 #include "core/own_addresses.h"
+#include "core/pending_declarations.h"
 #include "core/schema_exchange.h"
 #include "core/silence_check.h"
 #include "core/topic_lists.h"
@@ -46,7 +46,7 @@ class broker_session {
   // Takes over all of them. Ends their waits at once when there is no broker to wait for.
   void withdraw(std::vector<ending>& topics);
   // The topic ended: no answer about it counts any more.
-  void forget(const announcement* declared) noexcept { asked_.forget(declared); }
+  void forget(const announcement* declared) noexcept { pending_.forget(declared); }
   // Sends Goodbye and waits up to 300 ms for the ack, which frees our topic names. Must be the last call.
   void leave();
 
@@ -107,7 +107,7 @@ class broker_session {
   std::chrono::milliseconds heartbeat_{1000};
   std::chrono::milliseconds lease_{3000};
   std::uint64_t next_request_ = first_request;
-  asked_topics asked_;  // those that were repeated are forgotten with the next beat
+  pending_declarations pending_;  // those that were repeated are forgotten with the next beat
   withdrawals withdrawals_;
   schema_exchange schemas_;
   silence_check silence_;

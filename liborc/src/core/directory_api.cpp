@@ -4,7 +4,7 @@
 
 #include "core/directory.h"
 #include "core/directory_watcher.h"
-#include "core/tape.h"
+#include "core/interceptor.h"
 #include "orc/directory.h"
 
 namespace orc {
@@ -21,7 +21,8 @@ void end(std::unique_ptr<Core>& core) noexcept {
 template <typename Core, typename Call>
 result call(const std::unique_ptr<Core>& core, Call&& wanted) try {
   if (!core) return errc::closed;
-  if (detail::tape* const tape = detail::tape::current(); tape != nullptr && !tape->unseen("orc::directory"))
+  if (detail::interceptor* const instead = detail::interceptor::current();
+      instead != nullptr && !instead->unseen("orc::directory"))
     return {errc::refused, "this program is replayed: a trace has no answers of the broker's directory"};
   return wanted(*core);
 } catch (const std::bad_alloc&) {

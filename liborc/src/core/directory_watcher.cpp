@@ -141,7 +141,7 @@ void directory_watcher::step(monotonic::time_point now) {
     if (auto* const page = std::get_if<wire::changes>(&*answer)) {
       memory_.take(std::move(*page), changes_);
     } else if (const auto* const error = std::get_if<wire::error>(&*answer)) {
-      refused_ = refusal(*error, *client_);
+      status_ = refusal(*error, *client_);
       ask_at_ = now + after_refusal;
     }
   }
@@ -165,7 +165,7 @@ result directory_watcher::next_change(directory_change& change, int timeout_ms) 
       client_->look_again();  // fd() stays readable: there may be more
       return {};
     }
-    if (!refused_) return std::exchange(refused_, result());
+    if (!status_) return std::exchange(status_, result());
     switch (const errc waited = client_->wait(until, stop_fd_)) {
       case errc::ok: break;
       case errc::timed_out:

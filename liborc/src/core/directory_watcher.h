@@ -70,7 +70,7 @@ class directory_watcher {
   std::unique_ptr<broker_client> client_;
   directory_memory memory_;
   std::deque<directory_change> changes_;  // to return; the watcher asks for more when there are none
-  result refused_;                        // to return once
+  result status_;                         // of the last question; an error is returned once
   monotonic::time_point ask_at_;
   bool was_up_ = false;
 };

@@ -22,7 +22,7 @@ constexpr auto unwatched_interval = std::chrono::milliseconds(100);
 }  // namespace
 
 housekeeping::housekeeping(zmq::context_t& context, const participant_options& options) : session_(context, options) {
-  if (bell_->fd() < 0 || calls_->fd() < 0 || !watched_.is_open()) {
+  if (bell_->fd() < 0 || calls_->fd() < 0 || !watch_set_.is_open()) {
     started_ = {errc::no_descriptors, "out of file descriptors: raise the limit (ulimit -n)"};
     return;
   }
@@ -144,12 +144,12 @@ void housekeeping::take_changes() {
 // May have begun already, when memory ran out.
 void housekeeping::take_in(const topic_end& topic) {
   const announcement* const key = &topic.declared();
-  const auto [found, is_new] = cared_.try_emplace(key);
-  cared_topic& one = found->second;
+  const auto [found, is_new] = watched_topics_.try_emplace(key);
+  watched_topic& one = found->second;
   try {
     if (is_new) one.timer = timers_.emplace(monotonic::time_point{}, &one);
   } catch (const std::bad_alloc&) {
-    cared_.erase(found);
+    watched_topics_.erase(found);
     throw;
   }
   if (!one.sender && !one.receiver) {
@@ -164,15 +164,15 @@ void housekeeping::take_in(const topic_end& topic) {
 }
 
 void housekeeping::let_go(const announcement* of) noexcept {
-  const auto found = cared_.find(of);
-  if (found == cared_.end()) return;
-  cared_topic& one = found->second;
+  const auto found = watched_topics_.find(of);
+  if (found == watched_topics_.end()) return;
+  watched_topic& one = found->second;
   session_.forget(of);
   if (one.sender) topics_.remove(*one.sender);
   if (one.receiver) topics_.remove(*one.receiver);
-  for (const int fd : one.watched) watched_.drop(fd, &one);
+  for (const int fd : one.watched) watch_set_.drop(fd, &one);
   timers_.erase(one.timer);
-  cared_.erase(found);
+  watched_topics_.erase(found);
 }
 
 // Users found that links are lost.
@@ -180,7 +180,7 @@ void housekeeping::take_calls() {
   calls_->clear();
   const auto rings = calls_->ticket();
   if (rings == taken_calls_) return;
-  for (auto& [key, each] : cared_) {
+  for (auto& [key, each] : watched_topics_) {
     if (each.receiver && each.receiver->take_call()) look_soon(each);
   }
   taken_calls_ = rings;
@@ -200,7 +200,7 @@ void housekeeping::follow_addresses(monotonic::time_point now) {
 void housekeeping::talk_to_broker(monotonic::time_point now) {
   const bool had_scope = session_.scope().has_value();
   session_.step(now, topics_);
-  for (subscription* const each : topics_.affected) look_soon(cared_.at(&each->announcement()));
+  for (subscription* const each : topics_.affected) look_soon(watched_topics_.at(&each->announcement()));
   topics_.affected.erase_if([](const subscription*) { return true; });
   if (!had_scope && session_.scope()) {  // publications can open now, and are then declared
     look_at_all();
@@ -211,16 +211,16 @@ void housekeeping::talk_to_broker(monotonic::time_point now) {
 
 // ---- looking at a topic ----
 
-void housekeeping::look_soon(cared_topic& which) noexcept {
+void housekeeping::look_soon(watched_topic& which) noexcept {
   which.look_at = {};
   set_timer(which);
 }
 
 void housekeeping::look_at_all() noexcept {
-  for (auto& [key, each] : cared_) look_soon(each);
+  for (auto& [key, each] : watched_topics_) look_soon(each);
 }
 
-void housekeeping::set_timer(cared_topic& which) noexcept {
+void housekeeping::set_timer(watched_topic& which) noexcept {
   const auto at = std::min(which.look_at, which.resume_at);
   if (which.timer->first == at) return;
   auto node = timers_.extract(which.timer);
@@ -232,11 +232,11 @@ void housekeeping::set_timer(cared_topic& which) noexcept {
 void housekeeping::attend_due(monotonic::time_point now) {
   due_.clear();
   for (auto each = timers_.begin(); each != timers_.end() && each->first <= now; ++each) due_.push_back(each->second);
-  for (cared_topic* const each : due_) attend(*each, now);
+  for (watched_topic* const each : due_) attend(*each, now);
 }
 
 // Without memory it stays due.
-void housekeeping::attend(cared_topic& which, monotonic::time_point now) {
+void housekeeping::attend(watched_topic& which, monotonic::time_point now) {
   if (which.look_at <= now && which.sender) {
     look_at(which, *which.sender, now);
   } else if (which.look_at <= now) {
@@ -247,7 +247,7 @@ void housekeeping::attend(cared_topic& which, monotonic::time_point now) {
   set_timer(which);
 }
 
-void housekeeping::look_at(cared_topic& which, publication& p, monotonic::time_point now) {
+void housekeeping::look_at(watched_topic& which, publication& p, monotonic::time_point now) {
   auto next = monotonic::time_point::max();
   if (session_.scope() && !p.is_open()) {
     if (now >= p.next_attempt()) open(p, now);
@@ -262,7 +262,7 @@ void housekeeping::look_at(cared_topic& which, publication& p, monotonic::time_p
   arm_all(which, now);
 }
 
-void housekeeping::look_at(cared_topic& which, subscription& s, monotonic::time_point now) {
+void housekeeping::look_at(watched_topic& which, subscription& s, monotonic::time_point now) {
   s.step(now);
   if (s.has_type_work()) topics_.typed.insert(&s);
   fds_.clear();
@@ -292,28 +292,28 @@ void housekeeping::open(publication& p, monotonic::time_point now) {
 // ---- waiting ----
 
 // Sets the descriptors of the topic: those in fds_.
-void housekeeping::watch(cared_topic& which) {
+void housekeeping::watch(watched_topic& which) {
   for (const int old : which.watched) {
-    if (std::find(fds_.begin(), fds_.end(), old) == fds_.end()) watched_.drop(old, &which);
+    if (std::find(fds_.begin(), fds_.end(), old) == fds_.end()) watch_set_.drop(old, &which);
   }
   which.watched = fds_;
 }
 
 // All links of a publication rest together, because one lock serves them all. Of a subscription only the link of an
 // absent user does.
-void housekeeping::rest(cared_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept {
+void housekeeping::rest(watched_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept {
   which.resume_at = until > now ? until : monotonic::time_point::max();
 }
 
-void housekeeping::arm_all(cared_topic& which, monotonic::time_point now) {
+void housekeeping::arm_all(watched_topic& which, monotonic::time_point now) {
   rest(which, which.is_resting() ? which.resume_at : now, now);
   for (const int fd : which.watched) {
     if (!which.is_resting() || (which.receiver && fd != which.absent_fd)) arm(which, fd, now);
   }
 }
 
-void housekeeping::arm(cared_topic& which, int fd, monotonic::time_point now) {
-  if (!watched_.arm(fd, &which)) which.look_at = std::min(which.look_at, now + unwatched_interval);
+void housekeeping::arm(watched_topic& which, int fd, monotonic::time_point now) {
+  if (!watch_set_.arm(fd, &which)) which.look_at = std::min(which.look_at, now + unwatched_interval);
 }
 
 // Waits until an event takes a whole turn. Those of a topic do not: with a thousand topics, a whole turn for each would
@@ -329,9 +329,9 @@ void housekeeping::wait() {
   arm_all(own_, now);
   sooner(own_.look_at);
   for (bool enough = true; enough && now < next_;) {
-    watched_.wait(timers_.empty() ? next_ : std::min(next_, timers_.begin()->first));
+    watch_set_.wait(timers_.empty() ? next_ : std::min(next_, timers_.begin()->first));
     now = monotonic::now();
-    while (const auto event = watched_.next()) enough = serve(*event, now) && enough;
+    while (const auto event = watch_set_.next()) enough = serve(*event, now) && enough;
     attend_due(now);
     enough = enough && topics_.typed.empty();
   }
@@ -339,7 +339,7 @@ void housekeeping::wait() {
 
 // False: it takes a whole turn.
 bool housekeeping::serve(const watch_set::event& what, monotonic::time_point now) {
-  cared_topic& whose = *what.owner;
+  watched_topic& whose = *what.owner;
   if (&whose == &own_) return false;
   const bool may_rest = whose.sender || what.fd == whose.absent_fd;
   if (may_rest && whose.is_resting()) return true;                             // the timer arms it

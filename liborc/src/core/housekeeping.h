@@ -13,11 +13,11 @@
 #include "base/doorbell.h"
 #include "core/address_watch.h"
 #include "core/broker_session.h"
-#include "core/cared_topic.h"
 #include "core/publication.h"
 #include "core/subscription.h"
 #include "core/topic_lists.h"
 #include "core/watch_set.h"
+#include "core/watched_topic.h"
 
 namespace orc::detail {
 
@@ -60,17 +60,17 @@ class housekeeping {
   void wait();
   [[nodiscard]] bool serve(const watch_set::event& what, monotonic::time_point now);
   void attend_due(monotonic::time_point now);
-  void attend(cared_topic& which, monotonic::time_point now);
-  void look_at(cared_topic& which, publication& p, monotonic::time_point now);
-  void look_at(cared_topic& which, subscription& s, monotonic::time_point now);
+  void attend(watched_topic& which, monotonic::time_point now);
+  void look_at(watched_topic& which, publication& p, monotonic::time_point now);
+  void look_at(watched_topic& which, subscription& s, monotonic::time_point now);
   void open(publication& p, monotonic::time_point now);
-  void look_soon(cared_topic& which) noexcept;
+  void look_soon(watched_topic& which) noexcept;
   void look_at_all() noexcept;
-  void watch(cared_topic& which);
-  static void rest(cared_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept;
-  void arm_all(cared_topic& which, monotonic::time_point now);
-  void arm(cared_topic& which, int fd, monotonic::time_point now);
-  void set_timer(cared_topic& which) noexcept;
+  void watch(watched_topic& which);
+  static void rest(watched_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept;
+  void arm_all(watched_topic& which, monotonic::time_point now);
+  void arm(watched_topic& which, int fd, monotonic::time_point now);
+  void set_timer(watched_topic& which) noexcept;
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
@@ -85,12 +85,12 @@ class housekeeping {
 
   // Only this thread uses the rest.
   topic_lists topics_;
-  std::unordered_map<const announcement*, cared_topic> cared_;
-  cared_topic::timers timers_;
-  cared_topic own_;  // bells, broker, addresses
-  watch_set watched_;
+  std::unordered_map<const announcement*, watched_topic> watched_topics_;
+  watched_topic::timers timers_;
+  watched_topic own_;  // bells, broker, addresses
+  watch_set watch_set_;
   address_watch addresses_;
-  std::vector<cared_topic*> due_;
+  std::vector<watched_topic*> due_;
   std::vector<int> fds_;
   std::uint32_t taken_calls_ = 0;
   monotonic::time_point next_;

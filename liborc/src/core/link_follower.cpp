@@ -203,8 +203,8 @@ std::string link_follower::reason(monotonic::time_point now) const {
   if (type_problem_) return type_problem_->message();
   if (!may_find_one()) return "no publisher";
   if (!selector_.aiming()) return link_ ? "the link ended: " + end_text(link_->why_ended()) : "the link ended";
-  const auto ways = selector_.notes(now);
-  return last_end_.empty() ? ways : last_end_ + "; " + ways;
+  const auto notes = selector_.notes(now);
+  return last_end_.empty() ? notes : last_end_ + "; " + notes;
 }
 
 std::string link_follower::public_reason() const {

@@ -12,28 +12,30 @@ void link_selector::aim(const wire::id& publication, const std::vector<wire::end
   if (publication != wanted_.publication) wanted_.secret = wire::id::random().lo;
   wanted_.publication = publication;
   wanted_.newest = newest;
-  list_ways(in_order_of_route(endpoints));
+  list_endpoints(in_order_of_route(endpoints));
   aiming_ = true;
   rounds_ = 0;
   begin();
   look_again_ = from;
 }
 
-void link_selector::list_ways(const std::vector<wire::endpoint>& endpoints) {
+void link_selector::list_endpoints(const std::vector<wire::endpoint>& endpoints) {
   candidates_.clear();
-  ways_.clear();
+  endpoints_.clear();
   for (const auto& kind : *transports_) {
     if (!allowed_.empty() && !allowed_.contains(static_cast<transport>(kind->name()))) {
-      ways_.push_back({.where = {kind->name(), {}}, .stands = way::standing::not_asked_for});
+      endpoints_.push_back({.where = {kind->name(), {}}, .stands = endpoint_state::standing::not_asked_for});
       continue;
     }
-    // Over tcp each address of the publication's host is its own way.
-    const auto listed = ways_.size();
+    // Over tcp each address of the publication's host is an endpoint of its own.
+    const auto listed = endpoints_.size();
     for (const auto& each : endpoints) {
-      const bool known = std::any_of(ways_.begin(), ways_.end(), [&](const auto& one) { return one.where == each; });
-      if (each.transport == kind->name() && !known) ways_.push_back({.where = each, .kind = kind.get()});
+      const bool known =
+          std::any_of(endpoints_.begin(), endpoints_.end(), [&](const auto& one) { return one.where == each; });
+      if (each.transport == kind->name() && !known) endpoints_.push_back({.where = each, .kind = kind.get()});
     }
-    if (ways_.size() == listed) ways_.push_back({.where = {kind->name(), {}}, .stands = way::standing::not_offered});
+    if (endpoints_.size() == listed)
+      endpoints_.push_back({.where = {kind->name(), {}}, .stands = endpoint_state::standing::not_offered});
   }
 }
 
@@ -45,7 +47,7 @@ void link_selector::stop() noexcept {
 void link_selector::begin() {
   candidates_.clear();
   failure_.reset();
-  next_way_ = 0;
+  next_endpoint_ = 0;
   crowded_ = 0;
   look_again_ = {};
 }
@@ -56,7 +58,7 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
   look_again_ = now + patience;
   if (std::any_of(candidates_.begin(), candidates_.end(), [](const auto& each) { return each.link->is_expected(); }))
     return std::nullopt;
-  if (next_way_ == ways_.size()) {
+  if (next_endpoint_ == endpoints_.size()) {
     if (candidates_.empty())
       begin();
     else
@@ -75,16 +77,16 @@ std::optional<link_selector::choice> link_selector::step(monotonic::time_point n
 
 // Tries the next endpoint of the publication. False: there is none left.
 bool link_selector::start_next(monotonic::time_point now) {
-  while (next_way_ < ways_.size()) {
-    const std::size_t this_one = next_way_++;
-    way& next = ways_[this_one];
+  while (next_endpoint_ < endpoints_.size()) {
+    const std::size_t this_one = next_endpoint_++;
+    endpoint_state& next = endpoints_[this_one];
     if (next.kind == nullptr) continue;
     auto made = next.kind->subscribe(wanted_, next.where);
     if (!made) {
       next.fail(made.error().message());
       if (made.error().code() == errc::timed_out && crowded_ < max_crowded) {
         ++crowded_;
-        next_way_ = this_one;
+        next_endpoint_ = this_one;
         return true;
       }
       failure_ = made.error();
@@ -101,17 +103,17 @@ bool link_selector::start_next(monotonic::time_point now) {
 void link_selector::ask_again(monotonic::time_point now) {
   std::vector<std::size_t> silent;
   for (const auto& each : candidates_) {
-    const bool known = std::find(silent.begin(), silent.end(), each.way) != silent.end();
-    if (ways_[each.way].kind->can().repeats_late && each.link->state() == link_state::connecting && !known)
-      silent.push_back(each.way);
+    const bool known = std::find(silent.begin(), silent.end(), each.endpoint) != silent.end();
+    if (endpoints_[each.endpoint].kind->can().repeats_late && each.link->state() == link_state::connecting && !known)
+      silent.push_back(each.endpoint);
   }
   for (const std::size_t which : silent) {
-    auto made = ways_[which].kind->subscribe(wanted_, ways_[which].where);
+    auto made = endpoints_[which].kind->subscribe(wanted_, endpoints_[which].where);
     if (!made) continue;
-    const auto is_there = [which](const auto& each) { return each.way == which; };
+    const auto is_there = [which](const auto& each) { return each.endpoint == which; };
     if (std::count_if(candidates_.begin(), candidates_.end(), is_there) >= max_asked)
       candidates_.erase(std::find_if(candidates_.begin(), candidates_.end(), is_there));  // the oldest
-    ways_[which].ask(now);
+    endpoints_[which].ask(now);
     candidates_.push_back({which, *std::move(made)});
   }
 }
@@ -120,8 +122,8 @@ void link_selector::ask_again(monotonic::time_point now) {
 std::vector<link_selector::candidate>::iterator link_selector::drop_others_there(
     std::vector<candidate>::iterator keep) {
   const auto kept = keep->link;
-  const auto there = keep->way;
-  std::erase_if(candidates_, [&](const auto& each) { return each.way == there && each.link != kept; });
+  const auto there = keep->endpoint;
+  std::erase_if(candidates_, [&](const auto& each) { return each.endpoint == there && each.link != kept; });
   return std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& each) { return each.link == kept; });
 }
 
@@ -133,12 +135,13 @@ std::optional<link_selector::choice> link_selector::finished(monotonic::time_poi
     if (!was_introduced && each->link->is_introduced()) each = drop_others_there(each);
     const auto state = each->link->state();
     if (state == link_state::refused || (state == link_state::lost && !has_first)) {
-      ways_[each->way].fail(each->link->why_ended());
+      endpoints_[each->endpoint].fail(each->link->why_ended());
       each = candidates_.erase(each);
-      if (next_way_ < ways_.size()) look_again_ = {};  // tries the next way at once, but begins no second round
+      if (next_endpoint_ < endpoints_.size())
+        look_again_ = {};  // tries the next endpoint at once, but begins no second round
       continue;
     }
-    // Wait for this one: later ways in the list are no better.
+    // Wait for this one: later endpoints in the list are no better.
     if (each->link->is_expected()) return std::nullopt;
     if (state == link_state::connected || has_first) {
       auto chosen = take(*each, now);
@@ -152,30 +155,30 @@ std::optional<link_selector::choice> link_selector::finished(monotonic::time_poi
 }
 
 link_selector::choice link_selector::take(candidate& found, monotonic::time_point now) {
-  ways_[found.way].stands = way::standing::answered;
+  endpoints_[found.endpoint].stands = endpoint_state::standing::answered;
   const auto remark = found.link->remark();
   const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
-  const std::size_t count = found.way + 1;  // later ways need no reason
+  const std::size_t count = found.endpoint + 1;  // later endpoints need no reason
   choice chosen{nullptr,
-                ways_[found.way].where,
+                endpoints_[found.endpoint].where,
                 notes_of_first(count, now) + remarked,
                 public_notes_of_first(count) + remarked,
                 std::nullopt,
-                ways_[found.way].kind->can().checks_path};
+                endpoints_[found.endpoint].kind->can().checks_path};
   chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc
   return chosen;
 }
 
 bool link_selector::is_reached(std::size_t which) const noexcept {
   return std::any_of(candidates_.begin(), candidates_.end(),
-                     [which](const auto& each) { return each.way == which && each.link->is_reached(); });
+                     [which](const auto& each) { return each.endpoint == which && each.link->is_reached(); });
 }
 
 std::string link_selector::notes_of_first(std::size_t count, monotonic::time_point now) const {
   std::string all;
   for (std::size_t which = 0; which < count; ++which) {
     if (which != 0) all += "; ";
-    all += ways_[which].text(now, is_reached(which));
+    all += endpoints_[which].text(now, is_reached(which));
   }
   return all;
 }
@@ -184,10 +187,11 @@ std::string link_selector::notes_of_first(std::size_t count, monotonic::time_poi
 std::string link_selector::public_notes_of_first(std::size_t count) const {
   std::string all;
   for (std::size_t which = 0; which < count; ++which) {
-    const bool is_last = which + 1 == count || ways_[which + 1].where.transport != ways_[which].where.transport;
+    const bool is_last =
+        which + 1 == count || endpoints_[which + 1].where.transport != endpoints_[which].where.transport;
     if (!is_last) continue;
     if (!all.empty()) all += "; ";
-    all += ways_[which].public_text();
+    all += endpoints_[which].public_text();
   }
   return all;
 }

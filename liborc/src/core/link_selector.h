@@ -1,5 +1,5 @@
-// Finds the best way from a subscription to its publication. It proves which one works: a candidate counts only when
-// the publication itself has answered through it (schemas/PROTOCOL.md, "Which endpoint").
+// Finds the best endpoint for the link of a subscription to its publication. It proves which one works: a candidate
+// counts only when the publication itself has answered through it (schemas/PROTOCOL.md, "Which endpoint").
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/way.h"
+#include "core/endpoint_state.h"
 #include "orc/options.h"
 #include "transport/transport.h"
 
@@ -27,7 +27,7 @@ class link_selector {
   static constexpr std::ptrdiff_t max_asked = 2;
 
   // When a crowd fills the publication's queue, places become free all the time. So it retries this often before it
-  // tries the next way.
+  // tries the next endpoint.
   static constexpr auto crowd_pause = std::chrono::milliseconds(5);
   static constexpr int max_crowded = 100;
 
@@ -46,7 +46,7 @@ class link_selector {
 
   // Sets where the broker's users may have endpoints, besides the well-known places.
   void look_in(const std::string& run_directory) { wanted_.run_directory = run_directory; }
-  // Starts to look for a way to this publication. `newest`: sequence of its newest sample so far; `from`: not before.
+  // Starts to look for a link to this publication. `newest`: sequence of its newest sample so far; `from`: not before.
   void aim(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
   void stop() noexcept;
@@ -56,15 +56,15 @@ class link_selector {
   [[nodiscard]] bool waits() const noexcept { return !candidates_.empty(); }
   [[nodiscard]] bool aiming() const noexcept { return aiming_; }
 
-  // Goes on with the search. Returns the way once it is found; the search is then over.
+  // Goes on with the search. Returns the link once it is found; the search is then over.
   [[nodiscard]] std::optional<choice> step(monotonic::time_point now);
 
   void append_fds(std::vector<int>& to) const;
   [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
-  // The state of each way, best first: its address, its state and, for a silent one, the likely cause.
-  [[nodiscard]] std::string notes(monotonic::time_point now) const { return notes_of_first(ways_.size(), now); }
+  // The state of each endpoint, best first: its address, its state and, for a silent one, the likely cause.
+  [[nodiscard]] std::string notes(monotonic::time_point now) const { return notes_of_first(endpoints_.size(), now); }
   // The same for other users. It hides what is open, closed or present on any host.
-  [[nodiscard]] std::string public_notes() const { return public_notes_of_first(ways_.size()); }
+  [[nodiscard]] std::string public_notes() const { return public_notes_of_first(endpoints_.size()); }
   // Why an attempt under way drops samples: their type is another one. Nothing: none does.
   [[nodiscard]] std::optional<error> type_problem() const;
   // After step(): long work of an attempt under way (subscriber_link::work). Null: none.
@@ -74,11 +74,11 @@ class link_selector {
 
  private:
   struct candidate {
-    std::size_t way;  // index in ways_
+    std::size_t endpoint;  // index in endpoints_
     std::shared_ptr<subscriber_link> link;
   };
 
-  void list_ways(const std::vector<wire::endpoint>& endpoints);
+  void list_endpoints(const std::vector<wire::endpoint>& endpoints);
   void begin();
   bool start_next(monotonic::time_point now);
   void ask_again(monotonic::time_point now);
@@ -93,8 +93,8 @@ class link_selector {
   transport_set allowed_;
   std::shared_ptr<const transport_list> transports_;
   bool aiming_ = false;
-  std::vector<way> ways_;  // best first
-  std::size_t next_way_ = 0;
+  std::vector<endpoint_state> endpoints_;  // best first
+  std::size_t next_endpoint_ = 0;
   std::vector<candidate> candidates_;
   monotonic::time_point look_again_;
   int rounds_ = 0;   // without success

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "core/tape.h"
+#include "core/interceptor.h"
 
 namespace orc {
 
@@ -41,8 +41,8 @@ std::size_t message::copy_to(void* to, std::size_t capacity) const noexcept {
 }
 
 std::int64_t message::age_ns() const noexcept {
-  detail::tape* const tape = detail::tape::current();
-  return tape == nullptr ? detail::age_of(stamp_ns_) : tape->age_ns(stamp_ns_);
+  detail::interceptor* const instead = detail::interceptor::current();
+  return instead == nullptr ? detail::age_of(stamp_ns_) : instead->age_ns(stamp_ns_);
 }
 
 }  // namespace orc

@@ -15,8 +15,8 @@ namespace {
   return parsed ? *parsed : port_range{};
 }
 
-[[nodiscard]] bool is_cut_off(const std::optional<route>& way, const std::string& endpoint) noexcept {
-  return !way && endpoint.starts_with("tcp://");
+[[nodiscard]] bool is_cut_off(const std::optional<route>& to_broker, const std::string& endpoint) noexcept {
+  return !to_broker && endpoint.starts_with("tcp://");
 }
 
 }  // namespace
@@ -29,25 +29,26 @@ own_addresses::own_addresses(const participant_options& options, bool alone)
 }
 
 std::string own_addresses::learn(const std::string& endpoint, bool named, bool remote, bool is_new) {
-  const auto way = route_to(endpoint);
+  const auto to_broker = route_to(endpoint);
   if (!scope_ || is_new)
-    scope_ = scope_beside(endpoint, named, remote || (way && way->leaves_host));
-  else if (is_cut_off(way, endpoint))
+    scope_ = scope_beside(endpoint, named, remote || (to_broker && to_broker->leaves_host));
+  else if (is_cut_off(to_broker, endpoint))
     return {};
-  way_begins_at_ = way ? way->address : std::string();
-  scope_->addresses = addresses(way);
-  if (!way || !way->leaves_host || !advertise_.empty() || way_begins_at_.find('%') == std::string::npos) return {};
-  return "the broker is reached from the link-local address " + way_begins_at_ +
+  route_begins_at_ = to_broker ? to_broker->address : std::string();
+  scope_->addresses = addresses(to_broker);
+  if (!to_broker || !to_broker->leaves_host || !advertise_.empty() || route_begins_at_.find('%') == std::string::npos)
+    return {};
+  return "the broker is reached from the link-local address " + route_begins_at_ +
          ", which other hosts cannot use: no topic is offered over tcp; name another address of the broker in "
          "ORC_BROKER";
 }
 
 own_addresses::followed own_addresses::follow(const std::string& endpoint) {
-  const auto way = route_to(endpoint);
-  if (is_cut_off(way, endpoint)) return {};
-  const bool elsewhere = way && std::exchange(way_begins_at_, way->address) != way->address;
-  scope_->addresses = addresses(way);
-  return {.has_way = true, .begins_elsewhere = elsewhere};
+  const auto to_broker = route_to(endpoint);
+  if (is_cut_off(to_broker, endpoint)) return {};
+  const bool elsewhere = to_broker && std::exchange(route_begins_at_, to_broker->address) != to_broker->address;
+  scope_->addresses = addresses(to_broker);
+  return {.has_route = true, .begins_elsewhere = elsewhere};
 }
 
 network_scope own_addresses::scope_beside(const std::string& endpoint, bool named, bool remote) {
@@ -65,9 +66,9 @@ network_scope own_addresses::scope_beside(const std::string& endpoint, bool name
 }
 
 // From another host the broker accepts only the address that the connection comes from.
-std::vector<std::string> own_addresses::addresses(const std::optional<route>& way) const {
+std::vector<std::string> own_addresses::addresses(const std::optional<route>& to_broker) const {
   if (!advertise_.empty()) return {advertise_};
-  if (way && way->leaves_host) return {way->address};
+  if (to_broker && to_broker->leaves_host) return {to_broker->address};
   return scope_->remote ? outside_addresses() : std::vector<std::string>();
 }
 

@@ -23,27 +23,27 @@ class own_addresses {
   [[nodiscard]] std::string learn(const std::string& endpoint, bool named, bool remote, bool is_new);
 
   struct followed {
-    bool has_way = false;           // to the broker; false: nothing was changed
-    bool begins_elsewhere = false;  // the way begins at another address than before
+    bool has_route = false;         // to the broker; false: nothing was changed
+    bool begins_elsewhere = false;  // the route begins at another address than before
   };
   // Looks at this host's addresses again. Needs a scope.
   [[nodiscard]] followed follow(const std::string& endpoint);
 
   // Known once a broker has answered.
   [[nodiscard]] const std::optional<network_scope>& scope() const noexcept { return scope_; }
-  // Our address on the way to the broker, when last checked.
-  [[nodiscard]] const std::string& way_begins_at() const noexcept { return way_begins_at_; }
+  // Our address on the route to the broker, when last checked.
+  [[nodiscard]] const std::string& route_begins_at() const noexcept { return route_begins_at_; }
   // Of the broker's users.
   [[nodiscard]] const std::string& run_directory() const noexcept { return run_directory_; }
 
  private:
   [[nodiscard]] network_scope scope_beside(const std::string& endpoint, bool named, bool remote);
-  [[nodiscard]] std::vector<std::string> addresses(const std::optional<route>& way) const;
+  [[nodiscard]] std::vector<std::string> addresses(const std::optional<route>& to_broker) const;
 
   const std::string advertise_;
   const std::string ports_;
   std::optional<network_scope> scope_;
-  std::string way_begins_at_;
+  std::string route_begins_at_;
   std::string run_directory_;
 };
 

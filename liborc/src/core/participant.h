@@ -8,8 +8,8 @@
 
 #include "core/components.h"
 #include "core/housekeeping.h"
+#include "core/interceptor.h"
 #include "core/process.h"
-#include "core/tape.h"
 #include "core/topic_table.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -39,7 +39,7 @@ class participant {
   [[nodiscard]] std::shared_ptr<subscription> subscription_of(std::string_view topic) const noexcept;
   [[nodiscard]] std::string broker_endpoint() const;
   [[nodiscard]] const result& started() const noexcept { return started_; }
-  [[nodiscard]] tape_number& number() const noexcept { return number_; }
+  [[nodiscard]] trace_number& number() const noexcept { return number_; }
   [[nodiscard]] detail::components& components() noexcept { return components_; }
 
   // For a replay: the tables' changes by the four calls above, without their checks.
@@ -70,7 +70,7 @@ class participant {
   std::unique_ptr<housekeeping> housekeeping_;
   std::mutex setup_mutex_;  // one set-up call at a time changes the table
   topic_table topics_;
-  mutable tape_number number_{0};
+  mutable trace_number number_{0};
   detail::components components_{*this};
 };
 

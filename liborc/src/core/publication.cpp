@@ -104,7 +104,7 @@ result publication::send_small(const void* data, std::size_t size, std::int64_t 
   if (only != nullptr) {
     const std::int64_t now_ns = realtime_ns();
     if (only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, stamp_ns != 0 ? stamp_ns : now_ns})) {
-      keeper_ = only;
+      last_kept_by_ = only;
       if (last_.buffer) last_ = {};
       count(size, now_ns);
       return {};
@@ -143,7 +143,7 @@ void publication::count(std::size_t size, std::int64_t sent_ns) noexcept {
 }
 
 sample* publication::last() noexcept {
-  if (keeper_ != nullptr && keeper_->newest(last_)) keeper_ = nullptr;
+  if (last_kept_by_ != nullptr && last_kept_by_->newest(last_)) last_kept_by_ = nullptr;
   return last_.buffer ? &last_ : nullptr;
 }
 
@@ -194,7 +194,7 @@ result publication::commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample
   }
   count(size, now_ns);
   replaced = std::exchange(last_, std::move(fresh));
-  keeper_ = nullptr;
+  last_kept_by_ = nullptr;
   return {};
 }
 
@@ -262,7 +262,7 @@ void publication::close() noexcept {
   sample last;
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  keeper_ = nullptr;
+  last_kept_by_ = nullptr;
   links.swap(links_);
   last = std::move(last_);
   joined_->ring();
@@ -349,7 +349,7 @@ bool publication::close_outdated() {
       continue;
     }
     (void)last();
-    if (keeper_ == each->get()) keeper_ = nullptr;
+    if (last_kept_by_ == each->get()) last_kept_by_ = nullptr;
     outdated.push_back(std::move(*each));
     each = links_.erase(each);
   }

@@ -11,9 +11,9 @@
 #include "base/doorbell.h"
 #include "base/pi_mutex.h"
 #include "core/announcement.h"
+#include "core/interceptor.h"
 #include "core/interval_meter.h"
 #include "core/placement.h"
-#include "core/tape.h"
 #include "orc/message.h"
 #include "orc/options.h"
 #include "orc/result.h"
@@ -43,7 +43,7 @@ class publication {
   [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] bool is_shared() const noexcept { return options_.shared; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
-  [[nodiscard]] tape_number& number() noexcept { return number_; }
+  [[nodiscard]] trace_number& number() noexcept { return number_; }
   // Returns whether a later declaration has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const topic_options& again) const noexcept;
   // End the publication, in this order. end(): calls return errc::closed. farewell(): gives the last sample to readers
@@ -108,7 +108,7 @@ class publication {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
-  tape_number number_{0};
+  trace_number number_{0};
   // Housekeeping thread only:
   bool opened_ = false;
   std::vector<std::string> addresses_;
@@ -126,7 +126,7 @@ class publication {
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
   interval_meter intervals_;
-  publisher_link* keeper_ = nullptr;  // the link that keeps the last sample instead of last_
+  publisher_link* last_kept_by_ = nullptr;  // the link that keeps the last sample instead of last_
   std::atomic<bool> closed_{false};
 
   std::atomic<std::uint64_t> sent_{0};

@@ -6,13 +6,13 @@
 #include <span>
 #include <string>
 
+#include "core/interceptor.h"
 #include "core/replay_turns.h"
-#include "core/tape.h"
 
 namespace orc::detail {
 
 // After the end of the trace, or a difference, all calls return errc::closed.
-class replayer final : public tape {
+class replayer final : public interceptor {
  public:
   // Also when the replay cannot begin: then participants fail with the reason.
   [[nodiscard]] static std::unique_ptr<replayer> make(const std::string& path, const std::string& control);

@@ -14,7 +14,7 @@ struct route {
   bool leaves_host = false;  // the other address is not of this host
 };
 
-// Returns the current way to a numeric "tcp://address:port"; nothing for other endpoints, and when there is no way.
+// Returns the current route to a numeric "tcp://address:port"; nothing for other endpoints, and when there is no route.
 // Sends nothing.
 [[nodiscard]] std::optional<route> route_to(const std::string& numeric_tcp_endpoint);
 
@@ -25,8 +25,8 @@ struct route {
 [[nodiscard]] std::vector<std::string> outside_addresses();
 
 // Returns a publication's endpoints in the order in which this host should try them. Of tcp it takes at most
-// wire::max_tcp_endpoints: first the address that has most bits in common with ours on the way there (RFC 6724, rule 9;
-// four bits of IPv6 count as one of IPv4); last our own addresses, those without a route, and link-local ones. Of
+// wire::max_tcp_endpoints: first the address that has most bits in common with ours on the route there (RFC 6724, rule
+// 9; four bits of IPv6 count as one of IPv4); last our own addresses, those without a route, and link-local ones. Of
 // another transport it takes the first one only.
 [[nodiscard]] std::vector<wire::endpoint> in_order_of_route(const std::vector<wire::endpoint>& offered);
 

@@ -13,10 +13,10 @@
 #include "core/announcement.h"
 #include "core/drain_policy.h"
 #include "core/inbox.h"
+#include "core/interceptor.h"
 #include "core/link_follower.h"
 #include "core/predictor.h"
 #include "core/shared_sources.h"
-#include "core/tape.h"
 #include "core/type_gate.h"
 #include "core/wait_point.h"
 #include "orc/message.h"
@@ -57,7 +57,7 @@ class subscription {
   // That it expects; nothing: any.
   [[nodiscard]] const std::shared_ptr<const described_type>& type() const noexcept { return type_; }
   [[nodiscard]] orc::detail::announcement& announcement() noexcept { return announcement_; }
-  [[nodiscard]] tape_number& number() noexcept { return number_; }
+  [[nodiscard]] trace_number& number() noexcept { return number_; }
   // Returns whether a later request has the same options. Those that it leaves at the default do not count.
   [[nodiscard]] bool was_made_with(const request_options& again) const noexcept;
   // Ends it: waiting calls return errc::closed, and the link closes.
@@ -142,7 +142,7 @@ class subscription {
   const std::shared_ptr<const transport_list> transports_;
   const unsigned generation_;
   orc::detail::announcement announcement_;
-  tape_number number_{0};
+  trace_number number_{0};
   const std::shared_ptr<doorbell> housekeeping_bell_;
   type_gate gate_;  // without the lock, because only the housekeeping uses it and a comparison can take long
   std::atomic<bool> called_{false};  // take_call

@@ -69,7 +69,7 @@ void tracer::warn(const std::string& text) {
   tell(hears != listeners_.end() ? hears->log : log_callback(), log_level::warning, text);
 }
 
-std::uint32_t tracer::number(tape_number& of) noexcept {
+std::uint32_t tracer::number(trace_number& of) noexcept {
   std::uint32_t known = of.load(std::memory_order_relaxed);
   if (known != 0) return known;
   const std::uint32_t fresh = numbers_.fetch_add(1, std::memory_order_relaxed) + 1;

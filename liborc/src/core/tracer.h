@@ -12,12 +12,12 @@
 
 #include "base/expected.h"
 #include "base/pi_mutex.h"
-#include "core/tape.h"
+#include "core/interceptor.h"
 #include "core/trace_log.h"
 
 namespace orc::detail {
 
-class tracer final : public tape {
+class tracer final : public interceptor {
  public:
   [[nodiscard]] static expected<std::unique_ptr<tracer>> make(const std::string& path);
 
@@ -53,7 +53,7 @@ class tracer final : public tape {
   void add(wire::trace_kind kind, std::uint32_t number, const result& outcome) noexcept;
   void note_readiness() noexcept;
   [[nodiscard]] std::uint64_t note_type(const type_description& type);
-  [[nodiscard]] std::uint32_t number(tape_number& of) noexcept;
+  [[nodiscard]] std::uint32_t number(trace_number& of) noexcept;
   void warn(const std::string& text);
 
   std::unique_ptr<trace_log> log_;

@@ -12,7 +12,7 @@ namespace orc::detail {
 
 watch_set::watch_set() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-bool watch_set::arm(int fd, cared_topic* owner) {
+bool watch_set::arm(int fd, watched_topic* owner) {
   const auto [first, last] = owners_.equal_range(fd);
   if (std::none_of(first, last, [&](const auto& each) { return each.second == owner; })) owners_.emplace(fd, owner);
   epoll_event wanted{};
@@ -23,7 +23,7 @@ bool watch_set::arm(int fd, cared_topic* owner) {
   return errno == EBADF;  // the owner's user closed it just now, and the owner goes
 }
 
-void watch_set::drop(int fd, const cared_topic* owner) noexcept {
+void watch_set::drop(int fd, const watched_topic* owner) noexcept {
   const auto [first, last] = owners_.equal_range(fd);
   const auto mine = std::find_if(first, last, [&](const auto& each) { return each.second == owner; });
   if (mine == last) return;

@@ -17,14 +17,14 @@
 
 namespace orc::detail {
 
-struct cared_topic;
+struct watched_topic;
 
 // Not thread-safe: the housekeeping thread owns it. Never closes a descriptor. A forked child may destroy it.
 class watch_set {
  public:
   struct event {
     int fd = -1;
-    cared_topic* owner = nullptr;
+    watched_topic* owner = nullptr;
   };
 
   watch_set();
@@ -34,9 +34,9 @@ class watch_set {
   // Reports the descriptor to this owner once it is readable. Call it again after each event, and when the file behind
   // the number may be another one. A descriptor may have several owners; each gets each event. False: the kernel has no
   // room for more, so this owner must look by itself. Without memory throws std::bad_alloc.
-  [[nodiscard]] bool arm(int fd, cared_topic* owner);
+  [[nodiscard]] bool arm(int fd, watched_topic* owner);
   // The owner gets no more events of the descriptor, whether it is still open or not.
-  void drop(int fd, const cared_topic* owner) noexcept;
+  void drop(int fd, const watched_topic* owner) noexcept;
 
   // Waits until a descriptor is readable or the deadline, unless next() still has events. May return early.
   void wait(monotonic::time_point until) noexcept;
@@ -47,7 +47,7 @@ class watch_set {
   static constexpr std::size_t max_events = 64;  // of one wait
 
   unique_fd epoll_;
-  std::unordered_multimap<int, cared_topic*> owners_;
+  std::unordered_multimap<int, watched_topic*> owners_;
   std::array<int, max_events> ready_{};  // descriptors, whose owners get the events one after the other
   std::size_t count_ = 0;                // of them
   std::size_t next_ = 0;                 // index into ready_

@@ -7,13 +7,13 @@ namespace orc::recording::detail {
 bool file_window::fill(std::uint64_t offset, std::uint64_t bytes) {
   start_ = offset;
   buffer_.resize(static_cast<std::size_t>(std::min(bytes, file_.size() - offset)));
-  failed_ = file_.read(offset, {buffer_.data(), buffer_.size()});
-  if (!failed_) buffer_.clear();
-  return static_cast<bool>(failed_);
+  status_ = file_.read(offset, {buffer_.data(), buffer_.size()});
+  if (!status_) buffer_.clear();
+  return static_cast<bool>(status_);
 }
 
 std::span<const std::byte> file_window::at(std::uint64_t offset, std::size_t bytes) {
-  failed_ = {};
+  status_ = {};
   if (offset >= file_.size()) return {};
   bytes = static_cast<std::size_t>(std::min<std::uint64_t>({bytes, max_bytes, file_.size() - offset}));
   if (offset < start_ || offset + bytes > start_ + buffer_.size()) {

@@ -14,9 +14,9 @@ class file_window {
   explicit file_window(const input_file& file) noexcept : file_(file) {}
 
   // These bytes of the file, at most max_bytes; they live until the next call. Fewer when the file ends before. None
-  // when they cannot be read: failed() says why, until the next call.
+  // when they cannot be read: status() says why, until the next call.
   std::span<const std::byte> at(std::uint64_t offset, std::size_t bytes);
-  [[nodiscard]] const result& failed() const noexcept { return failed_; }
+  [[nodiscard]] const result& status() const noexcept { return status_; }
 
   static constexpr std::size_t max_bytes = std::size_t{256} << 10;
   // A disk fails by the page. Around one that cannot be read, the others are read one by one.
@@ -29,7 +29,7 @@ class file_window {
   byte_buffer buffer_;
   std::uint64_t start_ = 0;
   std::uint64_t careful_until_ = 0;  // reads pages up to here
-  result failed_;
+  result status_;
 };
 
 }  // namespace orc::recording::detail

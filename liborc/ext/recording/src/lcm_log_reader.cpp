@@ -56,10 +56,10 @@ bool lcm_log_reader::is_event(std::uint64_t offset) const {
 std::uint64_t lcm_log_reader::resync(file_window& window, std::uint64_t offset) const {
   while (offset < file().size()) {
     auto bytes = window.at(offset, file_window::max_bytes);
-    if (!window.failed()) {
+    if (!window.status()) {
       const std::uint64_t page_end = offset - offset % file_window::page_bytes + file_window::page_bytes;
       bytes = window.at(offset, std::max<std::size_t>(page_end - offset, sync_bytes.size()));
-      if (!window.failed()) {
+      if (!window.status()) {
         offset = page_end;
         continue;
       }
@@ -134,7 +134,7 @@ result lcm_log_reader::open() {
     const std::uint64_t end = head ? at + head->event_length() : at;
     std::uint64_t next = end;
     const bool at_border = head && is_border(window.at(end, sync_bytes.size()), end);
-    const bool is_cut = head && !window.failed();
+    const bool is_cut = head && !window.status();
     if (!at_border) {
       next = resync(window, at + 1);
       // An event that is found within this one says that this one's lengths are wrong.

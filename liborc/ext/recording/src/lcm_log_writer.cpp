@@ -17,7 +17,7 @@ lcm_log_writer::~lcm_log_writer() { static_cast<void>(close()); }
 
 result lcm_log_writer::usable() const {
   if (closed_) return {errc::closed, file_.path() + " is closed"};
-  return failed_;
+  return status_;
 }
 
 result lcm_log_writer::add_channel(const channel& added, channel_id& made) {
@@ -38,7 +38,7 @@ result lcm_log_writer::add_channel(const channel& added, channel_id& made) {
 result lcm_log_writer::append(std::span<const std::byte> tail) {
   auto done = file_.append({events_.bytes(), tail});
   events_.clear();
-  if (!done) failed_ = done;
+  if (!done) status_ = done;
   return done;
 }
 
@@ -75,7 +75,7 @@ result lcm_log_writer::flush() {
 
 result lcm_log_writer::close() {
   if (closed_) return {errc::closed, file_.path() + " is closed"};
-  auto done = file_.is_open() ? flush() : failed_;
+  auto done = file_.is_open() ? flush() : status_;
   closed_ = true;
   auto ended = file_.close();
   return done ? ended : done;

@@ -39,7 +39,7 @@ class lcm_log_writer final : public writer {
   byte_buffer events_;              // to be written
   std::int64_t first_ = 0;          // of those
   std::uint64_t number_ = 0;
-  result failed_;
+  result status_;
   bool closed_ = false;
 };
 

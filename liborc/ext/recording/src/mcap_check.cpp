@@ -241,7 +241,7 @@ result checker::run(const std::string& no_summary) {
     has_footer = found.code == opcode::footer;
   }
   end_indexes();
-  if (!has_footer && !walk_.failed()) return walk_.failed();
+  if (!has_footer && !walk_.status()) return walk_.status();
   if (!has_footer) {
     const std::uint64_t rest = file_.size() - walk_.at();
     note("the file was not closed properly: it has no index" +

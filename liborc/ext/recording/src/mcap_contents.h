@@ -40,8 +40,8 @@ class mcap_walk {
   std::span<const std::byte> peek(const record_place& of, std::size_t bytes);
   // All of its content. - bad_argument: it is longer than max_chunk_bytes.
   result content(const record_place& of, byte_buffer& to) const;
-  // Why the last call of next() or peek() could not read the file.
-  [[nodiscard]] const result& failed() const noexcept { return window_.failed(); }
+  // Of the last call of next() or peek(): an error when the file could not be read.
+  [[nodiscard]] const result& status() const noexcept { return window_.status(); }
 
  private:
   const input_file& file_;

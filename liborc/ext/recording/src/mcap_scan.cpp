@@ -80,7 +80,7 @@ void scanner::leave_out(const char* what, const record_place& found, const std::
 void scanner::take_message(const record_place& found) {
   message_record message;
   const bool whole = parse(walk_.peek(found, message_head), message);
-  if (!walk_.failed()) return leave_out("message", found, "cannot be read");
+  if (!walk_.status()) return leave_out("message", found, "cannot be read");
   if (!whole) return leave_out("message", found, "is too short");
   const auto id = catalog_.find(message.channel);
   if (!id) return leave_out("message", found, "is of a channel that is not described");
@@ -125,7 +125,7 @@ void scanner::take_attachment(const record_place& found) {
     whole = parse(from, about) && about.size <= found.length - record_head - from.at();
     if (whole) break;
   }
-  if (!walk_.failed()) return leave_out("attachment", found, "cannot be read");
+  if (!walk_.status()) return leave_out("attachment", found, "cannot be read");
   if (!whole) return leave_out("attachment", found, "is broken");
   to_.attachments.push_back({std::string(about.name), std::string(about.media_type),
                              about.create_time != 0 ? about.create_time : about.log_time, about.size});
@@ -180,8 +180,8 @@ void scanner::run() {
   }
   end_run();
   // Without its length, nothing says where the next record begins.
-  if (!has_footer && !walk_.failed()) {
-    about.left_out.add(walk_.failed().error().message() + ", from byte " + std::to_string(walk_.at()) + " on");
+  if (!has_footer && !walk_.status()) {
+    about.left_out.add(walk_.status().error().message() + ", from byte " + std::to_string(walk_.at()) + " on");
   }
   about.closed = has_footer && ends_with_magic();
   if (about.closed) about.readable_bytes = file_.size();

@@ -38,7 +38,7 @@ result mcap_writer::open(const std::string& path) {
 
 result mcap_writer::usable() const {
   if (closed_) return {errc::closed, file_.path() + " is closed"};
-  return failed_;
+  return status_;
 }
 
 std::uint64_t mcap_writer::bytes() const noexcept { return file_.size() + (chunk_.has_messages() ? chunk_.size() : 0); }
@@ -46,7 +46,7 @@ std::uint64_t mcap_writer::bytes() const noexcept { return file_.size() + (chunk
 result mcap_writer::append(std::initializer_list<std::span<const std::byte>> pieces) {
   auto done = file_.append(pieces, index_.summary_size() + indexes_.size());
   synced_ = false;
-  if (!done) failed_ = done;
+  if (!done) status_ = done;
   return done;
 }
 
@@ -54,7 +54,7 @@ result mcap_writer::sync() {
   if (!options_.sync || synced_) return {};
   auto done = file_.sync();
   synced_ = true;
-  if (!done) failed_ = done;
+  if (!done) status_ = done;
   return done;
 }
 
@@ -186,11 +186,11 @@ result mcap_writer::flush() {
 result mcap_writer::close() {
   if (closed_) return {errc::closed, file_.path() + " is closed"};
   closed_ = true;
-  if (!file_.is_open()) return failed_;
-  if (failed_ && chunk_.has_messages()) static_cast<void>(write_chunk({}));
+  if (!file_.is_open()) return status_;
+  if (status_ && chunk_.has_messages()) static_cast<void>(write_chunk({}));
   // Channels without a sample so far were declared for the chunk that did not come.
   byte_buffer end;
-  if (failed_) end.put_bytes(chunk_.records().bytes());
+  if (status_) end.put_bytes(chunk_.records().bytes());
   const std::size_t at = begin_record(end, opcode::data_end);
   end.put(std::uint32_t{0});  // no checksum of all: each chunk has its own, and a second pass would cost as much again
   end_record(end, at);
@@ -199,7 +199,7 @@ result mcap_writer::close() {
   auto done = file_.append({end.bytes()});
   if (done && options_.sync) done = file_.sync();
   auto ended = file_.close();
-  if (!failed_) return failed_;
+  if (!status_) return status_;
   return done ? ended : done;
 }
 

@@ -57,7 +57,7 @@ class mcap_writer final : public writer {
   byte_buffer indexes_;
   std::vector<std::uint64_t> index_at_;
 
-  result failed_;  // ok until the file could not be written
+  result status_;  // ok until the file could not be written
   bool synced_ = true;
   bool closed_ = false;
 };

@@ -58,28 +58,28 @@ template <typename Value>
   return value;
 }
 
-[[nodiscard]] std::optional<way> read_answer(std::span<const std::byte> answer) noexcept {
+[[nodiscard]] std::optional<multicast_interface> read_answer(std::span<const std::byte> answer) noexcept {
   const auto type = read<nlmsghdr>(answer, 0).nlmsg_type;
   if (type != RTM_NEWROUTE) {
     const int failed = type == NLMSG_ERROR ? -read<nlmsgerr>(answer, NLMSG_HDRLEN).error : 0;
     errno = failed > 0 ? failed : EPROTO;
     return std::nullopt;
   }
-  way found;
+  multicast_interface found;
   const auto body = read<rtmsg>(answer, NLMSG_HDRLEN);
   const bool v4 = body.rtm_family == AF_INET;
   for (std::size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(rtmsg)); at < answer.size();) {
     const auto each = read<rtattr>(answer, at);
     if (each.rta_len < sizeof each) break;
-    if (each.rta_type == RTA_OIF) found.interface = read<int>(answer, at + sizeof each);
+    if (each.rta_type == RTA_OIF) found.index = read<int>(answer, at + sizeof each);
     if (each.rta_type == RTA_PREFSRC)
       found.source = v4 ? ip_address::of(read<in_addr>(answer, at + sizeof each))
                         : ip_address::of(read<in6_addr>(answer, at + sizeof each));
     at += RTA_ALIGN(each.rta_len);
   }
   // IPv6 silently drops what goes by any other route on lo, or by a route that refuses.
-  const bool passes = found.interface == loopback ? body.rtm_type == RTN_LOCAL
-                                                  : body.rtm_type == RTN_MULTICAST || body.rtm_type == RTN_UNICAST;
+  const bool passes = found.index == loopback ? body.rtm_type == RTN_LOCAL
+                                              : body.rtm_type == RTN_MULTICAST || body.rtm_type == RTN_UNICAST;
   if (v4 || passes) return found;
   errno = ENETUNREACH;
   return std::nullopt;
@@ -97,13 +97,14 @@ template <typename Value>
   return routed && !routed->source.is_link_local() ? routed->source : ip_address{};
 }
 
-[[nodiscard]] std::optional<way> way_over_v6(const wire::multicast_url& url, way chosen) noexcept {
-  if (url.ttl == 0) chosen.interface = loopback;
-  const auto routed = route_to(url.group, chosen.interface);
+[[nodiscard]] std::optional<multicast_interface> interface_over_v6(const wire::multicast_url& url,
+                                                                   multicast_interface chosen) noexcept {
+  if (url.ttl == 0) chosen.index = loopback;
+  const auto routed = route_to(url.group, chosen.index);
   if (!routed) return std::nullopt;
-  chosen.interface = routed->interface;
-  const bool stays = chosen.interface == loopback;
-  chosen.source = known_source(url, stays ? 0 : chosen.interface);
+  chosen.index = routed->index;
+  const bool stays = chosen.index == loopback;
+  chosen.source = known_source(url, stays ? 0 : chosen.index);
   if (stays && chosen.source.is_any()) chosen.source = ip_address::of(in6addr_loopback);
   return chosen;
 }
@@ -111,7 +112,7 @@ template <typename Value>
 }  // namespace
 
 // RTM_GETROUTE (rtnetlink(7)), as `ip route get` does: connect() would report only the source.
-std::optional<way> route_to(const ip_address& address, int by) noexcept {
+std::optional<multicast_interface> route_to(const ip_address& address, int by) noexcept {
   const unique_fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   std::array<std::byte, 4096> answer;
   // The kernel answers within send().
@@ -132,30 +133,30 @@ int interface_with(const ip_address& address) noexcept {
   return 0;
 }
 
-std::optional<way> named_way(const wire::multicast_url& url) noexcept {
-  if (url.interface.empty()) return way{};
-  way found;
+std::optional<multicast_interface> named_interface(const wire::multicast_url& url) noexcept {
+  if (url.interface.empty()) return multicast_interface{};
+  multicast_interface found;
   const auto address = ip_address::parse(url.interface);
   if (address && address->is_v4() && url.group.is_v4()) {
     found.source = *address;
     return found;
   }
-  found.interface = address ? interface_with(*address) : static_cast<int>(::if_nametoindex(url.interface.c_str()));
-  if (found.interface != 0) return found;
+  found.index = address ? interface_with(*address) : static_cast<int>(::if_nametoindex(url.interface.c_str()));
+  if (found.index != 0) return found;
   errno = ENODEV;
   return std::nullopt;
 }
 
-std::optional<way> way_of(const wire::multicast_url& url) noexcept {
-  auto chosen = named_way(url);
+std::optional<multicast_interface> sending_interface(const wire::multicast_url& url) noexcept {
+  auto chosen = named_interface(url);
   if (!chosen) return std::nullopt;
-  if (!url.group.is_v4()) return way_over_v6(url, *chosen);
+  if (!url.group.is_v4()) return interface_over_v6(url, *chosen);
   const bool named = !url.interface.empty();
-  const bool stays = named ? chosen->interface == loopback : url.ttl == 0;
+  const bool stays = named ? chosen->index == loopback : url.ttl == 0;
   if (named && !stays) return chosen;
   const auto routed = route_to(url.group);
   if (!routed && !stays) return std::nullopt;
-  chosen->interface = stays ? loopback : routed->interface;
+  chosen->index = stays ? loopback : routed->index;
   // An address of this host that others know as well, because the topic map shows it. Every host has that of lo.
   if (routed) chosen->source = routed->source;
   return chosen;

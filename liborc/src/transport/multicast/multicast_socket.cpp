@@ -59,14 +59,14 @@ template <typename Value>
   return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-[[nodiscard]] ip_mreqn v4_membership(const ip_address& group, const way& by) noexcept {
-  return {group.v4(), by.source.is_v4() ? by.source.v4() : in_addr{}, by.interface};
+[[nodiscard]] ip_mreqn v4_membership(const ip_address& group, const multicast_interface& by) noexcept {
+  return {group.v4(), by.source.is_v4() ? by.source.v4() : in_addr{}, by.index};
 }
 
 // Joins, or is a member already.
-[[nodiscard]] bool join(int socket, const ip_address& group, const way& by) noexcept {
+[[nodiscard]] bool join(int socket, const ip_address& group, const multicast_interface& by) noexcept {
   if (group.is_v4()) return set(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, v4_membership(group, by)) || errno == EADDRINUSE;
-  const ipv6_mreq at{group.v6(), static_cast<unsigned>(by.interface)};
+  const ipv6_mreq at{group.v6(), static_cast<unsigned>(by.index)};
   return set(socket, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
 }
 
@@ -108,15 +108,15 @@ void set_receive_buffer(int socket, std::size_t bytes) noexcept {
 }
 
 // By that interface and from that address.
-[[nodiscard]] bool set_way(int socket, const ip_address& group, const way& by) noexcept {
+[[nodiscard]] bool set_interface(int socket, const ip_address& group, const multicast_interface& by) noexcept {
   if (group.is_v4()) return set(socket, IPPROTO_IP, IP_MULTICAST_IF, v4_membership(group, by));
-  return set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, by.interface) &&
+  return set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, by.index) &&
          (by.source.is_any() || bind_to_any_port(socket, by.source));
 }
 
-[[nodiscard]] bool connect_by(int socket, const way& by, const wire::multicast_url& url) noexcept {
-  const auto group = group_at(url, by.interface);
-  return set_way(socket, url.group, by) && ::connect(socket, group.get(), group.size()) == 0;
+[[nodiscard]] bool connect_by(int socket, const multicast_interface& by, const wire::multicast_url& url) noexcept {
+  const auto group = group_at(url, by.index);
+  return set_interface(socket, url.group, by) && ::connect(socket, group.get(), group.size()) == 0;
 }
 
 // Excludes groups that other sockets joined.
@@ -137,7 +137,7 @@ socket_address group_at(const wire::multicast_url& url, int interface) noexcept 
 }
 
 expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter) {
-  const auto named = named_way(url);
+  const auto named = named_interface(url);
   if (!named) return no_interface(url);
   unique_fd socket = udp_socket(family_of(url.group));
   if (!socket) return failure("open a socket", url);
@@ -147,37 +147,37 @@ expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vec
   // datagrams arrive.
   if (!set_filter(socket.get(), filter) || !set(socket.get(), SOL_SOCKET, SO_REUSEADDR, on) ||
       !set(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, on) ||
-      !bind_to(socket.get(), group_at(url, named->interface != 0 ? named->interface : loopback)))
+      !bind_to(socket.get(), group_at(url, named->index != 0 ? named->index : loopback)))
     return failure("bind a socket", url);
   take_own_groups_only(socket.get(), url);
   // Always joins on lo, where senders of this host with a TTL of 0 send.
-  const bool on_host = join(socket.get(), url.group, {.interface = loopback, .source = {}});
+  const bool on_host = join(socket.get(), url.group, {.index = loopback, .source = {}});
   if (!join_network(socket.get(), url) && !(on_host && url.ttl == 0 && url.interface.empty()))
     return failure("join the group", url);
   return socket;
 }
 
 bool join_network(int receiver, const wire::multicast_url& url) noexcept {
-  auto by = named_way(url);
+  auto by = named_interface(url);
   if (!by) return false;
   // If the kernel chose, IPv6 would take the membership on lo for the requested one.
-  if (!url.group.is_v4() && by->interface == 0) by = route_to(url.group);
+  if (!url.group.is_v4() && by->index == 0) by = route_to(url.group);
   return by && join(receiver, url.group, *by);
 }
 
 expected<unique_fd> open_sender(const wire::multicast_url& url) {
-  auto way = way_of(url);
-  if (!way && errno == ENODEV && !url.interface.empty()) return no_interface(url);
-  if (!way) return failure("find a way", url);
+  auto by = sending_interface(url);
+  if (!by && errno == ENODEV && !url.interface.empty()) return no_interface(url);
+  if (!by) return failure("find a route", url);
   unique_fd socket = udp_socket(family_of(url.group));
   // Linux honours a TTL of 0 only where the host itself is a member of the group. Otherwise the datagram would leave.
-  if (!socket || !set_hops(socket.get(), url) || (url.ttl == 0 && !join(socket.get(), url.group, *way)))
+  if (!socket || !set_hops(socket.get(), url) || (url.ttl == 0 && !join(socket.get(), url.group, *by)))
     return failure("open a socket", url);
-  if (!connect_by(socket.get(), *way, url)) return failure("open a socket", url);
+  if (!connect_by(socket.get(), *by, url)) return failure("open a socket", url);
   if (!address_of(socket.get()).address.is_any()) return socket;
   // The kernel does not choose the address of lo by itself.
-  way->source = ip_address::loopback_v4();
-  if (url.group.is_v4() && way->interface == loopback && connect_by(socket.get(), *way, url)) return socket;
+  by->source = ip_address::loopback_v4();
+  if (url.group.is_v4() && by->index == loopback && connect_by(socket.get(), *by, url)) return socket;
   errno = EADDRNOTAVAIL;
   return failure("open a socket", url);
 }

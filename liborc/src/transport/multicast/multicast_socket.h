@@ -23,8 +23,8 @@ namespace orc::detail::multicast {
 // The group for socket calls, with the interface when each interface has its own group of that name.
 [[nodiscard]] socket_address group_at(const wire::multicast_url& url, int interface) noexcept;
 
-// Sends to the group, by the interface of way_of() alone. It is connected to the group, has a port of its own, and does
-// not block.
+// Sends to the group, by the interface of sending_interface() alone. It is connected to the group, has a port of its
+// own, and does not block.
 [[nodiscard]] expected<unique_fd> open_sender(const wire::multicast_url& url);
 // The address that a socket's datagrams come from.
 [[nodiscard]] ip_port address_of(int socket) noexcept;

@@ -26,9 +26,9 @@ constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
 [[nodiscard]] ip_address seen_from_here(ip_address address, const wire::multicast_url& url) noexcept {
   if (address.is_v4() || !address.is_link_local()) return address;
-  auto by = multicast::named_way(url);
-  if (by && by->interface == 0) by = multicast::route_to(url.group);
-  if (by) address.scope = static_cast<std::uint32_t>(by->interface);
+  auto by = multicast::named_interface(url);
+  if (by && by->index == 0) by = multicast::route_to(url.group);
+  if (by) address.scope = static_cast<std::uint32_t>(by->index);
   return address;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t own_pins = 2;  // one in the subscription's queue, one to replace it
 constexpr int max_packets = 16;        // per visit
-constexpr unsigned max_hurries = 100;
+constexpr unsigned max_times_overtaken = 100;
 constexpr auto preparing_patience =
     std::chrono::seconds(3);  // with a publication that reports each second that it prepares
 
@@ -64,14 +64,14 @@ bool shm_subscriber_link::try_recv(sample& out, pick which) noexcept {
   const found outcome = pin_sample(in, *pin, seen_, depth_ != 0 ? pick::next : which, sample);
   if (outcome != found::sample) {
     // One of our publishers that makes us retry has sent meanwhile.
-    const bool stuck = outcome == found::hurry && std::exchange(hurried_at_, in.newest()) == in.newest();
-    if (outcome == found::nonsense || (stuck && ++hurries_ > max_hurries)) {
+    const bool stuck = outcome == found::overtaken && std::exchange(overtaken_at_, in.newest()) == in.newest();
+    if (outcome == found::nonsense || (stuck && ++times_overtaken_ > max_times_overtaken)) {
       count_malformed();
       lose(link_state::lost);
     }
     return false;
   }
-  hurries_ = 0;
+  times_overtaken_ = 0;
   seen_ = sample.header.sequence;
   if (depth_ != 0) page().taken.store(seen_, std::memory_order_release);  // [R7]
   out.sequence = sample.header.sequence;

@@ -81,8 +81,8 @@ class shm_subscriber_link final : public subscriber_link, private detail::sleepe
   bool awaits_segment_ = false;  // the publisher moved on, and the hand-over has not come yet
   bool exhausted_ = false;
   bool draining_ = false;
-  std::uint64_t hurried_at_ = 0;  // value of newest when the publisher was too fast
-  unsigned hurries_ = 0;          // how often that was so with the same newest
+  std::uint64_t overtaken_at_ = 0;  // value of newest when the publisher was too fast
+  unsigned times_overtaken_ = 0;    // how often that was so with the same newest
   unique_fd alert_;
   unsigned alert_bytes_ = 0;  // in it, or on their way
 };

@@ -62,7 +62,7 @@ found pin_sample(const segment& from, std::atomic<std::uint32_t>& pin, std::uint
     }
     unpin(pin);
   }
-  return found::hurry;
+  return found::overtaken;
 }
 
 }  // namespace orc::detail::shm

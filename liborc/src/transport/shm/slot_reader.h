@@ -53,9 +53,9 @@ struct pinned_sample {
 
 enum class found : std::uint8_t {
   sample,
-  nothing,  // newer than `seen`
-  hurry,    // the publisher was faster, again and again: try again
-  nonsense  // none of our publishers writes such values
+  nothing,    // newer than `seen`
+  overtaken,  // the publisher was faster, again and again: try again
+  nonsense    // none of our publishers writes such values
 };
 
 // Finds the sample that `which` means, given that `seen` was the last one returned. `pin`: the pin to use.

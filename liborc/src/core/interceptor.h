@@ -1,5 +1,5 @@
-// What stands between the public classes and the core while the process is traced or replayed. Otherwise there is none,
-// and each public call looks at one pointer.
+// Takes the calls of the public classes while the process is traced or replayed. Otherwise there is none, and each
+// public call looks at one pointer.
 //
 // It belongs to the process, not to a participant: the order of the calls of all participants and threads is what makes
 // a program repeatable, and some calls (message::age_ns) know no participant. So it is one of liborc's few globals.
@@ -26,13 +26,13 @@ class publication;
 class subscription;
 
 // A number in the trace, of a participant, publication or subscription. 0: none yet.
-using tape_number = std::atomic<std::uint32_t>;
+using trace_number = std::atomic<std::uint32_t>;
 
 // Any thread.
-class tape {
+class interceptor {
  public:
   // Null: neither traced nor replayed; also in a child of fork().
-  [[nodiscard]] static tape* current() noexcept { return in_use.load(std::memory_order_acquire); }
+  [[nodiscard]] static interceptor* current() noexcept { return in_use.load(std::memory_order_acquire); }
   // The first call looks at ORC_TRACE and ORC_REPLAY.
   static void start();
   // The same before a participant is made. Tells what the user should know, as tell() does.
@@ -40,9 +40,9 @@ class tape {
   // Why this process must not make participants: it is a child of a replayed one, which would meet the real world.
   [[nodiscard]] static std::optional<error> refusal();
 
-  virtual ~tape() = default;
-  tape(const tape&) = delete;
-  tape& operator=(const tape&) = delete;
+  virtual ~interceptor() = default;
+  interceptor(const interceptor&) = delete;
+  interceptor& operator=(const interceptor&) = delete;
 
   // ---- participants ----
   [[nodiscard]] virtual std::unique_ptr<participant> make_participant(participant_options options) = 0;
@@ -78,13 +78,13 @@ class tape {
   [[nodiscard]] virtual bool unseen(std::string_view call) noexcept = 0;
 
  protected:
-  tape() = default;
+  interceptor() = default;
   // Through the log. Without one, a warning goes to stderr: the user asked for a trace, and would miss it too late.
   static void tell(const log_callback& log, log_level level, const std::string& text);
 
  private:
   struct starter;
-  static std::atomic<tape*> in_use;
+  static std::atomic<interceptor*> in_use;
 };
 
 }  // namespace orc::detail

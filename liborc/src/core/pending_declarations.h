@@ -10,27 +10,27 @@
 namespace orc::detail {
 
 // Not thread-safe. A declaration that is repeated has several requests, and only the answer to the last one counts.
-class asked_topics {
+class pending_declarations {
  public:
-  void add(std::uint64_t request, const topic_end& topic) { asked_.emplace(request, topic); }
-  void remove(std::uint64_t request) noexcept { asked_.erase(request); }
+  void add(std::uint64_t request, const topic_end& topic) { pending_.emplace(request, topic); }
+  void remove(std::uint64_t request) noexcept { pending_.erase(request); }
   // The topic of the declaration that this answers; nothing: it is the answer to an older one, or to none of them.
   [[nodiscard]] std::optional<topic_end> answered_by(std::uint64_t request) const {
-    const auto found = asked_.find(request);
-    if (found == asked_.end() || !found->second.declared().awaits(request)) return std::nullopt;
+    const auto found = pending_.find(request);
+    if (found == pending_.end() || !found->second.declared().awaits(request)) return std::nullopt;
     return found->second;
   }
   void forget_answered() {
-    std::erase_if(asked_, [](const auto& each) { return !each.second.declared().awaits(each.first); });
+    std::erase_if(pending_, [](const auto& each) { return !each.second.declared().awaits(each.first); });
   }
   // The topic ended: no answer about it counts any more.
   void forget(const announcement* declared) noexcept {
-    std::erase_if(asked_, [&](const auto& each) { return &each.second.declared() == declared; });
+    std::erase_if(pending_, [&](const auto& each) { return &each.second.declared() == declared; });
   }
-  void clear() noexcept { asked_.clear(); }
+  void clear() noexcept { pending_.clear(); }
 
  private:
-  std::unordered_map<std::uint64_t, topic_end> asked_;
+  std::unordered_map<std::uint64_t, topic_end> pending_;
 };
 
 }  // namespace orc::detail

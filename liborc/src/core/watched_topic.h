@@ -11,8 +11,8 @@
 
 namespace orc::detail {
 
-struct cared_topic {
-  using timers = std::multimap<monotonic::time_point, cared_topic*>;
+struct watched_topic {
+  using timers = std::multimap<monotonic::time_point, watched_topic*>;
 
   // One of both; neither: the thread's own descriptors, whose events take a whole turn.
   std::shared_ptr<publication> sender = {};

@@ -1,4 +1,4 @@
-#include "core/tape.h"
+#include "core/interceptor.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace orc::detail {
 
-std::atomic<tape*> tape::in_use{nullptr};
+std::atomic<interceptor*> interceptor::in_use{nullptr};
 
 namespace {
 
@@ -22,7 +22,8 @@ enum class state : std::uint8_t { undecided, off, traced, replayed, child_of_tra
 std::mutex deciding;
 std::atomic<state> now{state::undecided};
 
-// What no participant was there for: the first call can be monotonic_ns(). Never destroyed, as the tape.
+// For the first participant to log: the process may call monotonic_ns() before it makes one. Never destroyed, like the
+// interceptor.
 struct notice {
   log_level level = log_level::info;
   std::string text;
@@ -46,8 +47,8 @@ notice& unsaid() {
 
 }  // namespace
 
-// The tape is never destroyed: static participants and messages may outlive any static object of ours.
-struct tape::starter {
+// The interceptor is never destroyed: static participants and messages may outlive any static object of ours.
+struct interceptor::starter {
   static void before_fork() { deciding.lock(); }
   static void after_fork_in_parent() { deciding.unlock(); }
   static void after_fork_in_child() {
@@ -88,14 +89,14 @@ struct tape::starter {
   }
 };
 
-void tape::start() {
+void interceptor::start() {
   const state before = now.load(std::memory_order_acquire);
   if (before == state::off || before == state::traced || before == state::replayed) return;
   const std::lock_guard lock(deciding);
   starter::decide();
 }
 
-void tape::start(const log_callback& log) {
+void interceptor::start(const log_callback& log) {
   notice told;
   {
     const std::lock_guard lock(deciding);
@@ -105,12 +106,12 @@ void tape::start(const log_callback& log) {
   if (!told.text.empty()) tell(log, told.level, told.text);
 }
 
-void tape::tell(const log_callback& log, log_level level, const std::string& text) {
+void interceptor::tell(const log_callback& log, log_level level, const std::string& text) {
   if (log) return log(level, text);
   if (level == log_level::warning) (void)dprintf(STDERR_FILENO, "orc: %s\n", text.c_str());
 }
 
-std::optional<error> tape::refusal() {
+std::optional<error> interceptor::refusal() {
   if (now != state::child_of_replayed) return std::nullopt;
   return error(errc::refused, "this process is a fork of a replayed one: its own calls were not traced");
 }

@@ -1,5 +1,5 @@
-// What a subscription says of each way to its publication.
-#include "core/way.h"
+// What a subscription says of each endpoint of its publication.
+#include "core/endpoint_state.h"
 
 #include <cerrno>
 #include <chrono>
@@ -19,14 +19,14 @@ const wire::endpoint over_tcp{wire::transport::tcp, "tcp://10.77.0.2:41901"};
 const wire::endpoint over_multicast{wire::transport::multicast,
                                     "udpm://239.255.76.67:7667?ttl=1&from=10.77.0.2:41000&source=41001"};
 
-way asked(const wire::endpoint& where) {
-  way w{.where = where};
+endpoint_state asked(const wire::endpoint& where) {
+  endpoint_state w{.where = where};
   w.ask(start);
   return w;
 }
 
 std::string failed(int error) {
-  way w = asked(over_tcp);
+  endpoint_state w = asked(over_tcp);
   w.fail({link_end::cause::network, error});
   return w.text(start, false);
 }
@@ -53,13 +53,13 @@ TEST_CASE("way: each error of the network has its own text", "[unit]") {
   CHECK(failed(EPERM).find("not permitted") != std::string::npos);
   CHECK(failed(EACCES).find("not permitted") != std::string::npos);
   CHECK(failed(EMFILE).find("ulimit -n") != std::string::npos);
-  way full = asked(over_tcp);
+  endpoint_state full = asked(over_tcp);
   full.fail({link_end::cause::no_room});
   CHECK(full.text(start, false) == "tcp 10.77.0.2:41901: the publisher refused: it has no room for more subscribers");
 }
 
 TEST_CASE("way: the last outcome is told until a new attempt has been silent for a while", "[unit]") {
-  way w = asked(over_tcp);
+  endpoint_state w = asked(over_tcp);
   w.fail({link_end::cause::network, ECONNREFUSED});
   w.ask(start + 10s);
   CHECK(w.text(start + 10s + 100ms, false).find("connection refused") != std::string::npos);
@@ -67,20 +67,20 @@ TEST_CASE("way: the last outcome is told until a new attempt has been silent for
 }
 
 TEST_CASE("way: what is not tried says why", "[unit]") {
-  const way ipc{.where = {wire::transport::ipc, {}}, .stands = way::standing::not_asked_for};
-  const way shm{.where = {wire::transport::shm, {}}, .stands = way::standing::not_offered};
+  const endpoint_state ipc{.where = {wire::transport::ipc, {}}, .stands = endpoint_state::standing::not_asked_for};
+  const endpoint_state shm{.where = {wire::transport::shm, {}}, .stands = endpoint_state::standing::not_offered};
   CHECK(ipc.text(start, false) == "ipc: not asked for");
   CHECK(shm.text(start, false) == "shm: not offered");
 }
 
 // Else the counters would show anybody what listens on other hosts, one endpoint after the other.
 TEST_CASE("way: others see the same of every way that is not up", "[unit]") {
-  const way untried{.where = over_tcp};
-  way refused = asked(over_tcp);
+  const endpoint_state untried{.where = over_tcp};
+  endpoint_state refused = asked(over_tcp);
   refused.fail({link_end::cause::network, ECONNREFUSED});
-  way stranger = asked(over_tcp);
+  endpoint_state stranger = asked(over_tcp);
   stranger.fail({link_end::cause::other_publication});
-  way impossible{.where = over_tcp};
+  endpoint_state impossible{.where = over_tcp};
   impossible.fail("no such socket");
   for (const auto& each : {untried, asked(over_tcp), refused, stranger, impossible})
     CHECK(each.public_text() == "tcp: not reachable");
@@ -90,7 +90,7 @@ TEST_CASE("way: an address from a stranger stays UTF-8 where it is cut", "[unit]
   for (const std::string start_of : {"", "x"}) {
     std::string path = start_of;
     for (int n = 0; n < 200; ++n) path += "\u00e9";
-    const way w{.where = {wire::transport::ipc, "ipc://" + path}};
+    const endpoint_state w{.where = {wire::transport::ipc, "ipc://" + path}};
     const std::string text = w.text(start, false);
     for (std::size_t at = 0; at < text.size();) {
       const auto length = orc::detail::utf8_length(std::string_view(text).substr(at));
@@ -101,7 +101,7 @@ TEST_CASE("way: an address from a stranger stays UTF-8 where it is cut", "[unit]
 }
 
 TEST_CASE("way: an address from a stranger is short and printable", "[unit]") {
-  const way w{.where = {wire::transport::ipc, "ipc:///\x1b[2J" + std::string(10'000, 'x')}};
+  const endpoint_state w{.where = {wire::transport::ipc, "ipc:///\x1b[2J" + std::string(10'000, 'x')}};
   const std::string text = w.text(start, false);
   CHECK(text.size() < 300);
   CHECK(text.find('\x1b') == std::string::npos);

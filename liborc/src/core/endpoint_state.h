@@ -1,4 +1,4 @@
-// One way from a subscription to its publication, and its current state.
+// An endpoint of a publication, and what became of the attempts to link to it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace orc::detail {
 
-struct way {
+struct endpoint_state {
   enum class standing : std::uint8_t {
     not_asked_for,  // the subscription does not name its transport
     not_offered,    // the publication does not offer it

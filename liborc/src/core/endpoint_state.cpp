@@ -1,4 +1,4 @@
-#include "core/way.h"
+#include "core/endpoint_state.h"
 
 #include <array>
 #include <cstdio>
@@ -41,24 +41,24 @@ constexpr std::size_t max_part_length = 160;
 
 }  // namespace
 
-void way::ask(monotonic::time_point now) noexcept {
+void endpoint_state::ask(monotonic::time_point now) noexcept {
   if (stands != standing::asked) since = now;
   stands = standing::asked;
 }
 
-void way::fail(link_end how) noexcept {
+void endpoint_state::fail(link_end how) noexcept {
   stands = standing::failed;
   end = how;
   obstacle.clear();
 }
 
-void way::fail(const std::string& why) {
+void endpoint_state::fail(const std::string& why) {
   stands = standing::failed;
   end = {};
   obstacle = why;
 }
 
-std::string way::text(monotonic::time_point now, bool reached) const {
+std::string endpoint_state::text(monotonic::time_point now, bool reached) const {
   const bool has_failed = !obstacle.empty() || end.why != link_end::cause::unknown;
   const auto failure = [this] { return obstacle.empty() ? end_text(end) : escaped(bounded(obstacle)); };
   const auto what = [&]() -> std::string {
@@ -76,7 +76,7 @@ std::string way::text(monotonic::time_point now, bool reached) const {
   return address_text(where) + ": " + what();
 }
 
-std::string way::public_text() const {
+std::string endpoint_state::public_text() const {
   const auto what = [this]() -> std::string {
     switch (stands) {
       case standing::not_asked_for: return "not asked for";
