@@ -20,7 +20,6 @@ using namespace std::chrono_literals;
 using clock = detail::stop_signal::clock;
 
 constexpr int tick_ms = 100;  // of the position bar
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t shortest_loop_ns = 1'000'000;
 constexpr std::int64_t told_behind_ns = 10'000'000;
 constexpr const char* key_help =

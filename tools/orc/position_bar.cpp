@@ -1,10 +1,10 @@
 #include "position_bar.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "console.h"
 #include "recording_time.h"
 #include "tools/command_line/help.h"
 
@@ -13,11 +13,6 @@ namespace orc::cli {
 namespace {
 
 constexpr std::size_t longest_bar = 60;
-
-std::size_t terminal_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 void show(const std::string& text) {
   // A terminal that does not take it has no use for it.
@@ -51,7 +46,7 @@ std::string position_line(const play_status& status, const play_range& range, st
 }
 
 void position_bar::draw(const play_status& status) {
-  std::string line = position_line(status, range_, first_ns_, terminal_width());
+  std::string line = position_line(status, range_, first_ns_, console::columns());
   if (line == drawn_) return;
   show("\r" + line + "\x1b[K");
   drawn_ = std::move(line);

@@ -8,6 +8,7 @@
 #include "parameter_watch.h"
 #include "service_watch.h"
 #include "tools/view/broker_poller.h"
+#include "top_options.h"
 #include "wire/name_space.h"
 
 namespace orc::cli {
@@ -16,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int broker_patience_ms = 500;
 constexpr auto between_looks = 1000ms;
 constexpr auto after_first = 200ms;  // services send their figures when they are subscribed to
 

@@ -33,7 +33,7 @@ constexpr int nap_us = 1000;
 constexpr std::size_t busy = 8;
 
 // So many datagrams in a row: then blocks may be due, or the end.
-constexpr std::size_t turn = 4096;
+constexpr std::size_t turn_datagrams = 4096;
 
 // A gap beyond this is another program with the same address.
 constexpr std::int32_t largest_gap = 1'000'000;
@@ -117,7 +117,7 @@ bool record_lcm_listener::receive() {
       take(each.bytes, each.from, each.stamp_ns);
     }
     taken += n;
-    if (n < multicast::receiving_batch::most || taken >= turn) return taken >= busy;
+    if (n < multicast::receiving_batch::most || taken >= turn_datagrams) return taken >= busy;
   }
 }
 

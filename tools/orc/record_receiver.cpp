@@ -15,7 +15,7 @@ namespace orc::cli {
 namespace {
 
 // So many samples of one topic in a row: then it is the others' turn.
-constexpr int turn = 256;
+constexpr int turn_samples = 256;
 
 // Publishers of one shared topic that are remembered: twice as many as can share it at a time. One that is forgotten
 // and sends again gets another channel.
@@ -99,7 +99,7 @@ void record_receiver::receive(int limit_ms) {
 }
 
 bool record_receiver::drain(record_subscription& from) {
-  for (int i = 0; i < turn; ++i) {
+  for (int i = 0; i < turn_samples; ++i) {
     message sample = from.link.recv(0);
     if (!sample) return false;
     take(from, std::move(sample));

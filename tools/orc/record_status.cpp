@@ -1,6 +1,5 @@
 #include "record_status.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +13,6 @@ namespace orc::cli {
 namespace {
 
 constexpr auto interval = std::chrono::milliseconds(500);
-
-std::size_t terminal_width() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 void to_stderr(const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -71,7 +65,7 @@ void record_status::show(const record_buffer& buffer, const record_progress& pro
   due_ = clock::now() + interval;
   if (options_.quiet || !console::is_watched()) return;
   std::string text = line(buffer, progress, topics);
-  text.resize(std::min(text.size(), terminal_width() - 1));
+  text.resize(std::min(text.size(), console::columns() - 1));
   const std::lock_guard lock(mutex_);
   to_stderr("\r\033[K" + text);
   drawn_ = true;

@@ -15,7 +15,6 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::time_t max_seconds = 9'000'000'000;  // fits in 64 bits of nanoseconds
 
 std::optional<double> number_in(std::string_view text) {

@@ -11,6 +11,8 @@
 
 namespace orc::cli {
 
+inline constexpr std::int64_t second_ns = 1'000'000'000;
+
 struct recording_time {
   bool from_beginning = true;
   std::int64_t ns = 0;  // from the beginning, or since the Unix epoch

@@ -11,6 +11,7 @@
 #include "orc/participant.h"
 #include "sample_tree.h"
 #include "text.h"
+#include "top_options.h"
 #include "topic_types.h"
 #include "wire/name_space.h"
 
@@ -21,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto shown_every = 100ms;
-constexpr int broker_patience_ms = 500;
 constexpr std::size_t folded_elements = 16;
 constexpr int shown_digits = 6;                                // a person reads no more while they change
 constexpr std::size_t largest_sample = std::size_t{64} << 20;  // that is copied and decoded

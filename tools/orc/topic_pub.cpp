@@ -35,7 +35,7 @@ namespace {
 using clock = detail::stop_signal::clock;
 
 // Longest time from Ctrl-C to the end of the wait for a reader.
-constexpr int slice_ms = 20;
+constexpr int reader_slice_ms = 20;
 
 struct pub_options {
   common_options common;
@@ -102,7 +102,7 @@ class pub_command {
   // last value, and not at all once we are gone.
   bool wait_for_reader() {
     const auto until = clock::now() + seconds(options_.wait_s);
-    while (clock::now() < until && !to_.wait_readers(1, slice_ms)) {
+    while (clock::now() < until && !to_.wait_readers(1, reader_slice_ms)) {
       if (stop_.raised()) return false;
     }
     if (to_.readers() != 0) return true;
