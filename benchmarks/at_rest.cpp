@@ -232,11 +232,11 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("What many topics cost at rest, and while one of them is not received", "at_rest");
+  CLI::App app("What many topics cost at rest, and while one of them is not received", "at_rest");
   options o;
-  app.add_option("--topics", o.topics, "Topics").between(1, 100'000);
-  app.add_option("--rate", o.rate, "Samples a second of the stream").between(1, 100'000);
-  app.add_option("--seconds", o.seconds, "Of each case").between(0.5, 600.0);
+  app.add_option("--topics", o.topics, "Topics")->check(between(1, 100'000))->capture_default_str();
+  app.add_option("--rate", o.rate, "Samples a second of the stream")->check(between(1, 100'000))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Of each case")->check(between(0.5, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

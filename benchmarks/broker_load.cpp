@@ -220,20 +220,30 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("A real orc-broker under load: request latency, memory, CPU at rest, recovery after SIGKILL",
-                   "broker_load");
+  CLI::App app("A real orc-broker under load: request latency, memory, CPU at rest, recovery after SIGKILL",
+               "broker_load");
   options o;
-  app.add_option("--topics", o.topics, "Topics").between(1, 1'000'000);
-  app.add_option("--participants", o.participants, "Participants").between(1, 20'000);
-  app.add_option("--requests", o.requests, "request_topic calls, one at a time").between(1, 10'000'000);
-  app.add_option("--rest-seconds", o.rest_seconds, "How long its CPU at rest is measured").between(1.0, 600.0);
-  app.add_option("--broker-program", o.program, "Default: orc-broker beside this program", "FILE");
+  app.add_option("--topics", o.topics, "Topics")->check(between(1, 1'000'000))->capture_default_str();
+  app.add_option("--participants", o.participants, "Participants")->check(between(1, 20'000))->capture_default_str();
+  app.add_option("--requests", o.requests, "request_topic calls, one at a time")
+      ->check(between(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--rest-seconds", o.rest_seconds, "How long its CPU at rest is measured")
+      ->check(between(1.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--broker-program", o.program, "Default: orc-broker beside this program")->type_name("FILE");
   app.add_flag("--federation", o.federation,
                "Brokers that know each other instead, in a network of their own: time from boot to complete maps, "
                "propagation of changes, traffic and CPU at rest");
-  app.add_option("--brokers", o.federated.brokers, "Brokers of --federation").between(2, 64);
-  app.add_option("--topics-each", o.federated.topics_each, "Topics on each of them").between(1, 256);
-  app.add_option("--changes", o.federated.changes, "Topics that come and go, one after the other").between(1, 100'000);
+  app.add_option("--brokers", o.federated.brokers, "Brokers of --federation")
+      ->check(between(2, 64))
+      ->capture_default_str();
+  app.add_option("--topics-each", o.federated.topics_each, "Topics on each of them")
+      ->check(between(1, 256))
+      ->capture_default_str();
+  app.add_option("--changes", o.federated.changes, "Topics that come and go, one after the other")
+      ->check(between(1, 100'000))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

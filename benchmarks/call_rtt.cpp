@@ -349,15 +349,17 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("A call against the round trip over topics and against a call by hand on libzmq, interleaved",
-                   "call_rtt");
+  CLI::App app("A call against the round trip over topics and against a call by hand on libzmq, interleaved",
+               "call_rtt");
   options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp", "shm"};
   std::vector<std::string> sizes{"10", "1k", "100k", "1M"};
   add_transports(app, transports, "inproc, ipc, tcp, shm");
-  add_size(app, "--size", sizes, "Bytes per request and reply");
-  app.add_option("--repetitions", o.repetitions, "Of each, in turn").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition and subject").between(0.01, 600.0);
+  add_sizes(app, "--size", sizes, "Bytes per request and reply");
+  app.add_option("--repetitions", o.repetitions, "Of each, in turn")->check(between(1, 1000))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition and subject")
+      ->check(between(0.01, 600.0))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);

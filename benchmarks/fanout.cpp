@@ -267,25 +267,27 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("One publisher and 1 to 8 subscriber processes: ages, CPU, duration of the call, memory", "fanout");
+  CLI::App app("One publisher and 1 to 8 subscriber processes: ages, CPU, duration of the call, memory", "fanout");
   options o;
   std::vector<std::string> transports{"shm", "ipc"};
   std::vector<std::string> sizes{"1k", "1M"};
   o.subscribers = {1, 2, 4, 8};
-  bool spin = false;
   add_transports(app, transports, "shm, ipc, tcp");
-  add_size(app, "--size", sizes, "Bytes per sample");
-  app.add_option("--subscribers", o.subscribers, "How many processes").between(1, 64);
-  app.add_option("--hz", o.hz, "Samples a second").between(1.0, 100'000.0);
-  app.add_flag("--spin", spin, "Subscribers over shm look without pause instead of sleeping");
-  app.add_option("--seconds", o.seconds, "Per line of the table").between(0.1, 600.0);
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  app.add_option("--subscribers", o.subscribers, "How many processes")
+      ->delimiter(',')
+      ->check(between(1, 64))
+      ->capture_default_str();
+  app.add_option("--hz", o.hz, "Samples a second")->check(between(1.0, 100'000.0))->capture_default_str();
+  app.add_flag_callback(
+      "--spin", [&] { o.wait = wait_mode::spin; }, "Subscribers over shm look without pause instead of sleeping");
+  app.add_option("--seconds", o.seconds, "Per line of the table")->check(between(0.1, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);
     if (std::find(o.transports.begin(), o.transports.end(), orc::transport::inproc) != o.transports.end())
-      throw usage_error("--transport", "the subscribers are processes: inproc does not reach them");
+      throw CLI::ValidationError("--transport", "the subscribers are processes: inproc does not reach them");
     o.sizes = sizes_named(sizes);
-    if (spin) o.wait = wait_mode::spin;
     return run(o);
   });
 }

@@ -148,13 +148,17 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   orc::bench::options o;
-  orc::bench::command_line app{"Costs of forward error correction, and what it delivers", "fec_cost"};
+  CLI::App app{"Costs of forward error correction, and what it delivers", "fec_cost"};
   orc::bench::add_size(app, "--size", o.size, "Bytes of a message");
-  app.add_option("--shard", o.shard_bytes, "Most bytes of a shard");
-  app.add_option("--percent", o.percent, "Parity");
-  app.add_option("--loss", o.losses, "Percent of the datagrams, several with commas").without_default();
-  app.add_option("--messages", o.messages, "How many are sent over the simulated link").between(1, 1'000'000'000);
-  app.add_option("--repeat", o.repeat, "How often each cost is measured").between(1, 1'000'000'000);
+  app.add_option("--shard", o.shard_bytes, "Most bytes of a shard")->capture_default_str();
+  app.add_option("--percent", o.percent, "Parity")->capture_default_str();
+  app.add_option("--loss", o.losses, "Percent of the datagrams, several with commas")->delimiter(',');
+  app.add_option("--messages", o.messages, "How many are sent over the simulated link")
+      ->check(orc::bench::between(1, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--repeat", o.repeat, "How often each cost is measured")
+      ->check(orc::bench::between(1, 1'000'000'000))
+      ->capture_default_str();
   o.common.add_to(app);
   return orc::bench::main_of(app, argc, argv, [&] { return orc::bench::run(o); });
 }

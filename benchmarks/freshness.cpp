@@ -29,20 +29,26 @@ int run(freshness_options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app(
-      "Newest sample of two-sample bursts lost, and the age of samples on a throttled link; ORC and libzmq",
-      "freshness");
+  CLI::App app("Newest sample of two-sample bursts lost, and the age of samples on a throttled link; ORC and libzmq",
+               "freshness");
   freshness_options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp"};
   bool no_throttle = false;
   add_transports(app, transports, "Of the bursts: inproc, ipc, tcp");
-  app.add_option("--bursts", o.bursts, "Bursts of two samples over ORC; 0: leave this part out");
-  app.add_option("--stock-bursts", o.stock_bursts, "The same over each libzmq twin (a lost one costs 0.25 s)");
+  app.add_option("--bursts", o.bursts, "Bursts of two samples over ORC; 0: leave this part out")->capture_default_str();
+  app.add_option("--stock-bursts", o.stock_bursts, "The same over each libzmq twin (a lost one costs 0.25 s)")
+      ->capture_default_str();
   app.add_flag("--no-throttled", no_throttle, "Leave the throttled link out");
-  app.add_option("--rate", o.rate_bytes, "Of the throttled link, bytes per second").between(1e4, 1e8);
-  app.add_option("--queue", o.queue_bytes, "Bytes that the throttled link queues itself");
-  app.add_option("--stream-seconds", o.stream_seconds, "Length of the stream of 1 kB at 1 kHz").between(1.0, 600.0);
-  app.add_option("--wait-seconds", o.wait_seconds, "Wait for the last sample after the stream").between(0.1, 600.0);
+  app.add_option("--rate", o.rate_bytes, "Of the throttled link, bytes per second")
+      ->check(between(1e4, 1e8))
+      ->capture_default_str();
+  app.add_option("--queue", o.queue_bytes, "Bytes that the throttled link queues itself")->capture_default_str();
+  app.add_option("--stream-seconds", o.stream_seconds, "Length of the stream of 1 kB at 1 kHz")
+      ->check(between(1.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--wait-seconds", o.wait_seconds, "Wait for the last sample after the stream")
+      ->check(between(0.1, 600.0))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);

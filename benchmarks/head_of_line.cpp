@@ -327,20 +327,24 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("The latency of a small topic beside a large one of the same participant, on ORC and on bare libzmq",
-                   "head_of_line");
+  CLI::App app("The latency of a small topic beside a large one of the same participant, on ORC and on bare libzmq",
+               "head_of_line");
   options o;
   std::vector<std::string> transports{"ipc", "tcp"};
   std::string small = "100";
   std::string large = "10M";
   bool undeclared = false;
-  add_transports(app, transports, "Of both topics").one_of({"ipc", "tcp"});
-  app.add_option("--repetitions", o.repetitions, "Of every set-up, interleaved").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition and set-up").between(0.1, 600.0);
+  one_of(add_transports(app, transports, "Of both topics"), {"ipc", "tcp"});
+  app.add_option("--repetitions", o.repetitions, "Of every set-up, interleaved")
+      ->check(between(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition and set-up")
+      ->check(between(0.1, 600.0))
+      ->capture_default_str();
   add_size(app, "--small", small, "Bytes of the small topic");
   add_size(app, "--large", large, "Bytes of the large topic");
-  app.add_option("--small-hz", o.small_hz, "Its rate").between(1.0, 1e5);
-  app.add_option("--large-hz", o.large_hz, "Its rate").between(0.1, 1e5);
+  app.add_option("--small-hz", o.small_hz, "Its rate")->check(between(1.0, 1e5))->capture_default_str();
+  app.add_option("--large-hz", o.large_hz, "Its rate")->check(between(0.1, 1e5))->capture_default_str();
   app.add_flag("--undeclared", undeclared, "Do not tell ORC the expected sizes");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {

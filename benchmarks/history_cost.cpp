@@ -88,10 +88,18 @@ int run(const options& how) {
 }  // namespace orc::bench
 
 int main(int argc, char** argv) {
-  orc::bench::command_line app("What keeping the last samples costs per receive", "history_cost");
+  CLI::App app("What keeping the last samples costs per receive", "history_cost");
+  orc::cli::use_readable_help(app);
   orc::bench::options how;
-  orc::bench::add_size(app, "--size", how.sizes, "Sizes of samples");
-  app.add_option("--batches", how.batches, "Batches of each kind").without_default().between(1, 100000);
-  return orc::bench::main_of(
-      app, argc, argv, [&] { return orc::bench::run(how); }, "");
+  orc::bench::add_sizes(app, "--size", how.sizes, "Sizes of samples");
+  app.add_option("--batches", how.batches, "Batches of each kind")->check(orc::bench::between(1, 100000));
+  try {
+    app.parse(argc, argv);
+    return orc::bench::run(how);
+  } catch (const CLI::ParseError& error) {
+    return orc::cli::report(app, error);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "history_cost: %s\n", error.what());
+    return 1;
+  }
 }

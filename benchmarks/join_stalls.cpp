@@ -227,16 +227,18 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("The longest send call over shm while subscribers join", "join_stalls");
+  CLI::App app("The longest send call over shm while subscribers join", "join_stalls");
   options o;
   std::vector<std::string> sizes{"10", "1k", "100k", "1M", "10M", "50M"};
   o.locks = {"off", "on"};
-  add_size(app, "--size", sizes, "Bytes per sample");
-  app.add_option("--lock", o.locks, "memory.lock").one_of({"on", "off"});
-  app.add_option("--history", o.history, "Samples kept").between(1, 65536);
-  app.add_option("--seconds", o.seconds, "Of a run, at least").between(0.1, 600.0);
-  app.add_option("--rounds", o.rounds, "Runs of each kind").between(1, 100);
-  app.add_option("--priority", o.priority, "SCHED_FIFO priority of the sending thread; 0: none").between(0, 99);
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  one_of(app.add_option("--lock", o.locks, "memory.lock"), {"on", "off"})->delimiter(',')->capture_default_str();
+  app.add_option("--history", o.history, "Samples kept")->check(between(1, 65536))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Of a run, at least")->check(between(0.1, 600.0))->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Runs of each kind")->check(between(1, 100))->capture_default_str();
+  app.add_option("--priority", o.priority, "SCHED_FIFO priority of the sending thread; 0: none")
+      ->check(between(0, 99))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.sizes = sizes_named(sizes);

@@ -196,17 +196,23 @@ int run(echo_options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("The LCM paper's echo test, ORC and liblcm interleaved; and both beside bare UDP multicast",
-                   "lcm_echo");
+  CLI::App app("The LCM paper's echo test, ORC and liblcm interleaved; and both beside bare UDP multicast", "lcm_echo");
   echo_options o;
   std::vector<std::string> rates{"1k", "2k", "5k", "10k", "20k", "40k", "80k"};
   std::string size = "800";
-  add_size(app, "--rate", rates, "Messages per second");
-  app.add_option("--clients", o.clients, "Processes that echo").between(1, 16);
+  add_sizes(app, "--rate", rates, "Messages per second");
+  app.add_option("--clients", o.clients, "Processes that echo")
+      ->delimiter(',')
+      ->check(between(1, 16))
+      ->capture_default_str();
   add_size(app, "--size", size, "Bytes per message, at least 16");
-  app.add_option("--repetitions", o.repetitions, "Of each, alternating").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition").between(0.01, 600.0);
-  app.add_option("--port", o.port, "UDP ports, this one and the three above it").between(1024, 65000);
+  app.add_option("--repetitions", o.repetitions, "Of each, alternating")
+      ->check(between(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition")->check(between(0.01, 600.0))->capture_default_str();
+  app.add_option("--port", o.port, "UDP ports, this one and the three above it")
+      ->check(between(1024, 65000))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.rates = sizes_named(rates);

@@ -362,9 +362,13 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   orc::bench::options o;
-  orc::bench::command_line app{"Encodes and decodes a laser scan with each encoding of typed topics", "marshalling"};
-  app.add_option("--rounds", o.rounds, "How often each takes its turn").between(1, 100'000);
-  app.add_option("--repeat", o.repeat, "Calls in each turn").between(1, 10'000'000);
+  CLI::App app{"Encodes and decodes a laser scan with each encoding of typed topics", "marshalling"};
+  app.add_option("--rounds", o.rounds, "How often each takes its turn")
+      ->check(orc::bench::between(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--repeat", o.repeat, "Calls in each turn")
+      ->check(orc::bench::between(1, 10'000'000))
+      ->capture_default_str();
   o.common.add_to(app);
   return orc::bench::main_of(app, argc, argv, [&] { return orc::bench::run(o); });
 }

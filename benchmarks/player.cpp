@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -265,14 +264,15 @@ int measure(player_options& o) {
 int main(int argc, char** argv) {
   using namespace orc::bench;
   player_options o;
-  command_line app("How punctual orc play and lcm-logplayer are", "player");
-  add_size(app, "--rate", o.rate_names, "Messages per second, of several runs");
-  app.add_option("--seconds", o.seconds, "Length of the log").between(0.1, 3600.0);
-  app.add_option("--rounds", o.rounds, "Runs of each player").between(1, 1000);
-  app.add_option("--size", o.size, "Bytes per message").between(8, 60000);
-  app.add_option("--orc", o.orc, "Default: orc beside this program", "FILE");
-  app.add_option("--lcm-logplayer", o.lcm, "The other player", "FILE");
-  app.add_option("--json", o.common.json, "Write JSON to FILE, - is stdout (tables then go to stderr)", "FILE|-");
+  CLI::App app("How punctual orc play and lcm-logplayer are", "player");
+  add_sizes(app, "--rate", o.rate_names, "Messages per second, of several runs");
+  app.add_option("--seconds", o.seconds, "Length of the log")->check(between(0.1, 3600.0))->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Runs of each player")->check(between(1, 1000))->capture_default_str();
+  app.add_option("--size", o.size, "Bytes per message")->check(between(8, 60000))->capture_default_str();
+  app.add_option("--orc", o.orc, "Default: orc beside this program")->type_name("FILE");
+  app.add_option("--lcm-logplayer", o.lcm, "The other player")->type_name("FILE")->capture_default_str();
+  app.add_option("--json", o.common.json, "Write JSON to FILE, - is stdout (tables then go to stderr)")
+      ->type_name("FILE|-");
   return main_of(app, argc, argv, [&] {
     o.rates = sizes_named(o.rate_names);
     return measure(o);

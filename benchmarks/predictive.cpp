@@ -1,7 +1,6 @@
 // Predictive waiting beside blocking and spinning: the age of a sample when recv() returns it, what the receiving
 // thread costs, and how long send() takes the publisher, for streams with a period and for streams without one. Each
 // end is a process on a core of its own; the three ways to wait take turns.
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -271,25 +270,30 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("Predictive waiting beside blocking and spinning, interleaved", "predictive");
+  CLI::App app("Predictive waiting beside blocking and spinning, interleaved", "predictive");
   options o;
   std::vector<std::string> transports{"shm", "ipc", "tcp"};
   std::vector<std::string> streams(stream_names.begin(), stream_names.end());
   std::string size = "100";
   add_transports(app, transports, "shm, ipc, tcp");
-  app.add_option("--stream", streams, "steady, jitter (100 us), changing, bursts, stopping", "NAME");
+  app.add_option("--stream", streams, "steady, jitter (100 us), changing, bursts, stopping")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->capture_default_str();
   add_size(app, "--size", size, "Bytes of a sample");
-  app.add_option("--rate", o.rate, "Samples per second").between(1.0, 100000.0);
-  app.add_option("--budget", o.budget, "request_options::cpu_budget");
-  app.add_option("--rounds", o.rounds, "Of each, in turn").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per round and way to wait").between(0.1, 600.0);
+  app.add_option("--rate", o.rate, "Samples per second")->check(between(1.0, 100000.0))->capture_default_str();
+  app.add_option("--budget", o.budget, "request_options::cpu_budget")->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Of each, in turn")->check(between(1, 1000))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per round and way to wait")
+      ->check(between(0.1, 600.0))
+      ->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);
     o.size = sizes_named({size}).front();
     for (const std::string& name : streams) {
       const auto at = std::find(stream_names.begin(), stream_names.end(), name);
-      if (at == stream_names.end()) throw usage_error("--stream", "'" + name + "' is none of them");
+      if (at == stream_names.end()) throw CLI::ValidationError("--stream", "'" + name + "' is none of them");
       o.streams.push_back(static_cast<stream>(at - stream_names.begin()));
     }
     return run(o);

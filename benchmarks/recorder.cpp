@@ -292,14 +292,16 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("orc record under load, beside lcm-logger and write(2)", "recorder");
+  CLI::App app("orc record under load, beside lcm-logger and write(2)", "recorder");
   options o;
-  app.add_option("--load", o.loads, "What to record").one_of({"lcm", "ipc", "shm", "30topics", "1topic", "full"});
-  app.add_option("--seconds", o.seconds, "Of each run").between(0.5, 600.0);
-  app.add_option("--rounds", o.rounds, "Runs of each kind").between(1, 100);
-  app.add_option("--directory", o.directory, "Where the files go", "DIR");
-  app.add_option("--port", o.port, "Of the multicast group").between(1024, 65535);
-  app.add_option("--program", o.program, "Default: orc beside this program", "FILE");
+  one_of(app.add_option("--load", o.loads, "What to record"), {"lcm", "ipc", "shm", "30topics", "1topic", "full"})
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Of each run")->check(between(0.5, 600.0))->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Runs of each kind")->check(between(1, 100))->capture_default_str();
+  app.add_option("--directory", o.directory, "Where the files go")->type_name("DIR")->capture_default_str();
+  app.add_option("--port", o.port, "Of the multicast group")->check(between(1024, 65535))->capture_default_str();
+  app.add_option("--program", o.program, "Default: orc beside this program")->type_name("FILE");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

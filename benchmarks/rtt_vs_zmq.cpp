@@ -1,6 +1,5 @@
 // ORC's round trip against the same ping-pong on bare libzmq, interleaved in one run between the same two processes
 // (two threads for inproc), each pinned to a core. What ORC adds shows as a ratio above 1.
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -300,15 +299,19 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("ORC's round trip against the same ping-pong on bare libzmq, interleaved", "rtt_vs_zmq");
+  CLI::App app("ORC's round trip against the same ping-pong on bare libzmq, interleaved", "rtt_vs_zmq");
   options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M"};
   bool spin = false;
   add_transports(app, transports, "inproc, ipc, tcp");
-  add_size(app, "--size", sizes, "Bytes per sample");
-  app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition and implementation").between(0.01, 600.0);
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating")
+      ->check(between(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition and implementation")
+      ->check(between(0.01, 600.0))
+      ->capture_default_str();
   app.add_flag("--spin", spin, "Poll without pause instead of waiting");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {

@@ -1,7 +1,6 @@
 // ORC's shm round trip against the same ping-pong on bare shared memory (a futex, or a spin on a word), interleaved in
 // one run between the same two processes, each pinned to a core. And how little it matters how large a sample is when
 // both ends make it in place.
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -250,14 +249,16 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("ORC over shared memory against bare shared memory, interleaved", "shm_vs_floor");
+  CLI::App app("ORC over shared memory against bare shared memory, interleaved", "shm_vs_floor");
   options o;
   std::vector<std::string> sizes{"10", "1k", "10k", "100k", "1M"};
   std::vector<std::string> loan_sizes{"10", "1M", "100M"};
-  add_size(app, "--size", sizes, "Bytes per sample");
-  add_size(app, "--loan-size", loan_sizes, "Bytes per sample that is made in place");
-  app.add_option("--repetitions", o.repetitions, "Of each, alternating").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition").between(0.01, 600.0);
+  add_sizes(app, "--size", sizes, "Bytes per sample");
+  add_sizes(app, "--loan-size", loan_sizes, "Bytes per sample that is made in place");
+  app.add_option("--repetitions", o.repetitions, "Of each, alternating")
+      ->check(between(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition")->check(between(0.01, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] {
     o.sizes = sizes_named(sizes);

@@ -117,13 +117,20 @@ int compare(const options& how) {
 }  // namespace orc::bench
 
 int main(int argc, char** argv) {
-  orc::bench::command_line app("What tracing costs per call", "trace_cost");
+  CLI::App app("What tracing costs per call", "trace_cost");
+  orc::cli::use_readable_help(app);
   orc::bench::options how;
-  orc::bench::add_size(app, "--size", how.sizes, "Sizes of samples");
-  app.add_option("--rounds", how.rounds, "Processes of each kind").without_default().between(1, 1000);
-  app.add_option("--batches", how.batches, "Batches of 500 samples per process").without_default().between(1, 100000);
-  app.add_option("--measure", how.measure);
-  return orc::bench::main_of(
-      app, argc, argv,
-      [&] { return how.measure != 0 ? orc::bench::measure(how.measure, how.batches) : orc::bench::compare(how); }, "");
+  orc::bench::add_sizes(app, "--size", how.sizes, "Sizes of samples");
+  app.add_option("--rounds", how.rounds, "Processes of each kind")->check(orc::bench::between(1, 1000));
+  app.add_option("--batches", how.batches, "Batches of 500 samples per process")->check(orc::bench::between(1, 100000));
+  app.add_option("--measure", how.measure)->group("");
+  try {
+    app.parse(argc, argv);
+    return how.measure != 0 ? orc::bench::measure(how.measure, how.batches) : orc::bench::compare(how);
+  } catch (const CLI::ParseError& error) {
+    return orc::cli::report(app, error);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "trace_cost: %s\n", error.what());
+    return 1;
+  }
 }

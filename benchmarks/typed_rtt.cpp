@@ -303,11 +303,13 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("Typed topics against topics of bytes, interleaved", "typed_rtt");
+  CLI::App app("Typed topics against topics of bytes, interleaved", "typed_rtt");
   options o;
   add_transports(app, o.transports, "inproc, shm, ipc, tcp");
-  app.add_option("--repetitions", o.repetitions, "Of each, alternating").between(1, 1000);
-  app.add_option("--seconds", o.seconds, "Per repetition").between(0.01, 600.0);
+  app.add_option("--repetitions", o.repetitions, "Of each, alternating")
+      ->check(between(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Per repetition")->check(between(0.01, 600.0))->capture_default_str();
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

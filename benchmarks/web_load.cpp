@@ -345,16 +345,22 @@ int run(options& o) {
 
 int main(int argc, char** argv) {
   using namespace orc::bench;
-  command_line app("orc-web under load: 100 topics at 1 kHz, two clients that open all of them, one of them slow",
-                   "web_load");
+  CLI::App app("orc-web under load: 100 topics at 1 kHz, two clients that open all of them, one of them slow",
+               "web_load");
   options o;
-  app.add_option("--readers", o.readers, "Who reads, one run each").one_of({"none", "subscriber", "orc-web"});
-  app.add_option("--topics", o.topics, "Topics; each client opens all of them").between(8, 240);
-  app.add_option("--plots", o.plots, "Plots of each client").between(0, 8);
-  app.add_option("--hz", o.hz, "Samples per second of each topic").between(1.0, 10'000.0);
-  app.add_option("--seconds", o.seconds, "Of each run").between(0.5, 3600.0);
-  app.add_option("--rounds", o.rounds, "Runs of each kind").between(1, 100);
-  app.add_option("--program", o.program, "Default: orc-web beside this program", "FILE");
+  one_of(app.add_option("--readers", o.readers, "Who reads, one run each"), {"none", "subscriber", "orc-web"})
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--topics", o.topics, "Topics; each client opens all of them")
+      ->check(between(8, 240))
+      ->capture_default_str();
+  app.add_option("--plots", o.plots, "Plots of each client")->check(between(0, 8))->capture_default_str();
+  app.add_option("--hz", o.hz, "Samples per second of each topic")
+      ->check(between(1.0, 10'000.0))
+      ->capture_default_str();
+  app.add_option("--seconds", o.seconds, "Of each run")->check(between(0.5, 3600.0))->capture_default_str();
+  app.add_option("--rounds", o.rounds, "Runs of each kind")->check(between(1, 100))->capture_default_str();
+  app.add_option("--program", o.program, "Default: orc-web beside this program")->type_name("FILE");
   o.common.add_to(app);
   return main_of(app, argc, argv, [&] { return run(o); });
 }

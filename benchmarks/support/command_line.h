@@ -1,70 +1,46 @@
-// What every benchmark's command line has in common. The parser takes seconds to compile: only the source file has it.
+// What every benchmark's command line has in common.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <functional>
-#include <memory>
-#include <stdexcept>
+#include <exception>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "orc/options.h"
+#include "tools/command_line/help.h"
+#include "tools/command_line/usage.h"
 #include "tools/support/cpu.h"
+#include "tools/support/machine.h"
 #include "tools/support/text.h"
 
 namespace orc::bench {
 
-// A wrong value: main_of says so and returns 2.
-struct usage_error : std::runtime_error {
-  usage_error(const std::string& option, const std::string& text) : std::runtime_error(option + ": " + text) {}
-};
-
-// What an option sets; a vector takes several values, with commas.
-template <class... T>
-using one_reference = std::variant<std::reference_wrapper<T>...>;
-using option_target = one_reference<int, unsigned, std::uint64_t, double, std::string, std::vector<int>,
-                                    std::vector<double>, std::vector<std::string>>;
-
-class command_line {
- public:
-  command_line(const std::string& description, const std::string& name);
-
-  void add_flag(const std::string& name, bool& flag, const std::string& help);
-  // Hidden without `help`. `type` stands for the value in --help. The functions below are about the option added last.
-  command_line& add_option(const std::string& name, option_target target, const std::string& help = {},
-                           const std::string& type = {});
-  // --help does not show the default.
-  command_line& without_default();
-  void between(int least, int most);
-  void between(double least, double most);
-  void one_of(const std::vector<std::string>& words);
-
- private:
-  friend struct common_options;
-  friend int main_of(command_line&, int, char**, const std::function<int()>&, const std::string&);
-
-  struct parser;
-  std::shared_ptr<parser> parser_;
-};
+using cli::between;
+using cli::one_of;
 
 // Adds an option for several transports; `help` names them.
-inline command_line& add_transports(command_line& app, std::vector<std::string>& names, const std::string& help) {
-  return app.add_option("--transport", names, help, "NAME");
+inline CLI::Option* add_transports(CLI::App& app, std::vector<std::string>& names, const std::string& help) {
+  return app.add_option("--transport", names, help)->type_name("NAME")->delimiter(',')->capture_default_str();
 }
 
-// Adds an option for one or several numbers such as 10, 100k or 1M: sizes, rates.
-inline void add_size(command_line& app, const std::string& name, option_target size, const std::string& help) {
-  app.add_option(name, size, help, "SIZE");
+// Adds an option for several numbers such as 10, 100k or 1M: sizes, rates.
+inline CLI::Option* add_sizes(CLI::App& app, const std::string& name, std::vector<std::string>& sizes,
+                              const std::string& help) {
+  return app.add_option(name, sizes, help)->type_name("SIZE")->delimiter(',')->capture_default_str();
+}
+
+// The same for one of them.
+inline CLI::Option* add_size(CLI::App& app, const std::string& name, std::string& size, const std::string& help) {
+  return app.add_option(name, size, help)->type_name("SIZE")->capture_default_str();
 }
 
 inline orc::transport transport_named(const std::string& name) {
   for (const auto t : {orc::transport::inproc, orc::transport::shm, orc::transport::ipc, orc::transport::tcp}) {
     if (to_string(t) == name) return t;
   }
-  throw usage_error("--transport", "'" + name + "' is none of inproc, shm, ipc and tcp");
+  throw CLI::ValidationError("--transport", "'" + name + "' is none of inproc, shm, ipc and tcp");
 }
 
 inline std::vector<orc::transport> transports_named(const std::vector<std::string>& names) {
@@ -77,7 +53,7 @@ inline std::vector<std::size_t> sizes_named(const std::vector<std::string>& text
   std::vector<std::size_t> sizes;
   for (const std::string& text : texts) {
     const auto size = parse_size(text);
-    if (!size) throw usage_error("--size", "'" + text + "' is not a size such as 10, 100k or 1M");
+    if (!size) throw CLI::ValidationError("--size", "'" + text + "' is not a size such as 10, 100k or 1M");
     sizes.push_back(*size);
   }
   return sizes;
@@ -89,17 +65,41 @@ struct common_options {
   std::string json;
   cpu_pair cpus = default_cpus();
 
-  void add_to(command_line& app);
+  void add_to(CLI::App& app) {
+    app.add_option("--cpu", cpu, "Cores of the two ends, or none; default: the first two allowed ones")
+        ->type_name("A,B")
+        ->check([](const std::string& text) {
+          return parse_cpus(text) ? std::string() : "'" + text + "' is not two cores, such as 0,1, or none";
+        });
+    app.add_option("--json", json, "Write JSON to FILE, - is stdout (tables then go to stderr)")->type_name("FILE|-");
+  }
   // After parsing.
   void settle() {
     if (!cpu.empty()) cpus = *parse_cpus(cpu);
   }
   [[nodiscard]] std::FILE* tables() const { return json == "-" ? stderr : stdout; }
-  void print_machine() const;
+  void print_machine() const {
+    std::fprintf(tables(), "# %s\n", machine_facts(cpus).c_str());
+    std::fflush(tables());
+  }
 };
 
+inline constexpr const char* exit_codes = "Exit codes: 0 done, 1 failed, 2 usage, 130 Ctrl-C.";
+
 // Parses and runs `run`; a wrong command line is exit code 2.
-int main_of(command_line& app, int argc, char** argv, const std::function<int()>& run,
-            const std::string& footer = "Exit codes: 0 done, 1 failed, 2 usage, 130 Ctrl-C.");
+template <class Run>
+int main_of(CLI::App& app, int argc, char** argv, Run&& run) {
+  cli::use_readable_help(app);
+  app.footer(exit_codes);
+  try {
+    app.parse(argc, argv);
+    return run();
+  } catch (const CLI::ParseError& error) {
+    return cli::report(app, error);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    return 1;
+  }
+}
 
 }  // namespace orc::bench

@@ -44,11 +44,11 @@ finds liborc/src/core/way.cpp '#include "orc_protocol_generated.h"'
 finds broker/topic_map.h '#include <core/process.h>'
 finds broker/main.cpp '#include "transport/transport.h"'
 finds tools/orc/main.cpp '#include "benchmarks/freshness.h"'
-finds tools/orc/doctor.cpp '  #  include "transport/multicast/multicast_socket.h"'
+finds tools/orc/doctor/doctor.cpp '  #  include "transport/multicast/multicast_socket.h"'
 finds bindings/python/src/gil.h '#include "wire/control.h"'
 finds benchmarks/fanout.cpp '#include "core/way.h"'
 finds benchmarks/fanout.cpp '#include "nowhere/to_be_found.h"'
-finds benchmarks/fanout.cpp '#include "tools/orc/doctor.h"'
+finds benchmarks/fanout.cpp '#include "tools/orc/doctor/doctor.h"'
 
 sed -i '/fec_assembly.h/d' benchmarks/fec_cost.cpp
 if said=$(check) || [[ $said != benchmarks/fec_cost.cpp:\ does\ not\ include* ]]; then

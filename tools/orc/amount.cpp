@@ -1,11 +1,11 @@
-#include "amount.h"
+#include "tools/orc/amount.h"
 
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
 
-#include "text.h"
+#include "tools/orc/text.h"
 
 namespace orc::cli {
 

@@ -1,4 +1,4 @@
-#include "console.h"
+#include "tools/orc/console.h"
 
 #include <poll.h>
 #include <signal.h>

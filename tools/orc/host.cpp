@@ -1,14 +1,14 @@
-#include "host.h"
+#include "tools/orc/host.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common_options.h"
-#include "console.h"
-#include "exit_code.h"
-#include "look.h"
-#include "text.h"
+#include "tools/orc/common_options.h"
+#include "tools/orc/console.h"
+#include "tools/orc/exit_code.h"
+#include "tools/orc/look.h"
+#include "tools/orc/text.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {

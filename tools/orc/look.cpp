@@ -1,7 +1,7 @@
-#include "look.h"
+#include "tools/orc/look.h"
 
-#include "exit_code.h"
-#include "text.h"
+#include "tools/orc/exit_code.h"
+#include "tools/orc/text.h"
 
 namespace orc::cli {
 

@@ -1,5 +1,5 @@
 // orc web: becomes the program orc-web, which lies beside this one.
-#include "web.h"
+#include "tools/orc/web.h"
 
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "argv_quoting.h"
-#include "console.h"
-#include "exit_code.h"
-#include "text.h"
+#include "tools/orc/argv_quoting.h"
+#include "tools/orc/console.h"
+#include "tools/orc/exit_code.h"
+#include "tools/orc/text.h"
 
 namespace orc::cli {
 

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "tools/orc/merged_recording.h"
-#include "tools/orc/play_sink.h"
-#include "tools/orc/player.h"
+#include "tools/orc/play/play_sink.h"
+#include "tools/orc/play/player.h"
+#include "tools/orc/recording/merged_recording.h"
 #include "tools/web/client_session.h"
 #include "tools/web/feed_source.h"
 #include "tools/web/playback.h"
