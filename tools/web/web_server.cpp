@@ -27,7 +27,7 @@ using boost::system::error_code;
 using namespace std::chrono_literals;
 
 constexpr int backlog = 128;
-constexpr auto look_pause = 4ms;      // news that come meanwhile are looked at together
+constexpr auto news_pause = 4ms;      // news that come meanwhile are looked at together
 constexpr auto check_pause = 1s;      // of connections
 constexpr auto accept_again = 100ms;  // when there was no descriptor
 
@@ -115,7 +115,7 @@ class web_server::engine {
 
   void look_at(clock::time_point when) {
     if (when == clock::time_point::max()) return;
-    when = std::max(when, looked_at_ + look_pause);
+    when = std::max(when, looked_at_ + news_pause);
     if (when >= look_at_) return;
     look_at_ = when;
     look_timer_.expires_at(when);
