@@ -1,5 +1,5 @@
 // The messages of Foxglove clients, and what strangers send instead.
-#include "tools/web/foxglove_message.h"
+#include "tools/web/foxglove/foxglove_message.h"
 
 #include <cstring>
 #include <string>
