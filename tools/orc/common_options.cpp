@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "tools/orc/amount.h"
 #include "tools/orc/full_names.h"
+#include "tools/orc/size_and_duration.h"
 
 namespace orc::cli {
 

@@ -8,9 +8,9 @@
 #include "base/fd_limit.h"
 #include "base/run_dir.h"
 #include "orc/version.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/doctor/broker_endpoints.h"
 #include "tools/orc/doctor/doctor.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "wire/broker_endpoint.h"
 
@@ -39,7 +39,7 @@ struct answer {
 
 // None: somebody listens, but this is no broker.
 std::optional<answer> ask(const std::string& endpoint, const detail::stop_signal& stop) {
-  auto directory = look(endpoint, stop);
+  auto directory = broker_directory(endpoint, stop);
   broker_state broker;
   if (!directory.broker(broker)) return std::nullopt;  // connects
   const auto before = clock::now();

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/param/param.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/param/param.h"
 #include "tools/orc/text.h"
 

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "tools/command_line/help.h"
-#include "tools/orc/amount.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
 #include "tools/orc/record/record_session.h"
 #include "tools/orc/record/record_trigger.h"
+#include "tools/orc/size_and_duration.h"
 #include "tools/orc/text.h"
 
 namespace orc::cli {

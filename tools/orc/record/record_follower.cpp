@@ -82,7 +82,7 @@ record_follower::record_follower(const record_options& options, const detail::st
     : options_(options),
       note_(std::move(note)),
       to_(to),
-      directory_(look(options.broker, stop)),
+      directory_(broker_directory(options.broker, stop)),
       watches_(watches_of(options, directory_)),
       participant_(participant_of(options)) {}
 

@@ -12,7 +12,7 @@
 
 #include "orc/directory.h"
 #include "orc/participant.h"
-#include "tools/orc/look.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/record/record_options.h"
 #include "tools/orc/record/record_receiver.h"
 

@@ -1,6 +1,6 @@
 #include "tools/orc/record/record_options.h"
 
-#include "tools/orc/amount.h"
+#include "tools/orc/size_and_duration.h"
 #include "tools/orc/text.h"
 
 namespace orc::cli {

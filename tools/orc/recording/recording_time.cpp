@@ -8,7 +8,7 @@
 #include <ctime>
 #include <limits>
 
-#include "tools/orc/amount.h"
+#include "tools/orc/size_and_duration.h"
 #include "tools/orc/text.h"
 
 namespace orc::cli {

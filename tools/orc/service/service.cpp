@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tools/command_line/nearest_name.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
 

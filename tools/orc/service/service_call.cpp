@@ -12,10 +12,10 @@
 #include "orc.h"
 #include "orc/calls.h"
 #include "orc/types/json.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/sample/typed_words.h"
 #include "tools/orc/service/service.h"
 #include "tools/orc/text.h"
@@ -54,7 +54,9 @@ json_value error_json(const call_error& error) {
 class call_command {
  public:
   explicit call_command(const call_options& options)
-      : options_(options), directory_(look(options.common.broker, stop_)), participant_(participant_of(options)) {}
+      : options_(options),
+        directory_(broker_directory(options.common.broker, stop_)),
+        participant_(participant_of(options)) {}
 
   int run() {
     if (const int outcome = find_types(); outcome != exit_code::ok) return outcome;

@@ -7,10 +7,10 @@
 #include "orc.h"
 #include "orc/calls.h"
 #include "tools/command_line/help.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/service/call_printer.h"
 #include "tools/orc/service/service.h"
 #include "tools/orc/text.h"
@@ -34,7 +34,9 @@ struct service_echo_options {
 class service_echo_command {
  public:
   explicit service_echo_command(const service_echo_options& options)
-      : options_(options), topic_(call_record_topic(options.service)), directory_(look(options.common.broker, stop_)) {}
+      : options_(options),
+        topic_(call_record_topic(options.service)),
+        directory_(broker_directory(options.common.broker, stop_)) {}
 
   int run() {
     service_description service;

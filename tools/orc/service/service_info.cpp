@@ -7,10 +7,10 @@
 
 #include "json/json_io.h"
 #include "orc.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/service/service.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
@@ -68,7 +68,7 @@ std::string text_document(const service_description& service, const json_value& 
 int run(const info_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.common.broker, stop);
+  auto directory = broker_directory(options.common.broker, stop);
   service_description service;
   type_description request;
   type_description reply;

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/service/service.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
@@ -36,7 +36,7 @@ std::string verbose_table(const std::vector<service_description>& services) {
 int run(const list_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.common.broker, stop);
+  auto directory = broker_directory(options.common.broker, stop);
   std::vector<service_description> services;
   if (const auto asked = find_services(directory, options.interface, services); !asked) {
     out.note(text_of(asked));

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "tools/command_line/nearest_name.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 
 namespace orc::cli {
 

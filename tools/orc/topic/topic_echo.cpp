@@ -7,10 +7,10 @@
 
 #include "orc.h"
 #include "tools/command_line/help.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/sample/sample_printer.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/absent_topic.h"
@@ -47,7 +47,7 @@ class echo_command {
   explicit echo_command(const echo_options& options)
       : options_(options),
         wanted_(options.once ? 1 : options.count),
-        types_(look(options.common.broker, stop_), options.topic),
+        types_(broker_directory(options.common.broker, stop_), options.topic),
         participant_(participant(options)) {}
 
   int run() {
@@ -143,7 +143,7 @@ class echo_command {
   // What a person at the terminal waits for, when that changes.
   void hint(const subscriber& from) {
     topic_state state;
-    const auto asked = look(options_.common.broker, stop_).describe(options_.topic, state);
+    const auto asked = broker_directory(options_.common.broker, stop_).describe(options_.topic, state);
     std::string text = "waiting for a publisher of '" + options_.topic + "'";
     if (asked && state.publication) text = no_link() + " yet: " + escaped(from.link().reason);
     // Seconds that grow are no news.
@@ -156,7 +156,7 @@ class echo_command {
   // Once: the name may be mistyped, and nothing else would say so. Without an answer of the broker there is no news.
   void note_absence() {
     absence_due_ = clock::time_point::max();
-    auto directory = look(options_.common.broker, stop_);
+    auto directory = broker_directory(options_.common.broker, stop_);
     topic_state state;
     const auto asked = directory.describe(options_.topic, state);
     if (asked && !state.publication) out_.note("waiting; " + absence_text(options_.topic, directory));
@@ -170,7 +170,7 @@ class echo_command {
       out_.note("no sample of '" + options_.topic + "'" + waited);
       return exit_code::timed_out;
     }
-    auto directory = look(options_.common.broker, stop_);
+    auto directory = broker_directory(options_.common.broker, stop_);
     topic_state state;
     const auto asked = directory.describe(options_.topic, state);
     if (asked && state.publication) {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tools/command_line/help.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/absent_topic.h"
 #include "tools/orc/topic/topic.h"
@@ -79,7 +79,8 @@ std::string json_line(const std::string& topic, const rate& r) {
 
 class hz_command {
  public:
-  explicit hz_command(const hz_options& options) : options_(options), directory_(look(options.common.broker, stop_)) {}
+  explicit hz_command(const hz_options& options)
+      : options_(options), directory_(broker_directory(options.common.broker, stop_)) {}
 
   int run() {
     std::uint64_t printed = 0;

@@ -6,10 +6,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/absent_topic.h"
 #include "tools/orc/topic/topic.h"
@@ -111,7 +111,7 @@ std::string text_document(const topic_state& state, bool verbose) {
 int run(const topic_info_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.common.broker, stop);
+  auto directory = broker_directory(options.common.broker, stop);
   topic_state state;
   if (const auto asked = directory.describe(options.topic, state); !asked) {
     out.note(failure_text(options.topic, directory, asked));

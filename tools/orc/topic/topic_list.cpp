@@ -3,10 +3,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic.h"
 #include "tools/orc/topic/topic_text.h"
@@ -63,7 +63,7 @@ std::string json_document(const broker_state& broker, const std::vector<topic_st
 int run(const topic_list_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.common.broker, stop);
+  auto directory = broker_directory(options.common.broker, stop);
   std::vector<topic_state> topics;
   broker_state broker;
   auto asked = directory.topics("**", topics);

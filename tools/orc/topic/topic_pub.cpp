@@ -13,11 +13,11 @@
 #include "orc.h"
 #include "orc/types/json.h"
 #include "tools/command_line/help.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
-#include "tools/orc/look.h"
 #include "tools/orc/sample/typed_words.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/absent_topic.h"
@@ -153,7 +153,7 @@ class pub_command {
   // Also makes the encoder for the input, if that is JSON.
   int find_type(type_description& type) {
     if (!options_.like.empty()) {
-      auto directory = look(options_.common.broker, stop_);
+      auto directory = broker_directory(options_.common.broker, stop_);
       if (const auto found = type_of_topic(directory, options_.like, type); !found) {
         out_.note(failure_text(options_.like, directory, found));
         return exit_code_of(found);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "orc/types/decoder.h"
-#include "tools/orc/look.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/type/lcm_decoders.h"
 
 namespace orc::cli {

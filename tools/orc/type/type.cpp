@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
-#include "tools/orc/look.h"
 #include "tools/orc/topic/absent_topic.h"
 #include "tools/orc/type/topic_types.h"
 #include "tools/orc/type/type_file.h"

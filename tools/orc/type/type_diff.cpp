@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "orc/schema.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/type/type.h"
 
@@ -24,7 +24,7 @@ struct diff_options {
 int run(const diff_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.broker, stop);
+  auto directory = broker_directory(options.broker, stop);
   type_description published;
   type_description expected;
   for (const auto& [words, type] : {std::pair(&options.published, &published), {&options.expected, &expected}})

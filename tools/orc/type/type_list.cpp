@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
 #include "tools/orc/type/type.h"
@@ -71,7 +71,7 @@ std::string json_document(const uses& all) {
 int run(const common_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.broker, stop);
+  auto directory = broker_directory(options.broker, stop);
   std::vector<topic_state> topics;
   if (const auto asked = directory.topics("**", topics); !asked) {
     out.note(text_of(asked));

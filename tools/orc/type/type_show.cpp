@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "orc/schema.h"
+#include "tools/orc/broker_directory.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/look.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
 #include "tools/orc/type/type.h"
@@ -44,7 +44,7 @@ std::string text_document(const type_description& type) {
 int run(const show_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.common.broker, stop);
+  auto directory = broker_directory(options.common.broker, stop);
   type_description type;
   if (const int found = find_named_type(out, directory, options.of, type); found != exit_code::ok) return found;
   if (options.schema && isatty(STDOUT_FILENO) == 1 && !is_printable(type.schema)) {

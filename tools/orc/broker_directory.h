@@ -10,7 +10,7 @@ namespace orc::cli {
 
 // Returns a directory whose calls end when `stop` is raised; `stop` must outlive it. An empty endpoint looks for the
 // broker where participants do (ORC_BROKER, ...).
-[[nodiscard]] directory look(const std::string& broker, const detail::stop_signal& stop);
+[[nodiscard]] directory broker_directory(const std::string& broker, const detail::stop_signal& stop);
 
 // Of a call that failed. The text has no control characters.
 [[nodiscard]] int exit_code_of(const result& failure);

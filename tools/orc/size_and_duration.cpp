@@ -1,4 +1,4 @@
-#include "tools/orc/amount.h"
+#include "tools/orc/size_and_duration.h"
 
 #include <charconv>
 #include <cmath>

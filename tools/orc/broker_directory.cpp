@@ -1,4 +1,4 @@
-#include "tools/orc/look.h"
+#include "tools/orc/broker_directory.h"
 
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"
@@ -12,7 +12,7 @@ constexpr int patience_ms = 2'000;
 
 }  // namespace
 
-directory look(const std::string& broker, const detail::stop_signal& stop) {
+directory broker_directory(const std::string& broker, const detail::stop_signal& stop) {
   return directory({.broker = broker, .broker_timeout_ms = patience_ms, .stop_fd = stop.fd()});
 }
 
