@@ -70,10 +70,10 @@ std::string foxglove_parameters::set(const foxglove_message& message) {
   for (const foxglove_parameter_set& each : message.sets) {
     made.names.push_back(each.name);
     if (!may_set_) continue;
-    if (desk_.set(who_, {made.ticket, each.name, each.value}))
+    if (parameters_.set(who_, {made.ticket, each.name, each.value}))
       ++made.open_sets;
     else
-      problem = "too many parameters wait to be set: " + std::to_string(parameter_desk::max_waiting) + " is the limit";
+      problem = "too many parameters wait to be set: " + std::to_string(live_parameters::max_waiting) + " is the limit";
   }
   // The answer has the values in force, also of those that were refused.
   if (message.request && !made.names.empty()) requests_.push_back(std::move(made));
@@ -84,8 +84,8 @@ std::string foxglove_parameters::subscribe(const foxglove_message& message) {
   updates_due_ = true;
   if (message.names.empty()) follows_all_ = true;
   for (const std::string& each : message.names) {
-    if (followed_.size() == parameter_desk::max_parameters && !followed_.contains(each))
-      return "too many parameters: " + std::to_string(parameter_desk::max_parameters) + " is the limit";
+    if (followed_.size() == live_parameters::max_parameters && !followed_.contains(each))
+      return "too many parameters: " + std::to_string(live_parameters::max_parameters) + " is the limit";
     followed_.insert(each);
   }
   return {};
@@ -106,7 +106,7 @@ void foxglove_parameters::unsubscribe(const foxglove_message& message) {
 }
 
 void foxglove_parameters::take_answers() {
-  for (parameter_answer& each : desk_.answers(who_)) {
+  for (parameter_answer& each : parameters_.answers(who_)) {
     if (!each.problem.empty()) report_("parameter '" + each.name + "' is not set: " + each.problem);
     const auto at = std::find_if(requests_.begin(), requests_.end(),
                                  [&](const request& one) { return one.ticket != 0 && one.ticket == each.ticket; });
@@ -118,7 +118,7 @@ void foxglove_parameters::take_answers() {
 
 clock::time_point foxglove_parameters::refresh(clock::time_point now) {
   take_answers();
-  if (auto newest = desk_.newest(); newest != newest_) {
+  if (auto newest = parameters_.newest(); newest != newest_) {
     newest_ = std::move(newest);
     updates_due_ = true;
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tools/web/foxglove/foxglove_message.h"
-#include "tools/web/parameters/parameter_desk.h"
+#include "tools/web/parameters/live_parameters.h"
 #include "tools/web/session/shown_thing.h"
 
 namespace orc::web {
@@ -26,9 +26,9 @@ class foxglove_parameters final : public shown_thing {
   static constexpr std::size_t max_requests = 16;  // that wait for their answers
 
   // `report` is called with what cannot be set.
-  foxglove_parameters(parameter_desk& desk, bool may_set, reporter report)
-      : desk_(desk), who_(desk.enter()), may_set_(may_set), report_(std::move(report)) {}
-  ~foxglove_parameters() override { desk_.leave(who_); }
+  foxglove_parameters(live_parameters& parameters, bool may_set, reporter report)
+      : parameters_(parameters), who_(parameters.enter()), may_set_(may_set), report_(std::move(report)) {}
+  ~foxglove_parameters() override { parameters_.leave(who_); }
 
   // Each returns what is wrong with the request; empty: nothing.
   [[nodiscard]] std::string get(const foxglove_message& message);
@@ -58,8 +58,8 @@ class foxglove_parameters final : public shown_thing {
   [[nodiscard]] bool take_request(frame& to);
   [[nodiscard]] bool take_updates(frame& to);
 
-  parameter_desk& desk_;
-  const parameter_desk::client who_;
+  live_parameters& parameters_;
+  const live_parameters::client who_;
   const bool may_set_;
   const reporter report_;
   std::shared_ptr<const shown_parameters> newest_;  // null: not known yet

@@ -70,15 +70,15 @@ std::string foxglove_services::call(const foxglove_message& message) {
   call_order order{
       .ticket = ++last_ticket_, .service = at->second, .encoding = message.call.encoding, .deadline = deadline};
   order.request.assign(reinterpret_cast<const char*>(message.data.data()), message.data.size());
-  std::string problem = desk_.call(who_, std::move(order));
+  std::string problem = services_.call(who_, std::move(order));
   if (problem.empty()) calls_.emplace(last_ticket_, message.call);
   return problem;
 }
 
 clock::time_point foxglove_services::refresh(clock::time_point now) {
-  for (call_answer& each : desk_.answers(who_))
+  for (call_answer& each : services_.answers(who_))
     if (each.what != call_answer::kind::feedback) answers_.push_back(std::move(each));  // the protocol has none
-  if (auto newest = desk_.newest(); newest != newest_) {
+  if (auto newest = services_.newest(); newest != newest_) {
     newest_ = std::move(newest);
     list_due_ = newest_ != nullptr;
   }
@@ -97,7 +97,7 @@ bool foxglove_services::take_answer(frame& to) {
   call_answer answer = std::move(answers_.front());
   answers_.pop_front();
   const foxglove_call call = calls_.extract(answer.ticket).mapped();
-  desk_.done(who_);
+  services_.done(who_);
   if (answer.what == call_answer::kind::error) {
     to = {.head = call_failure_text(call, answer.data)};
     return true;

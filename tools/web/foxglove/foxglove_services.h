@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tools/web/foxglove/foxglove_message.h"
-#include "tools/web/services/call_desk.h"
+#include "tools/web/services/live_services.h"
 #include "tools/web/session/shown_thing.h"
 
 namespace orc::web {
@@ -18,9 +18,9 @@ namespace orc::web {
 // Of the network's thread. No call waits.
 class foxglove_services final : public shown_thing {
  public:
-  explicit foxglove_services(call_desk& desk) : desk_(desk), who_(desk.enter()) {}
+  explicit foxglove_services(live_services& services) : services_(services), who_(services.enter()) {}
   // Cancels the client's calls.
-  ~foxglove_services() override { desk_.leave(who_); }
+  ~foxglove_services() override { services_.leave(who_); }
 
   // Returns why there is no call; empty: its answer comes.
   [[nodiscard]] std::string call(const foxglove_message& message);
@@ -34,8 +34,8 @@ class foxglove_services final : public shown_thing {
   [[nodiscard]] bool take_ended(frame& to);
   [[nodiscard]] bool take_added(frame& to);
 
-  call_desk& desk_;
-  const call_desk::client who_;
+  live_services& services_;
+  const live_services::client who_;
   std::shared_ptr<const shown_services> newest_;  // null: not known yet
   bool list_due_ = false;
   std::map<std::uint32_t, std::shared_ptr<const shown_service>> told_;  // that the client knows, by id

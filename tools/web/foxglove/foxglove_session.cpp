@@ -42,14 +42,14 @@ foxglove_session::foxglove_session(const foxglove_sources& from, bool playback_c
     : from_(from), controls_playback_(playback_control && from.recording != nullptr) {
   replies_.add(server_info_text({.publish = from_.publish != nullptr,
                                  .parameters = from_.parameters != nullptr,
-                                 .services = from_.calls != nullptr,
+                                 .services = from_.services != nullptr,
                                  .graph = from_.graphs != nullptr,
                                  .recording = from_.recording,
                                  .playback_control = controls_playback_,
                                  .session = from_.session}));
   if (from_.recording != nullptr) playback_ = std::make_unique<foxglove_playback>(*from_.recording, controls_playback_);
   if (from_.publish != nullptr) publishing_.emplace(*from_.publish);
-  if (from_.calls != nullptr) services_ = std::make_unique<foxglove_services>(*from_.calls);
+  if (from_.services != nullptr) services_ = std::make_unique<foxglove_services>(*from_.services);
   from_.channels.open();
 }
 

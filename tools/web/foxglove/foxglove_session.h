@@ -34,8 +34,8 @@ struct foxglove_sources {
   channel_source& channels;
   connection_graphs* graphs = nullptr;                // null: a recording
   publish_queue* publish = nullptr;                   // null: clients may not publish, nor set parameters
-  parameter_desk* parameters = nullptr;               // null: a recording
-  call_desk* calls = nullptr;                         // null: clients may not call services
+  live_parameters* parameters = nullptr;              // null: a recording
+  live_services* services = nullptr;                  // null: clients may not call services
   playback* recording = nullptr;                      // null: the running system
   std::vector<std::string> origins = {};              // pages of others that may connect
   std::string session = {};                           // see foxglove_server::session

@@ -128,15 +128,15 @@ bool told_list<List, Told>::take(frame& to, std::string_view op, TellsOf tells_o
 }
 
 std::string page_parameters::set(const client_message& message) {
-  if (desk_.set(who_, {static_cast<std::uint64_t>(message.id), message.name, message.value})) return {};
-  return "too many parameters wait to be set: " + std::to_string(parameter_desk::max_waiting) + " is the limit";
+  if (parameters_.set(who_, {static_cast<std::uint64_t>(message.id), message.name, message.value})) return {};
+  return "too many parameters wait to be set: " + std::to_string(live_parameters::max_waiting) + " is the limit";
 }
 
 clock::time_point page_parameters::refresh(clock::time_point now) {
-  // The desk bounds them only until they are taken.
-  if (answers_.size() < parameter_desk::max_waiting)
-    for (parameter_answer& each : desk_.answers(who_)) answers_.push_back(std::move(each));
-  list_.refresh(desk_.newest());
+  // live_parameters bounds them only until they are taken.
+  if (answers_.size() < live_parameters::max_waiting)
+    for (parameter_answer& each : parameters_.answers(who_)) answers_.push_back(std::move(each));
+  list_.refresh(parameters_.newest());
   return has_more() ? now : clock::time_point::max();
 }
 
@@ -164,27 +164,27 @@ std::string page_services::call(const client_message& message) {
   if (at == list_.newest()->end()) return "no program serves this name";
   const auto deadline =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(message.number));
-  std::string problem = desk_.call(who_, {.ticket = id,
-                                          .service = at->second,
-                                          .encoding = std::string(json_encoding),
-                                          .request = message.value,
-                                          .deadline = deadline});
+  std::string problem = services_.call(who_, {.ticket = id,
+                                              .service = at->second,
+                                              .encoding = std::string(json_encoding),
+                                              .request = message.value,
+                                              .deadline = deadline});
   if (problem.empty()) open_.insert(id);
   return problem;
 }
 
 void page_services::cancel(std::int64_t id) {
-  if (open_.contains(static_cast<std::uint64_t>(id))) desk_.cancel(who_, static_cast<std::uint64_t>(id));
+  if (open_.contains(static_cast<std::uint64_t>(id))) services_.cancel(who_, static_cast<std::uint64_t>(id));
 }
 
 clock::time_point page_services::refresh(clock::time_point now) {
-  for (call_answer& each : desk_.answers(who_)) {
+  for (call_answer& each : services_.answers(who_)) {
     std::erase_if(answers_, [&](const call_answer& before) {
       return before.ticket == each.ticket && before.what == call_answer::kind::feedback;
     });
     answers_.push_back(std::move(each));
   }
-  list_.refresh(desk_.newest());
+  list_.refresh(services_.newest());
   return has_more() ? now : clock::time_point::max();
 }
 
@@ -199,7 +199,7 @@ bool page_services::take_answer(frame& to) {
   answers_.pop_front();
   if (answer.what != call_answer::kind::feedback) {
     open_.erase(answer.ticket);
-    desk_.done(who_);
+    services_.done(who_);
   }
   if (answer.what == call_answer::kind::error) {
     to = {.head = error_text("call", static_cast<std::int64_t>(answer.ticket), answer.data)};

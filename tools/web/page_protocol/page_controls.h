@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "tools/web/page_protocol/client_message.h"
-#include "tools/web/parameters/parameter_desk.h"
-#include "tools/web/services/call_desk.h"
+#include "tools/web/parameters/live_parameters.h"
+#include "tools/web/services/live_services.h"
 #include "tools/web/session/shown_thing.h"
 
 namespace orc::web {
@@ -39,8 +39,8 @@ class told_list {
 // The parameters, and sets of the client. Of the network's thread.
 class page_parameters final : public shown_thing {
  public:
-  explicit page_parameters(parameter_desk& desk) : desk_(desk), who_(desk.enter()) {}
-  ~page_parameters() override { desk_.leave(who_); }
+  explicit page_parameters(live_parameters& parameters) : parameters_(parameters), who_(parameters.enter()) {}
+  ~page_parameters() override { parameters_.leave(who_); }
 
   // Returns why it is not set; empty: the answer comes.
   [[nodiscard]] std::string set(const client_message& message);
@@ -52,8 +52,8 @@ class page_parameters final : public shown_thing {
  private:
   [[nodiscard]] bool take_answer(frame& to);
 
-  parameter_desk& desk_;
-  const parameter_desk::client who_;
+  live_parameters& parameters_;
+  const live_parameters::client who_;
   told_list<shown_parameters, std::uint64_t> list_;  // shown_parameter::change
   std::deque<parameter_answer> answers_;
 };
@@ -61,9 +61,9 @@ class page_parameters final : public shown_thing {
 // The services, and calls of the client. Of the network's thread.
 class page_services final : public shown_thing {
  public:
-  explicit page_services(call_desk& desk) : desk_(desk), who_(desk.enter()) {}
+  explicit page_services(live_services& services) : services_(services), who_(services.enter()) {}
   // Cancels the client's calls.
-  ~page_services() override { desk_.leave(who_); }
+  ~page_services() override { services_.leave(who_); }
 
   // Returns why there is no call; empty: the answer comes.
   [[nodiscard]] std::string call(const client_message& message);
@@ -77,8 +77,8 @@ class page_services final : public shown_thing {
  private:
   [[nodiscard]] bool take_answer(frame& to);
 
-  call_desk& desk_;
-  const call_desk::client who_;
+  live_services& services_;
+  const live_services::client who_;
   told_list<shown_services, std::shared_ptr<const shown_service>> list_;
   std::set<std::uint64_t> open_;  // ids of calls
   std::deque<call_answer> answers_;

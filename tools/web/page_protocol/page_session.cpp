@@ -52,11 +52,11 @@ page_session::page_session(const shown_sources& from) : from_(from) {
   replies_.add(greeting());
   greeting_bytes_ = replies_.bytes();  // they have room of their own, whatever the names of files
   if (from_.recording != nullptr) time_ = std::make_unique<page_time>(*from_.recording);
-  if (from_.publish != nullptr) desk_ = from_.publish->enter();
+  if (from_.publish != nullptr) publishes_as_ = from_.publish->enter();
 }
 
 page_session::~page_session() {
-  if (desk_) from_.publish->leave(*desk_);
+  if (publishes_as_) from_.publish->leave(*publishes_as_);
 }
 
 std::string page_session::greeting() const {
@@ -113,7 +113,7 @@ void page_session::obey(const client_message& message) {
       return;
     case client_op::publish: return publish(message);
     case client_op::unpublish:
-      if (desk_) from_.publish->end(*desk_, message.topic);
+      if (publishes_as_) from_.publish->end(*publishes_as_, message.topic);
       return;
     case client_op::parameters: return show_parameters(message);
     case client_op::services: return show_services(message);
@@ -152,10 +152,10 @@ void page_session::show_parameters(const client_message& message) {
 }
 
 void page_session::show_services(const client_message& message) {
-  if (from_.calls == nullptr) return fail(message, "a recording has no services");
+  if (from_.services == nullptr) return fail(message, "a recording has no services");
   if (message.on == (services_ != nullptr)) return;
   if (message.on) {
-    services_ = std::make_unique<page_services>(*from_.calls);
+    services_ = std::make_unique<page_services>(*from_.services);
   } else {
     outbox_.forget(*services_);
     services_.reset();
@@ -163,13 +163,13 @@ void page_session::show_services(const client_message& message) {
 }
 
 void page_session::set_parameter(const client_message& message) {
-  if (!desk_) return fail(message, "setting parameters is off: start orc-web with --allow-publish");
+  if (!publishes_as_) return fail(message, "setting parameters is off: start orc-web with --allow-publish");
   if (!parameters_) return fail(message, "first switch \"parameters\" on");
   if (const std::string problem = parameters_->set(message); !problem.empty()) fail(message, problem);
 }
 
 void page_session::call_service(const client_message& message) {
-  if (!desk_) return fail(message, "calling is off: start orc-web with --allow-publish");
+  if (!publishes_as_) return fail(message, "calling is off: start orc-web with --allow-publish");
   if (!services_) return fail(message, "first switch \"services\" on");
   if (const std::string problem = services_->call(message); !problem.empty()) fail(message, problem);
 }
@@ -212,8 +212,8 @@ void page_session::close(std::int64_t id) {
 }
 
 void page_session::publish(const client_message& message) {
-  if (!desk_) return fail(message, "publishing is off: start orc-web with --allow-publish");
-  if (!from_.publish->submit(*desk_, {message.topic, message.like, message.value, message.keep}))
+  if (!publishes_as_) return fail(message, "publishing is off: start orc-web with --allow-publish");
+  if (!from_.publish->submit(*publishes_as_, {message.topic, message.like, message.value, message.keep}))
     fail(message, "samples come faster than they can be published");
 }
 
@@ -236,8 +236,8 @@ void page_session::fail(const client_message& message, std::string_view why) {
 }
 
 void page_session::answer_published() {
-  if (!desk_) return;
-  for (const publish_answer& each : from_.publish->answers(*desk_)) {
+  if (!publishes_as_) return;
+  for (const publish_answer& each : from_.publish->answers(*publishes_as_)) {
     if (!each.problem.empty()) {
       replies_.add(error_text("publish", -1, each.problem));
       continue;

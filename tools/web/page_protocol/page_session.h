@@ -13,7 +13,7 @@
 #include "tools/web/page_protocol/client_message.h"
 #include "tools/web/page_protocol/page_controls.h"
 #include "tools/web/page_protocol/page_things.h"
-#include "tools/web/publish/publish_desk.h"
+#include "tools/web/publish/json_publisher.h"
 #include "tools/web/recorded/playback.h"
 #include "tools/web/session/client_session.h"
 #include "tools/web/session/outbox.h"
@@ -25,10 +25,10 @@ namespace orc::web {
 struct shown_sources {
   feed_source& feeds;
   system_source& system;
-  publish_desk* publish = nullptr;       // null: clients may not publish, set parameters or call services
-  parameter_desk* parameters = nullptr;  // null: a recording
-  call_desk* calls = nullptr;            // null: a recording
-  playback* recording = nullptr;         // null: the running system
+  json_publisher* publish = nullptr;      // null: clients may not publish, set parameters or call services
+  live_parameters* parameters = nullptr;  // null: a recording
+  live_services* services = nullptr;      // null: a recording
+  playback* recording = nullptr;          // null: the running system
   // The large pictures that are on their way to clients.
   std::shared_ptr<memory_budget> pictures = std::make_shared<memory_budget>(std::size_t{256} << 20);
 };
@@ -76,7 +76,7 @@ class page_session final : public client_session {
   std::unique_ptr<page_parameters> parameters_;
   std::unique_ptr<page_services> services_;
   std::map<std::int64_t, std::unique_ptr<shown_thing>> things_;
-  std::optional<publish_desk::client> desk_;
+  std::optional<json_publisher::client> publishes_as_;
 };
 
 class page_session_maker final : public session_maker {

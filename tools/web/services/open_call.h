@@ -28,7 +28,7 @@ struct call_order {
   std::string encoding = {};
   std::string request = {};
   std::chrono::nanoseconds deadline = {};
-  std::shared_ptr<const void> share = {};  // the desk's
+  std::shared_ptr<const void> share = {};  // of live_services::max_bytes
 };
 
 struct call_answer {
@@ -38,7 +38,7 @@ struct call_answer {
   kind what = kind::error;
   std::string encoding = {};               // of a reply
   std::string data = {};                   // the reply or feedback; of an error, what is wrong
-  std::shared_ptr<const void> share = {};  // of the desk's memory
+  std::shared_ptr<const void> share = {};  // of live_services::max_bytes
 };
 
 // A thread at a time. Destroying it cancels the call.

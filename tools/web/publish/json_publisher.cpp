@@ -1,4 +1,4 @@
-#include "tools/web/publish/publish_desk.h"
+#include "tools/web/publish/json_publisher.h"
 
 #include <cstddef>
 #include <map>
@@ -28,7 +28,7 @@ constexpr std::size_t max_sample_bytes = std::size_t{4} << 20;
 }  // namespace
 
 // The types of the topics that are published so.
-class publish_desk::json_topics {
+class json_publisher::json_topics {
  public:
   json_topics(std::string broker, int stop_fd) : broker_(std::move(broker)), stop_fd_(stop_fd) {}
 
@@ -80,12 +80,12 @@ class publish_desk::json_topics {
   std::map<std::string, json_topic> known_;
 };
 
-publish_desk::publish_desk(publish_queue& queue, std::string broker)
+json_publisher::json_publisher(publish_queue& queue, std::string broker)
     : queue_(queue), topics_(std::make_shared<json_topics>(std::move(broker), queue.stop_fd())) {}
 
-publish_desk::~publish_desk() = default;
+json_publisher::~json_publisher() = default;
 
-bool publish_desk::submit(client who, json_sample sample) {
+bool json_publisher::submit(client who, json_sample sample) {
   std::string topic = sample.topic;
   const std::size_t bytes = sample.value.size();
   return queue_.submit(

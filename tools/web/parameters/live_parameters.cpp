@@ -1,4 +1,4 @@
-#include "tools/web/parameters/parameter_desk.h"
+#include "tools/web/parameters/live_parameters.h"
 
 #include <chrono>
 #include <utility>
@@ -18,7 +18,7 @@ constexpr auto set_patience = 5s;                  // for the program that has t
 
 }  // namespace
 
-void parameter_desk::answer_box::put(client who, parameter_answer answer) {
+void live_parameters::answer_box::put(client who, parameter_answer answer) {
   const std::lock_guard lock(mutex);
   const auto at = clients.find(who);
   if (at == clients.end()) return;
@@ -26,14 +26,14 @@ void parameter_desk::answer_box::put(client who, parameter_answer answer) {
   if (news) news();
 }
 
-parameter_desk::parameter_desk(std::string broker, bool all, std::function<void()> news)
+live_parameters::live_parameters(std::string broker, bool all, std::function<void()> news)
     : broker_(std::move(broker)), all_(all), news_(std::move(news)) {
   box_->news = news_;
   (void)order_bell_.fd();
   thread_ = start_thread([this] { run(); });
 }
 
-parameter_desk::~parameter_desk() {
+live_parameters::~live_parameters() {
   attendance_.stop();
   thread_.join();
   const std::lock_guard lock(box_->mutex);
@@ -41,7 +41,7 @@ parameter_desk::~parameter_desk() {
   box_->news = {};
 }
 
-parameter_desk::client parameter_desk::enter() {
+live_parameters::client live_parameters::enter() {
   client who = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -55,7 +55,7 @@ parameter_desk::client parameter_desk::enter() {
   return who;
 }
 
-void parameter_desk::leave(client who) noexcept {
+void live_parameters::leave(client who) noexcept {
   attendance_.leave();
   {
     const std::lock_guard lock(box_->mutex);
@@ -65,12 +65,12 @@ void parameter_desk::leave(client who) noexcept {
   std::erase_if(orders_, [who](const auto& each) { return each.first == who; });
 }
 
-std::shared_ptr<const shown_parameters> parameter_desk::newest() {
+std::shared_ptr<const shown_parameters> live_parameters::newest() {
   const std::lock_guard lock(mutex_);
   return newest_;
 }
 
-bool parameter_desk::set(client who, parameter_order order) {
+bool live_parameters::set(client who, parameter_order order) {
   {
     const std::lock_guard lock(box_->mutex);
     const auto at = box_->clients.find(who);
@@ -85,7 +85,7 @@ bool parameter_desk::set(client who, parameter_order order) {
   return true;
 }
 
-std::vector<parameter_answer> parameter_desk::answers(client who) {
+std::vector<parameter_answer> live_parameters::answers(client who) {
   const std::lock_guard lock(box_->mutex);
   const auto at = box_->clients.find(who);
   if (at == box_->clients.end()) return {};
@@ -93,12 +93,12 @@ std::vector<parameter_answer> parameter_desk::answers(client who) {
   return std::exchange(at->second.answers, {});
 }
 
-void parameter_desk::run() {
+void live_parameters::run() {
   while (attendance_.await()) follow();
 }
 
 // Returns when no client has been there for a while.
-void parameter_desk::follow() {
+void live_parameters::follow() {
   participant by(own_participant(broker_, "orc-web parameters"));
   directory from(
       {.broker = broker_, .broker_timeout_ms = parameter_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
@@ -119,7 +119,7 @@ void parameter_desk::follow() {
   newest_ = nullptr;
 }
 
-void parameter_desk::carry_out(participant& by, directory& from) {
+void live_parameters::carry_out(participant& by, directory& from) {
   for (int i = 0; i < sets_per_turn; ++i) {
     client who = 0;
     parameter_order order;

@@ -24,18 +24,18 @@
 namespace orc::web {
 
 // A thread follows the services while clients are there, and some seconds longer. Any thread may call; no call waits.
-class call_desk {
+class live_services {
  public:
   using client = std::uint64_t;
   static constexpr std::size_t max_open_calls = 8;                 // of one client, with answers that it did not take
   static constexpr std::size_t max_bytes = std::size_t{64} << 20;  // requests that wait and answers, of all clients
 
-  // `all`: also ORC's own services. `news` is called from threads of the desk when there is something new. Throws
+  // `all`: also ORC's own services. `news` is called from other threads when there is something new. Throws
   // std::system_error when the system has no thread left.
-  call_desk(std::string broker, bool all, std::function<void()> news);
-  ~call_desk();
-  call_desk(const call_desk&) = delete;
-  call_desk& operator=(const call_desk&) = delete;
+  live_services(std::string broker, bool all, std::function<void()> news);
+  ~live_services();
+  live_services(const live_services&) = delete;
+  live_services& operator=(const live_services&) = delete;
 
   [[nodiscard]] client enter();
   // Cancels the client's calls.

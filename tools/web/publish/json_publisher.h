@@ -19,15 +19,15 @@ struct json_sample {
 };
 
 // Any thread may call; no call waits.
-class publish_desk {
+class json_publisher {
  public:
   using client = publish_queue::client;
 
   // The queue outlives it.
-  publish_desk(publish_queue& queue, std::string broker);
-  ~publish_desk();
-  publish_desk(const publish_desk&) = delete;
-  publish_desk& operator=(const publish_desk&) = delete;
+  json_publisher(publish_queue& queue, std::string broker);
+  ~json_publisher();
+  json_publisher(const json_publisher&) = delete;
+  json_publisher& operator=(const json_publisher&) = delete;
 
   [[nodiscard]] client enter() { return queue_.enter(); }
   // Its topics end, unless other clients publish them too.

@@ -1,4 +1,4 @@
-#include "tools/web/services/call_desk.h"
+#include "tools/web/services/live_services.h"
 
 #include <poll.h>
 
@@ -23,25 +23,25 @@ constexpr std::size_t max_error_bytes = 4096;
 
 }  // namespace
 
-call_desk::call_desk(std::string broker, bool all, std::function<void()> news)
+live_services::live_services(std::string broker, bool all, std::function<void()> news)
     : broker_(std::move(broker)), all_(all), news_(std::move(news)) {
   (void)order_bell_.fd();
   thread_ = start_thread([this] { run(); });
 }
 
-call_desk::~call_desk() {
+live_services::~live_services() {
   attendance_.stop();
   thread_.join();
 }
 
-call_desk::client call_desk::enter() {
+live_services::client live_services::enter() {
   attendance_.enter();
   const std::lock_guard lock(mutex_);
   clients_[++last_client_];
   return last_client_;
 }
 
-void call_desk::leave(client who) noexcept {
+void live_services::leave(client who) noexcept {
   attendance_.leave();
   {
     const std::lock_guard lock(mutex_);
@@ -50,12 +50,12 @@ void call_desk::leave(client who) noexcept {
   order_bell_.ring();
 }
 
-std::shared_ptr<const shown_services> call_desk::newest() {
+std::shared_ptr<const shown_services> live_services::newest() {
   const std::lock_guard lock(mutex_);
   return newest_;
 }
 
-std::string call_desk::call(client who, call_order order) {
+std::string live_services::call(client who, call_order order) {
   order.share = budget_->take(order.request.size());
   if (!order.share) return "the calls of other clients fill the memory for them";
   {
@@ -70,7 +70,7 @@ std::string call_desk::call(client who, call_order order) {
   return {};
 }
 
-void call_desk::cancel(client who, std::uint64_t ticket) {
+void live_services::cancel(client who, std::uint64_t ticket) {
   {
     const std::lock_guard lock(mutex_);
     auto& cancelled = clients_.at(who).cancelled;
@@ -79,22 +79,22 @@ void call_desk::cancel(client who, std::uint64_t ticket) {
   order_bell_.ring();
 }
 
-std::vector<call_answer> call_desk::answers(client who) {
+std::vector<call_answer> live_services::answers(client who) {
   const std::lock_guard lock(mutex_);
   return std::exchange(clients_.at(who).answers, {});
 }
 
-void call_desk::done(client who) {
+void live_services::done(client who) {
   const std::lock_guard lock(mutex_);
   --clients_.at(who).open;
 }
 
-void call_desk::run() {
+void live_services::run() {
   while (attendance_.await()) follow();
 }
 
 // Returns when no client has been there for a while.
-void call_desk::follow() {
+void live_services::follow() {
   participant by(own_participant(broker_, "orc-web calls"));
   directory from({.broker = broker_, .broker_timeout_ms = call_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
   service_follower services(from, all_, last_id_);
@@ -117,7 +117,7 @@ void call_desk::follow() {
 }
 
 // Clients take turns.
-bool call_desk::next_order(client& who, call_order& order) {
+bool live_services::next_order(client& who, call_order& order) {
   const std::lock_guard lock(mutex_);
   auto at = clients_.upper_bound(last_served_);
   for (std::size_t i = 0; i < clients_.size(); ++i, ++at) {
@@ -131,7 +131,7 @@ bool call_desk::next_order(client& who, call_order& order) {
   return false;
 }
 
-void call_desk::start_some(participant& by) {
+void live_services::start_some(participant& by) {
   client who = 0;
   call_order order;
   for (int i = 0; i < calls_per_turn; ++i) {
@@ -146,7 +146,7 @@ void call_desk::start_some(participant& by) {
 }
 
 // Calls that wait for their start are cancelled after it.
-std::vector<std::pair<call_desk::client, std::uint64_t>> call_desk::take_cancelled() {
+std::vector<std::pair<live_services::client, std::uint64_t>> live_services::take_cancelled() {
   std::vector<std::pair<client, std::uint64_t>> found;
   const std::lock_guard lock(mutex_);
   for (auto& [who, state] : clients_) {
@@ -156,7 +156,7 @@ std::vector<std::pair<call_desk::client, std::uint64_t>> call_desk::take_cancell
   return found;
 }
 
-void call_desk::end_some() {
+void live_services::end_some() {
   std::vector<open_call> left;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
@@ -185,7 +185,7 @@ void call_desk::end_some() {
   }
 }
 
-void call_desk::put(client who, call_answer answer) {
+void live_services::put(client who, call_answer answer) {
   if (answer.what == call_answer::kind::error && answer.data.size() > max_error_bytes)
     answer.data.resize(max_error_bytes);
   {
@@ -202,7 +202,7 @@ void call_desk::put(client who, call_answer answer) {
   news_();
 }
 
-void call_desk::wait(const service_follower& services) {
+void live_services::wait(const service_follower& services) {
   std::vector<pollfd> items{{order_bell_.fd(), POLLIN, 0}, {attendance_.stop_fd(), POLLIN, 0}};
   // A service may send feedback without pause.
   if (had_feedback_) ::poll(items.data(), items.size(), static_cast<int>(feedback_pause.count()));

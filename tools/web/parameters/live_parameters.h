@@ -36,18 +36,18 @@ struct parameter_answer {
 };
 
 // A thread follows the parameters while clients are there, and some seconds longer. Any thread may call; no call waits.
-class parameter_desk {
+class live_parameters {
  public:
   using client = std::uint64_t;
   static constexpr std::size_t max_parameters = 1024;  // that are shown, the first by their names
   static constexpr std::size_t max_waiting = 64;       // sets and answers of one client
 
-  // `all`: also ORC's own. `news` is called from threads of the desk when there is something new. Throws
+  // `all`: also ORC's own. `news` is called from other threads when there is something new. Throws
   // std::system_error when the system has no thread left.
-  parameter_desk(std::string broker, bool all, std::function<void()> news);
-  ~parameter_desk();
-  parameter_desk(const parameter_desk&) = delete;
-  parameter_desk& operator=(const parameter_desk&) = delete;
+  live_parameters(std::string broker, bool all, std::function<void()> news);
+  ~live_parameters();
+  live_parameters(const live_parameters&) = delete;
+  live_parameters& operator=(const live_parameters&) = delete;
 
   [[nodiscard]] client enter();
   // Sets that the client has asked for are carried out all the same, but those that wait for the thread.
@@ -64,7 +64,7 @@ class parameter_desk {
     std::size_t waiting = 0;
     std::vector<parameter_answer> answers = {};
   };
-  // Of the callbacks, which may come after the desk has ended.
+  // Of the callbacks, which may come after this object has ended.
   struct answer_box {
     std::mutex mutex;
     std::map<client, client_state> clients;
