@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 
 namespace {
 

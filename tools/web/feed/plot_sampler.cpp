@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 
 namespace orc::web {
 

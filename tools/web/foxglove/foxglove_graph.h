@@ -10,7 +10,7 @@
 
 #include "tools/view/figures.h"
 #include "tools/web/feed/system_source.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
@@ -46,7 +46,7 @@ class connection_graphs {
 };
 
 // The graph of one client.
-class foxglove_graph final : public shown_thing {
+class foxglove_graph final : public client_view {
  public:
   explicit foxglove_graph(connection_graphs& from) : from_(from) { from_.open(); }
   ~foxglove_graph() override { from_.close(); }

@@ -15,12 +15,12 @@
 
 #include "tools/web/foxglove/foxglove_message.h"
 #include "tools/web/parameters/live_parameters.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
 // Of the network's thread. No call waits.
-class foxglove_parameters final : public shown_thing {
+class foxglove_parameters final : public client_view {
  public:
   using reporter = std::function<void(const std::string& problem)>;
   static constexpr std::size_t max_requests = 16;  // that wait for their answers

@@ -11,12 +11,12 @@
 
 #include "tools/web/foxglove/foxglove_message.h"
 #include "tools/web/services/live_services.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
 // Of the network's thread. No call waits.
-class foxglove_services final : public shown_thing {
+class foxglove_services final : public client_view {
  public:
   explicit foxglove_services(live_services& services) : services_(services), who_(services.enter()) {}
   // Cancels the client's calls.

@@ -19,12 +19,12 @@
 #include "tools/web/foxglove/foxglove_publishing.h"
 #include "tools/web/foxglove/foxglove_services.h"
 #include "tools/web/foxglove/foxglove_text.h"
-#include "tools/web/foxglove/foxglove_things.h"
+#include "tools/web/foxglove/foxglove_views.h"
 #include "tools/web/publish/publish_queue.h"
 #include "tools/web/recorded/playback.h"
 #include "tools/web/session/client_session.h"
+#include "tools/web/session/client_view.h"
 #include "tools/web/session/outbox.h"
-#include "tools/web/session/shown_thing.h"
 
 namespace orc::web {
 

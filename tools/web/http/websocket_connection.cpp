@@ -116,7 +116,7 @@ void websocket_connection::write_next() {
     self->outgoing_ = {};
     if (failed) return self->end();
     self->write_next();
-    // All things of all sessions are looked at together, not after each frame: what is new gets its turn then.
+    // All views of all sessions are looked at together, not after each frame: what is new gets its turn then.
     if (self->open_) self->server_.look_at(clock::now());
   });
 }

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 #include "tools/web/page_protocol/system_text.h"
 #include "tools/web/start_thread.h"
 

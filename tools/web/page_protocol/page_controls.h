@@ -13,7 +13,7 @@
 #include "tools/web/page_protocol/client_message.h"
 #include "tools/web/parameters/live_parameters.h"
 #include "tools/web/services/live_services.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
@@ -37,7 +37,7 @@ class told_list {
 };
 
 // The parameters, and sets of the client. Of the network's thread.
-class page_parameters final : public shown_thing {
+class page_parameters final : public client_view {
  public:
   explicit page_parameters(live_parameters& parameters) : parameters_(parameters), who_(parameters.enter()) {}
   ~page_parameters() override { parameters_.leave(who_); }
@@ -59,7 +59,7 @@ class page_parameters final : public shown_thing {
 };
 
 // The services, and calls of the client. Of the network's thread.
-class page_services final : public shown_thing {
+class page_services final : public client_view {
  public:
   explicit page_services(live_services& services) : services_(services), who_(services.enter()) {}
   // Cancels the client's calls.

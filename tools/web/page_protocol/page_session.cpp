@@ -5,7 +5,7 @@
 
 #include "orc/version.h"
 #include "tools/web/json_text.h"
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 
 namespace orc::web {
 
@@ -20,7 +20,7 @@ constexpr auto time_pause = 100ms;
 
 }  // namespace
 
-class page_session::page_time final : public shown_thing {
+class page_session::page_time final : public client_view {
  public:
   explicit page_time(const playback& of) : of_(of) {}
 
@@ -175,11 +175,11 @@ void page_session::call_service(const client_message& message) {
 }
 
 void page_session::open(const client_message& message) {
-  if (things_.contains(message.id)) return fail(message, "this id is open already");
-  if (things_.size() == max_things) return fail(message, "too many are open: 256 is the limit");
+  if (views_.contains(message.id)) return fail(message, "this id is open already");
+  if (views_.size() == max_views) return fail(message, "too many are open: 256 is the limit");
   if (message.topic.empty()) return fail(message, "\"topic\" is empty");
   const auto id = static_cast<std::uint32_t>(message.id);
-  std::unique_ptr<shown_thing> made;
+  std::unique_ptr<client_view> made;
   if (message.op == client_op::open)
     made = std::make_unique<page_sample>(id, from_.feeds, message.topic);
   else if (message.op == client_op::plot)
@@ -188,13 +188,13 @@ void page_session::open(const client_message& message) {
     made = std::make_unique<page_image>(id, from_.feeds, message.topic,
                                         image_layout{message.field, message.encoding, message.width, message.height},
                                         from_.pictures);
-  things_.emplace(message.id, std::move(made));
+  views_.emplace(message.id, std::move(made));
 }
 
-template <class Thing>
-Thing* page_session::find(const client_message& message) {
-  const auto at = things_.find(message.id);
-  auto* const found = at == things_.end() ? nullptr : dynamic_cast<Thing*>(at->second.get());
+template <class View>
+View* page_session::find(const client_message& message) {
+  const auto at = views_.find(message.id);
+  auto* const found = at == views_.end() ? nullptr : dynamic_cast<View*>(at->second.get());
   if (found == nullptr) fail(message, "this id is not open, or is something else");
   return found;
 }
@@ -205,10 +205,10 @@ void page_session::set_resolution(const client_message& message) {
 
 // Closing twice is no error: the client may not know yet what the server knows.
 void page_session::close(std::int64_t id) {
-  const auto at = things_.find(id);
-  if (at == things_.end()) return;
+  const auto at = views_.find(id);
+  if (at == views_.end()) return;
   outbox_.forget(*at->second);
-  things_.erase(at);
+  views_.erase(at);
 }
 
 void page_session::publish(const client_message& message) {
@@ -256,7 +256,7 @@ clock::time_point page_session::refresh(clock::time_point now) {
   if (time_) give_turn(outbox_, *time_, now, earliest);
   if (parameters_) give_turn(outbox_, *parameters_, now, earliest);
   if (services_) give_turn(outbox_, *services_, now, earliest);
-  for (const auto& [id, thing] : things_) give_turn(outbox_, *thing, now, earliest);
+  for (const auto& [id, view] : views_) give_turn(outbox_, *view, now, earliest);
   return earliest;
 }
 

@@ -12,12 +12,12 @@
 #include "tools/web/memory_budget.h"
 #include "tools/web/page_protocol/client_message.h"
 #include "tools/web/page_protocol/page_controls.h"
-#include "tools/web/page_protocol/page_things.h"
+#include "tools/web/page_protocol/page_views.h"
 #include "tools/web/publish/json_publisher.h"
 #include "tools/web/recorded/playback.h"
 #include "tools/web/session/client_session.h"
+#include "tools/web/session/client_view.h"
 #include "tools/web/session/outbox.h"
-#include "tools/web/session/shown_thing.h"
 
 namespace orc::web {
 
@@ -35,7 +35,7 @@ struct shown_sources {
 
 class page_session final : public client_session {
  public:
-  static constexpr std::size_t max_things = 256;
+  static constexpr std::size_t max_views = 256;
 
   explicit page_session(const shown_sources& from);
   ~page_session() override;
@@ -63,19 +63,19 @@ class page_session final : public client_session {
   void set_parameter(const client_message& message);
   void call_service(const client_message& message);
   void fail(const client_message& message, std::string_view why);
-  template <class Thing>
-  [[nodiscard]] Thing* find(const client_message& message);
+  template <class View>
+  [[nodiscard]] View* find(const client_message& message);
 
   const shown_sources from_;
   outbox outbox_;
   text_replies replies_;
   std::size_t greeting_bytes_ = 0;
   std::size_t frame_bytes_ = SIZE_MAX;
-  std::unique_ptr<shown_thing> system_;
-  std::unique_ptr<shown_thing> time_;
+  std::unique_ptr<client_view> system_;
+  std::unique_ptr<client_view> time_;
   std::unique_ptr<page_parameters> parameters_;
   std::unique_ptr<page_services> services_;
-  std::map<std::int64_t, std::unique_ptr<shown_thing>> things_;
+  std::map<std::int64_t, std::unique_ptr<client_view>> views_;
   std::optional<json_publisher::client> publishes_as_;
 };
 

@@ -1,4 +1,4 @@
-// What a client gets next: its things take turns, and each has at most one frame at a time.
+// What a client gets next: what it has open takes turns, and each has at most one frame at a time.
 #pragma once
 
 #include <cstddef>

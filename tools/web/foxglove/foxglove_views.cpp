@@ -1,4 +1,4 @@
-#include "tools/web/foxglove/foxglove_things.h"
+#include "tools/web/foxglove/foxglove_views.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,14 +1,14 @@
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace orc::web {
 
-void give_turn(outbox& turns, shown_thing& thing, clock::time_point now, clock::time_point& earliest) {
-  const auto when = thing.refresh(now);
+void give_turn(outbox& turns, client_view& view, clock::time_point now, clock::time_point& earliest) {
+  const auto when = view.refresh(now);
   if (when <= now)
-    turns.add(thing);
+    turns.add(view);
   else
     earliest = std::min(earliest, when);
 }

@@ -12,12 +12,12 @@
 #include "tools/web/feed/feed_source.h"
 #include "tools/web/foxglove/foxglove_channels.h"
 #include "tools/web/recorded/playback.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
 // Tells the client about channels that come and go.
-class foxglove_advertiser final : public shown_thing {
+class foxglove_advertiser final : public client_view {
  public:
   // The list of now. The client is told when its turn comes.
   void show(std::shared_ptr<const foxglove_channels> channels);
@@ -35,7 +35,7 @@ class foxglove_advertiser final : public shown_thing {
 };
 
 // The messages of a channel: its newest sample, and each one that comes, but only the newest of those that wait.
-class foxglove_subscription final : public shown_thing {
+class foxglove_subscription final : public client_view {
  public:
   using reporter = std::function<void(const std::string& problem)>;
 
@@ -66,7 +66,7 @@ class foxglove_subscription final : public shown_thing {
 };
 
 // The time of a recording, and whether it plays.
-class foxglove_playback final : public shown_thing {
+class foxglove_playback final : public client_view {
  public:
   // `state`: the client knows the message "playback state".
   foxglove_playback(const playback& of, bool state) : of_(of), state_(state) {}

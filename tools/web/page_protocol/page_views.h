@@ -9,11 +9,11 @@
 #include "tools/web/feed/system_source.h"
 #include "tools/web/memory_budget.h"
 #include "tools/web/page_protocol/image_reader.h"
-#include "tools/web/session/shown_thing.h"
+#include "tools/web/session/client_view.h"
 
 namespace orc::web {
 
-class page_system final : public shown_thing {
+class page_system final : public client_view {
  public:
   explicit page_system(system_source& from) : from_(from) { from_.open(); }
   ~page_system() override { from_.close(); }
@@ -27,13 +27,13 @@ class page_system final : public shown_thing {
 };
 
 // A topic in one of the three ways. It also reports the topic's state.
-class page_topic : public shown_thing {
+class page_topic : public client_view {
  public:
   page_topic(std::uint32_t id, feed_source& from, const std::string& topic, interest what)
       : id_(id), feed_(from, topic, what) {}
 
  protected:
-  // Whether there is a new state to report, also of the thing's own.
+  // Whether there is a new state to report, also of the view's own.
   [[nodiscard]] bool has_state() const noexcept { return sent_state_ != feed_->state_number() || own_news_; }
   // When to report it: samples that differ can change it with each of them. time_point::max(): there is none.
   [[nodiscard]] clock::time_point state_at() const noexcept {

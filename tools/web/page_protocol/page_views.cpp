@@ -1,4 +1,4 @@
-#include "tools/web/page_protocol/page_things.h"
+#include "tools/web/page_protocol/page_views.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "tools/web/binary_head.h"
 #include "tools/web/json_text.h"
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 #include "tools/web/page_protocol/tree_writer.h"
 
 namespace orc::web {

@@ -1,4 +1,4 @@
-// Times of the protocol.
+// Times in nanoseconds.
 #pragma once
 
 #include <chrono>

@@ -11,18 +11,18 @@
 
 namespace orc::web {
 
-// Something that is open.
-class shown_thing : public outgoing {
+// Something that a client has open: a topic, a list, the answers.
+class client_view : public outgoing {
  public:
   // When it has a frame to send: not after `now` if it has one; time_point::max() if nothing is new.
   [[nodiscard]] virtual clock::time_point refresh(clock::time_point now) = 0;
 };
 
 // Gives it a turn when it has a frame, else lowers `earliest` to the time when it has one.
-void give_turn(outbox& turns, shown_thing& thing, clock::time_point now, clock::time_point& earliest);
+void give_turn(outbox& turns, client_view& view, clock::time_point now, clock::time_point& earliest);
 
 // Answers, in order.
-class text_replies final : public shown_thing {
+class text_replies final : public client_view {
  public:
   void add(std::string text) {
     bytes_ += text.size();
