@@ -1,6 +1,4 @@
 // orc bridge: becomes a program of the Python package.
-#include "tools/orc/bridge.h"
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "tools/orc/argv_quoting.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"

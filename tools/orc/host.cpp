@@ -1,10 +1,10 @@
-#include "tools/orc/host.h"
-
+// orc host: what the broker knows of other hosts.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tools/orc/broker_directory.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"

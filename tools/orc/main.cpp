@@ -8,25 +8,12 @@
 #include "tools/command_line/pages.h"
 #include "tools/command_line/usage.h"
 #include "tools/orc/argv_quoting.h"
-#include "tools/orc/bench/bench.h"
-#include "tools/orc/bridge.h"
-#include "tools/orc/doctor/doctor.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/exit_code.h"
-#include "tools/orc/host.h"
-#include "tools/orc/log/log.h"
-#include "tools/orc/param/param.h"
-#include "tools/orc/play/play.h"
-#include "tools/orc/record/record.h"
-#include "tools/orc/replay/replay.h"
-#include "tools/orc/service/service.h"
-#include "tools/orc/top/top.h"
-#include "tools/orc/topic/topic.h"
-#include "tools/orc/type/type.h"
-#include "tools/orc/web.h"
 
 namespace {
 
-// Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
+// In the order of `orc --help`.
 using add_command = void (*)(CLI::App&, int& exit_code);
 constexpr add_command commands[] = {
     orc::cli::add_top,  orc::cli::add_web,    orc::cli::add_topic, orc::cli::add_service, orc::cli::add_param,

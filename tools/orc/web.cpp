@@ -1,6 +1,4 @@
 // orc web: becomes the program orc-web, which lies beside this one.
-#include "tools/orc/web.h"
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "tools/orc/argv_quoting.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"

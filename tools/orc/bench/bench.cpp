@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tools/command_line/help.h"
-#include "tools/orc/bench/bench_load.h"
 #include "tools/orc/bench/bench_rtt.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/exit_code.h"
 #include "tools/support/text.h"
 

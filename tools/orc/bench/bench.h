@@ -9,7 +9,8 @@
 
 namespace orc::cli {
 
-void add_bench(CLI::App& app, int& exit_code);
+// Adds `orc bench load`.
+void add_load(CLI::App& bench_command, int& exit_code);
 
 // Says why a measurement did not come about. Returns the exit code.
 [[nodiscard]] int bench_failed(const std::string& why);

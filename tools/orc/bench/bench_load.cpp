@@ -1,5 +1,6 @@
-#include "tools/orc/bench/bench_load.h"
-
+// `orc bench load`: what ORC does while the machine is busy (ORC paper, V). Its parts: this file the command line
+// and the order of measurements, load_stream the stream at 1 kHz, load_noise what keeps the machine busy, cyclictest
+// the reference of the kernel alone.
 #include <sched.h>
 
 #include <CLI/CLI.hpp>

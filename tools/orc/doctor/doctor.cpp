@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line/help.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/console.h"
 #include "tools/orc/doctor/doctor_conversation.h"
 #include "tools/orc/exit_code.h"

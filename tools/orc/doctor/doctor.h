@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "base/stop_signal.h"
-#include "tools/command_line/cli_fwd.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {
 
-void add_doctor(CLI::App& app, int& exit_code);
+class machine;
 
 enum class severity : std::uint8_t {
   ok,
@@ -39,6 +38,8 @@ void check_limits(const examine& add, bool huge_pages);
 void check_clock(const examine& add);
 // What a control loop needs. `root` stands for the directory /, for tests.
 void check_realtime(const examine& add, const std::string& root = {});
+// The part of it about CPUs: which are isolated, who interrupts them, how they sleep.
+void check_cpus(const examine& add, const machine& from);
 
 // Returns where the broker that participants use was found. `endpoint`: empty: where participants look for one.
 [[nodiscard]] std::optional<std::string> check_broker(const examine& add, const std::string& endpoint,

@@ -1,10 +1,12 @@
-#include "tools/orc/doctor/doctor_cpus.h"
-
+// orc doctor --realtime: the CPUs.
 #include <algorithm>
 #include <array>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tools/orc/doctor/doctor.h"
+#include "tools/orc/doctor/doctor_machine.h"
 
 namespace orc::cli {
 

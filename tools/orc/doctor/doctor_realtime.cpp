@@ -9,7 +9,6 @@
 #include <string>
 
 #include "tools/orc/doctor/doctor.h"
-#include "tools/orc/doctor/doctor_cpus.h"
 #include "tools/orc/doctor/doctor_machine.h"
 
 namespace orc::cli {

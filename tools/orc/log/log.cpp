@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
+#include "tools/orc/commands.h"
+
 namespace orc::cli {
 
 void add_log(CLI::App& app, int& exit_code) {

@@ -9,8 +9,6 @@
 
 namespace orc::cli {
 
-void add_log(CLI::App& app, int& exit_code);
-
 void add_log_info(CLI::App& log, int& exit_code);
 void add_log_check(CLI::App& log, int& exit_code);
 void add_log_recover(CLI::App& log, int& exit_code);

@@ -12,8 +12,6 @@
 
 namespace orc::cli {
 
-void add_param(CLI::App& app, int& exit_code);
-
 void add_param_list(CLI::App& param, int& exit_code);
 void add_param_get(CLI::App& param, int& exit_code);
 void add_param_set(CLI::App& param, int& exit_code);

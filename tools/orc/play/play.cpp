@@ -1,9 +1,9 @@
-#include "tools/orc/play/play.h"
-
+// orc play
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/command_line/help.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/play/play_command.h"
 #include "tools/orc/recording/recording_time.h"

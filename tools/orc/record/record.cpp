@@ -1,10 +1,10 @@
-#include "tools/orc/record/record.h"
-
+// orc record
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "tools/command_line/help.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"

@@ -10,10 +10,19 @@
 #include <utility>
 
 #include "orc/message.h"
-#include "tools/orc/record/record_moment.h"
 #include "tools/orc/record/record_source.h"
+#include "tools/support/clock.h"
 
 namespace orc::cli {
+
+// A moment by both clocks. The wall clock names it for people and for the file. It can be set, so intervals are taken
+// from the other one.
+struct record_moment {
+  std::int64_t wall_ns = 0;    // CLOCK_REALTIME: since the Unix epoch
+  std::int64_t steady_ns = 0;  // CLOCK_MONOTONIC
+
+  [[nodiscard]] static record_moment now() noexcept { return {bench::clock_ns(CLOCK_REALTIME), bench::now_ns()}; }
+};
 
 // Copies of larger samples have their memory alone; smaller ones share it with others of their time.
 inline constexpr std::size_t small_sample = std::size_t{16} * 1024;

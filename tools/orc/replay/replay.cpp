@@ -1,11 +1,10 @@
 // orc replay
-#include "tools/orc/replay/replay.h"
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "tools/orc/argv_quoting.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/common_options.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"

@@ -7,6 +7,7 @@
 
 #include "tools/command_line/nearest_name.h"
 #include "tools/orc/broker_directory.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
 #include "tools/orc/text.h"

@@ -10,8 +10,6 @@
 
 namespace orc::cli {
 
-void add_service(CLI::App& app, int& exit_code);
-
 void add_service_list(CLI::App& service, int& exit_code);
 void add_service_info(CLI::App& service, int& exit_code);
 void add_service_call(CLI::App& service, int& exit_code);

@@ -1,5 +1,4 @@
-#include "tools/orc/top/top.h"
-
+// orc top: a running system on the screen.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "tools/command_line/help.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/top/top_options.h"

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/orc/commands.h"
+
 namespace orc::cli {
 
 void add_topic(CLI::App& app, int& exit_code) {

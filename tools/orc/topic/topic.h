@@ -6,8 +6,6 @@
 
 namespace orc::cli {
 
-void add_topic(CLI::App& app, int& exit_code);
-
 void add_topic_list(CLI::App& topic, int& exit_code);
 void add_topic_info(CLI::App& topic, int& exit_code);
 void add_topic_echo(CLI::App& topic, int& exit_code);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/orc/broker_directory.h"
+#include "tools/orc/commands.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/full_names.h"
 #include "tools/orc/topic/absent_topic.h"

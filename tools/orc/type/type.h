@@ -11,8 +11,6 @@
 
 namespace orc::cli {
 
-void add_type(CLI::App& app, int& exit_code);
-
 void add_type_list(CLI::App& type, int& exit_code);
 void add_type_show(CLI::App& type, int& exit_code);
 void add_type_diff(CLI::App& type, int& exit_code);

@@ -1,13 +1,12 @@
 // Reduces the numbers of a field to what a plot can show: the smallest and the largest of each slot of time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
-
-#include "tools/web/feed/plot_room.h"
 
 namespace orc::web {
 
@@ -22,6 +21,22 @@ struct plot_point {
 struct plot_batch {
   bool anew = false;  // does not continue the batch before
   std::vector<plot_point> points = {};
+};
+
+// What the points of all plots hold that no client has taken yet. When it is full, plots become coarser. Any thread may
+// call.
+class plot_room {
+ public:
+  static constexpr std::size_t max_bytes = std::size_t{64} << 20;
+
+  void change(std::size_t before, std::size_t after) noexcept {
+    bytes_.fetch_add(after - before, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool full() const noexcept { return bytes() > max_bytes; }
+
+ private:
+  std::atomic<std::size_t> bytes_{0};
 };
 
 // Every number that comes counts in one point, also when points are not taken for long: then the oldest structure is

@@ -16,7 +16,6 @@
 #include "orc/types/field_path.h"
 #include "orc/types/value.h"
 #include "tools/web/feed/decoded_type.h"
-#include "tools/web/feed/plot_room.h"
 #include "tools/web/feed/plot_sampler.h"
 #include "tools/web/memory_budget.h"
 #include "tools/web/time_budget.h"

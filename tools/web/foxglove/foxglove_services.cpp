@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/web/binary_head.h"
 #include "tools/web/json_text.h"
+#include "tools/web/session/frame.h"
 
 namespace orc::web {
 

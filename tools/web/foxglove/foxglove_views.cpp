@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "tools/web/binary_head.h"
 #include "tools/web/foxglove/foxglove_text.h"
+#include "tools/web/session/frame.h"
 
 namespace orc::web {
 

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "orc/schema.h"
-#include "tools/web/binary_head.h"
 #include "tools/web/page_protocol/pixels.h"
+#include "tools/web/session/frame.h"
 
 namespace orc::web {
 

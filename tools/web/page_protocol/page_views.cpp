@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "tools/web/binary_head.h"
 #include "tools/web/json_text.h"
 #include "tools/web/nanoseconds.h"
 #include "tools/web/page_protocol/tree_writer.h"
+#include "tools/web/session/frame.h"
 
 namespace orc::web {
 
