@@ -1,8 +1,8 @@
 // Records of calls as JSON.
 #include <string>
 
-#include "base64.h"
 #include "call_record_json.h"
+#include "json/base64.h"
 #include "service_json.h"
 #include "support/catch.h"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/base64.h"
 #include "json/json_io.h"
-#include "tools/web/base64.h"
 
 namespace orc::web {
 
@@ -120,7 +120,7 @@ void read_type(members& read, const json& from, type_description& type) {
   if (!schema || schema->empty()) return;
   type.schema_encoding = read.text(from, "schemaEncoding", max_topic_bytes).value_or("");
   if (type.schema_encoding.empty()) type.schema_encoding = std::move(usual);
-  if (is_binary_schema(type.schema_encoding)) schema = base64_bytes(*schema);
+  if (is_binary_schema(type.schema_encoding)) schema = detail::from_base64(*schema);
   if (!schema) return read.fail("the \"schema\" of encoding " + type.message_encoding + " is no base64");
   type.schema = std::move(*schema);
 }

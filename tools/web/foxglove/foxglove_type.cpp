@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/web/base64.h"
+#include "json/base64.h"
 #include "tools/web/foxglove/foxglove_message.h"
 #include "tools/web/json_text.h"
 
@@ -44,7 +44,7 @@ constexpr std::array<encodings, 9> read_by_viewers{{{"json", "jsonschema"},
   text += R"(,"schema":)";
   if (is_binary_schema(schema_encoding)) {
     text += '"';
-    append_base64(text, schema);
+    text += detail::base64(schema);
     text += '"';
   } else {
     append_quoted(text, schema);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base64.h"
+#include "json/base64.h"
 #include "json/json_io.h"
 
 namespace orc {

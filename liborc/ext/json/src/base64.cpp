@@ -1,10 +1,10 @@
-#include "tools/web/base64.h"
+#include "json/base64.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace orc::web {
+namespace orc::detail {
 
 namespace {
 
@@ -21,20 +21,22 @@ constexpr std::array<std::uint8_t, 256> values = [] {
 
 }  // namespace
 
-void append_base64(std::string& to, std::string_view bytes) {
-  to.reserve(to.size() + (bytes.size() + 2) / 3 * 4);
+std::string base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
   for (; !bytes.empty(); bytes.remove_prefix(bytes.size() < 3 ? bytes.size() : 3)) {
     std::uint32_t group = 0;
     for (std::size_t i = 0; i < 3; ++i)
       group = group << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U);
-    to += letters[group >> 18];
-    to += letters[group >> 12 & 63];
-    to += bytes.size() > 1 ? letters[group >> 6 & 63] : '=';
-    to += bytes.size() > 2 ? letters[group & 63] : '=';
+    text += letters[group >> 18];
+    text += letters[group >> 12 & 63];
+    text += bytes.size() > 1 ? letters[group >> 6 & 63] : '=';
+    text += bytes.size() > 2 ? letters[group & 63] : '=';
   }
+  return text;
 }
 
-std::optional<std::string> base64_bytes(std::string_view text) {
+std::optional<std::string> from_base64(std::string_view text) {
   for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
   if (text.size() % 4 == 1) return std::nullopt;
   std::string made;
@@ -53,4 +55,4 @@ std::optional<std::string> base64_bytes(std::string_view text) {
   return made;
 }
 
-}  // namespace orc::web
+}  // namespace orc::detail

@@ -1,4 +1,4 @@
-// Bytes as base64 (RFC 4648, section 4), in JSON.
+// Bytes as text in JSON (RFC 4648, section 4). Every function may be called from any thread.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,10 @@
 
 namespace orc::detail {
 
+// With padding.
 [[nodiscard]] std::string base64(std::string_view bytes);
-// Nothing: it is not base64.
+
+// Nothing: the text is not base64. Padding may be missing.
 [[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace orc::detail
