@@ -10,11 +10,11 @@
 #include "base/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/play/keyboard.h"
-#include "tools/orc/play/look_ahead.h"
 #include "tools/orc/play/play_clock.h"
 #include "tools/orc/play/play_output.h"
 #include "tools/orc/play/player.h"
 #include "tools/orc/play/position_bar.h"
+#include "tools/orc/play/read_ahead.h"
 #include "tools/orc/recording/merged_recording.h"
 #include "tools/orc/recording/recording_time.h"
 

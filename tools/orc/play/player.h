@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "tools/orc/play/look_ahead.h"
 #include "tools/orc/play/play_sink.h"
 #include "tools/orc/play/play_timeline.h"
+#include "tools/orc/play/read_ahead.h"
 
 namespace orc::cli {
 
@@ -78,7 +78,7 @@ class player {
 
   play_sink& to_;
   const play_range range_;
-  look_ahead ahead_;
+  read_ahead ahead_;
   detail::unique_fd command_fd_;
   detail::unique_fd change_fd_;
 

@@ -52,13 +52,13 @@ struct play_batch {
 
 // Reads at most 64 MiB ahead, or one sample that is larger. One thread takes; any thread may call interrupt() and
 // problems().
-class look_ahead {
+class read_ahead {
  public:
   // Begins to read at `range.from_ns`. `source` is the thread's until the end.
-  look_ahead(merged_recording& source, const play_range& range);
-  ~look_ahead();
-  look_ahead(const look_ahead&) = delete;
-  look_ahead& operator=(const look_ahead&) = delete;
+  read_ahead(merged_recording& source, const play_range& range);
+  ~read_ahead();
+  read_ahead(const read_ahead&) = delete;
+  read_ahead& operator=(const read_ahead&) = delete;
 
   // Waits for the next batch. Null: it was interrupted, or the last batch has been taken.
   [[nodiscard]] std::unique_ptr<play_batch> take();

@@ -1,4 +1,4 @@
-#include "tools/orc/play/look_ahead.h"
+#include "tools/orc/play/read_ahead.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,14 +16,14 @@ constexpr std::size_t max_problems = 100;
 
 }  // namespace
 
-look_ahead::look_ahead(merged_recording& source, const play_range& range)
+read_ahead::read_ahead(merged_recording& source, const play_range& range)
     : source_(source),
       range_(range),
       told_channels_(source.channels().size()),
       start_ns_(range.from_ns),
       thread_([this] { run(); }) {}
 
-look_ahead::~look_ahead() {
+read_ahead::~read_ahead() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -32,7 +32,7 @@ look_ahead::~look_ahead() {
   thread_.join();
 }
 
-std::unique_ptr<play_batch> look_ahead::take() {
+std::unique_ptr<play_batch> read_ahead::take() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !ready_.empty() || interrupted_ || (ended_ && !start_wanted_); });
   interrupted_ = false;
@@ -45,13 +45,13 @@ std::unique_ptr<play_batch> look_ahead::take() {
   return taken;
 }
 
-void look_ahead::give_back(std::unique_ptr<play_batch> used) {
+void read_ahead::give_back(std::unique_ptr<play_batch> used) {
   if (!used || used->data.capacity() > 4 * batch_bytes) return;
   const std::lock_guard lock(mutex_);
   if (spare_.size() < max_spare) spare_.push_back(std::move(used));
 }
 
-void look_ahead::interrupt() {
+void read_ahead::interrupt() {
   {
     const std::lock_guard lock(mutex_);
     interrupted_ = true;
@@ -59,7 +59,7 @@ void look_ahead::interrupt() {
   changed_.notify_all();
 }
 
-void look_ahead::seek(std::int64_t position_ns) {
+void read_ahead::seek(std::int64_t position_ns) {
   {
     const std::lock_guard lock(mutex_);
     ++generation_;
@@ -72,16 +72,16 @@ void look_ahead::seek(std::int64_t position_ns) {
   changed_.notify_all();
 }
 
-std::vector<std::string> look_ahead::problems() {
+std::vector<std::string> read_ahead::problems() {
   const std::lock_guard lock(mutex_);
   return std::exchange(problems_, {});
 }
 
-bool look_ahead::is_full() const noexcept {
+bool read_ahead::is_full() const noexcept {
   return ahead_bytes_ >= max_ahead_bytes || ready_.size() >= max_ahead_batches;
 }
 
-std::unique_ptr<play_batch> look_ahead::empty_batch() {
+std::unique_ptr<play_batch> read_ahead::empty_batch() {
   if (spare_.empty()) return std::make_unique<play_batch>();
   std::unique_ptr<play_batch> batch = std::move(spare_.back());
   spare_.pop_back();
@@ -92,7 +92,7 @@ std::unique_ptr<play_batch> look_ahead::empty_batch() {
   return batch;
 }
 
-void look_ahead::run() {
+void read_ahead::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stop_ || start_wanted_ || (!ended_ && !is_full()); });
@@ -117,7 +117,7 @@ void look_ahead::run() {
   }
 }
 
-void look_ahead::start_at(std::int64_t position_ns, play_batch& to) {
+void read_ahead::start_at(std::int64_t position_ns, play_batch& to) {
   at_end_ = false;
   if (position_ns > source_.first_ns()) {
     const result found = source_.each_last_before(
@@ -130,7 +130,7 @@ void look_ahead::start_at(std::int64_t position_ns, play_batch& to) {
   }
 }
 
-void look_ahead::fill(play_batch& to) {
+void read_ahead::fill(play_batch& to) {
   while (!at_end_ && to.data.size() < batch_bytes && to.entries.size() < batch_entries) {
     merged_sample sample;
     const result read = source_.next(sample);
@@ -150,19 +150,19 @@ void look_ahead::fill(play_batch& to) {
   to.last = at_end_;
 }
 
-void look_ahead::add(play_batch& to, play_batch::entry::kind what, const merged_sample& sample) {
+void read_ahead::add(play_batch& to, play_batch::entry::kind what, const merged_sample& sample) {
   to.entries.push_back({what, sample.channel, sample.what.received_ns, sample.what.stamp_ns, sample.what.sequence,
                         to.data.size(), sample.what.data.size()});
   to.data.insert(to.data.end(), sample.what.data.begin(), sample.what.data.end());
 }
 
-void look_ahead::add_new_channels(play_batch& to) {
+void read_ahead::add_new_channels(play_batch& to) {
   const auto& known = source_.channels();
   to.new_channels.assign(known.begin() + static_cast<std::ptrdiff_t>(told_channels_), known.end());
   told_channels_ = known.size();
 }
 
-void look_ahead::add_problem(const result& failure) {
+void read_ahead::add_problem(const result& failure) {
   const std::lock_guard lock(mutex_);
   if (problems_.size() < max_problems) problems_.push_back(failure.error().message());
 }
