@@ -39,11 +39,11 @@ finds liborc/src/core/endpoint_state.cpp '#include "orc_protocol_generated.h"'
 finds broker/topic_map.h '#include <core/process.h>'
 finds broker/main.cpp '#include "transport/transport.h"'
 finds tools/orc/main.cpp '#include "benchmarks/freshness.h"'
-finds tools/orc/doctor.cpp '  #  include "transport/multicast/multicast_socket.h"'
+finds tools/orc/doctor/doctor.cpp '  #  include "transport/multicast/multicast_socket.h"'
 finds bindings/python/src/gil.h '#include "wire/control.h"'
 finds benchmarks/fanout.cpp '#include "core/endpoint_state.h"'
 finds benchmarks/fanout.cpp '#include "nowhere/to_be_found.h"'
-finds benchmarks/fanout.cpp '#include "tools/orc/doctor.h"'
+finds benchmarks/fanout.cpp '#include "tools/orc/doctor/doctor.h"'
 said=$(check) && status=0 || status=$?
 found=$(sed -E 's/^([^:]*:[0-9]+: ).*/\1/' <<<"$said" | sort)
 if [[ $status -ne 1 || $found != "$(printf '%s\n' "${expected[@]}" | sort)" ]]; then

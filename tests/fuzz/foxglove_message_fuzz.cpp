@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tools/web/foxglove_message.h"
+#include "tools/web/foxglove/foxglove_message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using orc::web::foxglove_op;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tools/web/client_message.h"
+#include "tools/web/page_protocol/client_message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   orc::web::client_message found;

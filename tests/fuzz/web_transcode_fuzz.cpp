@@ -14,7 +14,7 @@
 #include "orc/schema.h"
 #include "orc/types/decoder.h"
 #include "support/leaf_list.h"
-#include "tools/web/cdr_transcoder.h"
+#include "tools/web/ros2/cdr_transcoder.h"
 
 namespace {
 

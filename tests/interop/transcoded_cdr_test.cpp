@@ -6,7 +6,7 @@
 #include "support/child_process.h"
 #include "support/files.h"
 #include "support/type_decoder.h"
-#include "tools/web/cdr_transcoder.h"
+#include "tools/web/ros2/cdr_transcoder.h"
 
 using namespace orc;
 using namespace orc::test;

@@ -1,9 +1,9 @@
 // Records of calls as JSON.
 #include <string>
 
-#include "calls/base64.h"
 #include "calls/call_record_json.h"
 #include "calls/service_json.h"
+#include "json/base64.h"
 #include "support/catch.h"
 
 using namespace orc;

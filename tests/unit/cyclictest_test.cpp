@@ -1,5 +1,5 @@
 // What `orc bench load` reads of cyclictest, whose output it prints beside its own figures.
-#include "tools/orc/cyclictest.h"
+#include "tools/orc/bench/cyclictest.h"
 
 #include <string>
 

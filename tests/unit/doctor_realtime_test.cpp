@@ -7,7 +7,7 @@
 
 #include "base/temporary_directory.h"
 #include "support/catch.h"
-#include "tools/orc/doctor.h"
+#include "tools/orc/doctor/doctor.h"
 
 using namespace orc::cli;
 using orc::test::contains;

@@ -1,5 +1,5 @@
 // What `orc record` keeps in memory. The wall clock may be set meanwhile: it decides nothing.
-#include "tools/orc/record_buffer.h"
+#include "tools/orc/record/record_buffer.h"
 
 #include <memory>
 

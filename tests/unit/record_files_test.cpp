@@ -1,5 +1,5 @@
 // The files of one recording: when a new one begins, what waits for its type, and what no file can hold.
-#include "tools/orc/record_files.h"
+#include "tools/orc/record/record_files.h"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // A decoded sample as lines for people: rows of numbers that stay where they are.
-#include "tools/orc/sample_tree.h"
+#include "tools/orc/sample/sample_tree.h"
 #include "support/type_decoder.h"
-#include "tools/orc/number_rows.h"
+#include "tools/orc/sample/number_rows.h"
 
 using namespace orc;
 using namespace orc::cli;

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "support/catch.h"
-#include "tools/orc/top_list.h"
+#include "tools/orc/top/top_list.h"
 
 using namespace orc;
 using namespace orc::cli;

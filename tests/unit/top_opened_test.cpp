@@ -1,5 +1,5 @@
 // The topic that `orc top` has open: what it says when the publisher or the broker is gone.
-#include "tools/orc/top_opened.h"
+#include "tools/orc/top/top_opened.h"
 #include <regex>
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
 // Samples of struct and LCM in ROS 2's CDR: our decoder reads from it what it reads from the samples themselves.
-#include "tools/web/cdr_transcoder.h"
+#include "tools/web/ros2/cdr_transcoder.h"
 
 #include <initializer_list>
 #include <limits>

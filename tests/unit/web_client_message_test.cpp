@@ -1,5 +1,5 @@
 // The messages of the page, and what strangers send instead.
-#include "tools/web/client_message.h"
+#include "tools/web/page_protocol/client_message.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // What is on the way to a client stays little for a slow one.
-#include "tools/web/flow_window.h"
+#include "tools/web/http/flow_window.h"
 
 #include "support/catch.h"
-#include "tools/web/message_allowance.h"
+#include "tools/web/http/message_allowance.h"
 
 using namespace std::chrono_literals;
 using orc::web::flow_window;

@@ -1,12 +1,12 @@
 // The messages of Foxglove clients, and what strangers send instead.
-#include "tools/web/foxglove_message.h"
+#include "tools/web/foxglove/foxglove_message.h"
 
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "json/base64.h"
 #include "support/catch.h"
-#include "tools/web/base64.h"
 
 namespace {
 
@@ -181,19 +181,16 @@ TEST_CASE("foxglove messages: no messages at all", "[web]") {
 TEST_CASE("base64: bytes there and back", "[web]") {
   std::string bytes;
   for (int i = 0; i < 300; ++i) {
-    std::string encoded;
-    orc::web::append_base64(encoded, bytes);
+    std::string encoded = orc::detail::base64(bytes);
     CHECK(encoded.size() % 4 == 0);
-    CHECK(orc::web::base64_bytes(encoded) == bytes);
+    CHECK(orc::detail::from_base64(encoded) == bytes);
     while (encoded.ends_with('=')) encoded.pop_back();
-    CHECK(orc::web::base64_bytes(encoded) == bytes);
+    CHECK(orc::detail::from_base64(encoded) == bytes);
     bytes += static_cast<char>(i * 7);
   }
-  std::string known;
-  orc::web::append_base64(known, "any carnal pleas");
-  CHECK(known == "YW55IGNhcm5hbCBwbGVhcw==");
+  CHECK(orc::detail::base64("any carnal pleas") == "YW55IGNhcm5hbCBwbGVhcw==");
   for (const char* const bad : {"A", "AAAAA", "AA A", "A===", "AAA\n", "=AAA"}) {
     INFO(bad);
-    CHECK_FALSE(orc::web::base64_bytes(bad));
+    CHECK_FALSE(orc::detail::from_base64(bad));
   }
 }

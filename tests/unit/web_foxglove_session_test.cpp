@@ -1,5 +1,5 @@
 // A Foxglove client, with topics that no program publishes.
-#include "tools/web/foxglove_session.h"
+#include "tools/web/foxglove/foxglove_session.h"
 
 #include <algorithm>
 #include <cstring>

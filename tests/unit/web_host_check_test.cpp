@@ -1,5 +1,5 @@
 // Names of strangers that lead here, and pages of other servers.
-#include "tools/web/host_check.h"
+#include "tools/web/http/host_check.h"
 
 #include "support/catch.h"
 

@@ -1,5 +1,5 @@
 // The poller of the running system, without a broker.
-#include "tools/web/live_system.h"
+#include "tools/web/live/live_system.h"
 
 #include <string>
 

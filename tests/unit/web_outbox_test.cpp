@@ -1,5 +1,5 @@
 // Things take turns, and none waits twice.
-#include "tools/web/outbox.h"
+#include "tools/web/session/outbox.h"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // Every number counts in a point, and points stay few.
-#include "tools/web/plot_sampler.h"
+#include "tools/web/feed/plot_sampler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "tools/web/moments.h"
+#include "tools/web/nanoseconds.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Recordings that play for clients.
-#include "tools/web/recording_source.h"
+#include "tools/web/recorded/recording_source.h"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // Plots of a topic: shared decoding, and its limit.
-#include "tools/web/topic_feed.h"
+#include "tools/web/feed/topic_feed.h"
 
 #include <chrono>
 #include <memory>

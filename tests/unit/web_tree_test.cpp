@@ -1,5 +1,5 @@
 // Samples as trees of JSON.
-#include "tools/web/tree_writer.h"
+#include "tools/web/page_protocol/tree_writer.h"
 
 #include <cmath>
 #include <cstring>

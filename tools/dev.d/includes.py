@@ -77,11 +77,11 @@ exceptions: Dict[Tuple[str, str], str] = {
     },
     (f"{transport}/transports.cpp", f"{transport}/inproc/inproc_registry.h"): "what inproc shares within a process",
     ("benchmarks/fec_cost.cpp", f"{transport}/multicast/fec_assembly.h"): "measures the code alone",
-    ("tools/orc/group_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "orc doctor tests what liborc opens",
-    ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "the same",
-    ("tools/orc/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
+    ("tools/orc/doctor/group_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "tests what liborc opens",
+    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "the same",
+    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
     **{
-        (f"tools/orc/record_lcm_listener.{end}", f"{transport}/multicast/{name}.h"): "captures all channels at once"
+        (f"tools/orc/record/record_lcm_listener.{end}", f"{transport}/multicast/{name}.h"): "captures all channels"
         for end, name in (
             ("h", "reassembly"),
             ("cpp", "datagram_batch"),

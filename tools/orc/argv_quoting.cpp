@@ -1,4 +1,4 @@
-#include "argv_quoting.h"
+#include "tools/orc/argv_quoting.h"
 
 #include <algorithm>
 

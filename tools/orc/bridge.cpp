@@ -1,6 +1,4 @@
 // orc bridge: becomes a program of the Python package.
-#include "bridge.h"
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "argv_quoting.h"
-#include "console.h"
-#include "exit_code.h"
-#include "text.h"
+#include "tools/orc/argv_quoting.h"
+#include "tools/orc/commands.h"
+#include "tools/orc/console.h"
+#include "tools/orc/exit_code.h"
+#include "tools/orc/text.h"
 
 namespace orc::cli {
 

@@ -1,10 +1,10 @@
-#include "common_options.h"
+#include "tools/orc/common_options.h"
 
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "amount.h"
-#include "full_names.h"
+#include "tools/orc/full_names.h"
+#include "tools/orc/size_and_duration.h"
 
 namespace orc::cli {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "number_layout.h"
 #include "tools/command_line/cli_fwd.h"
+#include "tools/orc/sample/number_layout.h"
 
 namespace orc::cli {
 

@@ -1,11 +1,11 @@
-#include "console.h"
+#include "tools/orc/console.h"
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <string>
 #include <system_error>
 
@@ -62,6 +62,11 @@ void console::note(std::string_view text) {
 }
 
 bool console::is_watched() { return isatty(STDERR_FILENO) == 1; }
+
+std::size_t console::columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 void console::hint(std::string_view text) {
   if (is_watched()) note(text);

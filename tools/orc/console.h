@@ -1,6 +1,7 @@
 // What the tool writes: results to stdout, each line as soon as it is complete; notes to stderr.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace orc::cli {
@@ -25,6 +26,8 @@ class console {
   void note(std::string_view text);
   // Is a person looking: is stderr a terminal?
   [[nodiscard]] static bool is_watched();
+  // The columns of that terminal; 80 when it does not say.
+  [[nodiscard]] static std::size_t columns();
   // A note when it is, nothing otherwise.
   void hint(std::string_view text);
 

@@ -1,11 +1,11 @@
-#include "full_names.h"
+#include "tools/orc/full_names.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <utility>
 
 #include "base/environment.h"
-#include "text.h"
+#include "tools/orc/text.h"
 #include "wire/name_pattern.h"
 #include "wire/name_space.h"
 

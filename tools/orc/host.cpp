@@ -1,14 +1,14 @@
-#include "host.h"
-
+// orc host: what the broker knows of other hosts.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common_options.h"
-#include "console.h"
-#include "exit_code.h"
-#include "look.h"
-#include "text.h"
+#include "tools/orc/broker_directory.h"
+#include "tools/orc/commands.h"
+#include "tools/orc/common_options.h"
+#include "tools/orc/console.h"
+#include "tools/orc/exit_code.h"
+#include "tools/orc/text.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {
@@ -46,7 +46,7 @@ json_value json_of(const federation_state& state) {
 int run(const common_options& options) {
   console out;
   const detail::stop_signal stop;
-  auto directory = look(options.broker, stop);
+  auto directory = broker_directory(options.broker, stop);
   federation_state state;
   if (const auto asked = directory.federation(state); !asked) {
     out.note(text_of(asked));

@@ -3,30 +3,17 @@
 #include <exception>
 #include <iostream>
 
-#include "argv_quoting.h"
-#include "bench.h"
-#include "bridge.h"
-#include "doctor.h"
-#include "exit_code.h"
-#include "host.h"
-#include "log.h"
 #include "orc/version.h"
-#include "param.h"
-#include "play.h"
-#include "record.h"
-#include "replay.h"
-#include "service.h"
 #include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"
 #include "tools/command_line/usage.h"
-#include "top.h"
-#include "topic.h"
-#include "type.h"
-#include "web.h"
+#include "tools/orc/argv_quoting.h"
+#include "tools/orc/commands.h"
+#include "tools/orc/exit_code.h"
 
 namespace {
 
-// Every command of `orc`. Each adds itself to the application and sets the exit code when it has run.
+// In the order of `orc --help`.
 using add_command = void (*)(CLI::App&, int& exit_code);
 constexpr add_command commands[] = {
     orc::cli::add_top,  orc::cli::add_web,    orc::cli::add_topic, orc::cli::add_service, orc::cli::add_param,

@@ -1,4 +1,4 @@
-#include "text.h"
+#include "tools/orc/text.h"
 
 #include <algorithm>
 #include <array>

@@ -12,21 +12,21 @@
 #include "base/fd_limit.h"
 #include "base/printable.h"
 #include "base/stop_signal.h"
-#include "tools/web/broker_check.h"
-#include "tools/web/call_desk.h"
-#include "tools/web/foxglove_graph.h"
-#include "tools/web/foxglove_session.h"
-#include "tools/web/live_channels.h"
-#include "tools/web/live_source.h"
-#include "tools/web/live_system.h"
+#include "tools/web/foxglove/foxglove_graph.h"
+#include "tools/web/foxglove/foxglove_session.h"
+#include "tools/web/http/web_server.h"
+#include "tools/web/live/broker_check.h"
+#include "tools/web/live/live_channels.h"
+#include "tools/web/live/live_source.h"
+#include "tools/web/live/live_system.h"
 #include "tools/web/options.h"
-#include "tools/web/page_session.h"
-#include "tools/web/parameter_desk.h"
-#include "tools/web/publish_desk.h"
-#include "tools/web/publish_queue.h"
-#include "tools/web/recorded_channels.h"
-#include "tools/web/recording_source.h"
-#include "tools/web/web_server.h"
+#include "tools/web/page_protocol/page_session.h"
+#include "tools/web/parameters/live_parameters.h"
+#include "tools/web/publish/json_publisher.h"
+#include "tools/web/publish/publish_queue.h"
+#include "tools/web/recorded/recorded_channels.h"
+#include "tools/web/recorded/recording_source.h"
+#include "tools/web/services/live_services.h"
 
 namespace {
 
@@ -68,16 +68,16 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
   web::live_system system(options.broker, options.all_topics);
   web::live_channels channels(options.broker, options.all_topics, ring);
   web::connection_graphs graphs(system);
-  web::parameter_desk parameters(options.broker, options.all_topics, ring);
-  web::call_desk calls(options.broker, options.all_topics, ring);
+  web::live_parameters parameters(options.broker, options.all_topics, ring);
+  web::live_services services(options.broker, options.all_topics, ring);
   std::optional<web::publish_queue> queue;
-  std::optional<web::publish_desk> desk;
-  if (options.allow_publish) desk.emplace(queue.emplace(options.broker, ring), options.broker);
+  std::optional<web::json_publisher> publisher;
+  if (options.allow_publish) publisher.emplace(queue.emplace(options.broker, ring), options.broker);
   web::page_session_maker page({.feeds = feeds,
                                 .system = system,
-                                .publish = desk ? &*desk : nullptr,
+                                .publish = publisher ? &*publisher : nullptr,
                                 .parameters = &parameters,
-                                .calls = &calls});
+                                .services = &services});
   const web::broker_check check(options.broker, [](const std::string& why) { note(why + "; the page waits for one"); });
   return serve(options, page,
                {.feeds = feeds,
@@ -85,7 +85,7 @@ int show_system(const web::options& options, const detail::stop_signal& stop) {
                 .graphs = &graphs,
                 .publish = queue ? &*queue : nullptr,
                 .parameters = &parameters,
-                .calls = options.allow_publish ? &calls : nullptr,
+                .services = options.allow_publish ? &services : nullptr,
                 .origins = options.origins,
                 .session = session_name(),
                 .note = note},

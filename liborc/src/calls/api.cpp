@@ -5,6 +5,7 @@
 
 #include "base/fork_generation.h"
 #include "calls/calls_component.h"
+#include "calls/service_json.h"
 #include "core/components.h"
 #include "orc/calls.h"
 

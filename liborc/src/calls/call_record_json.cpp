@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "calls/base64.h"
+#include "json/base64.h"
 #include "json/json_io.h"
 
 namespace orc {

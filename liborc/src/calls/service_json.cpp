@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "calls/base64.h"
+#include "json/base64.h"
 #include "json/json_io.h"
 #include "orc/calls/call_record.h"
 
