@@ -2,6 +2,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/components.h"
 #include "orc/participant.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
@@ -25,8 +26,8 @@ struct counted_component : orc::detail::participant_component {
 constexpr int key = 0;
 
 [[nodiscard]] std::shared_ptr<counted_component> component_of(orc::participant& by) {
-  return std::static_pointer_cast<counted_component>(
-      by.component(&key, [](orc::participant& stays) { return std::make_shared<counted_component>(stays); }));
+  return std::static_pointer_cast<counted_component>(orc::detail::components::of(
+      by, &key, [](orc::participant& stays) { return std::make_shared<counted_component>(stays); }));
 }
 
 }  // namespace
