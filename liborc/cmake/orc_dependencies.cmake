@@ -4,8 +4,8 @@
 #   orc_flatbuffers      FlatBuffers headers and runtime;  ORC_FLATC: the compiler
 #   orc_isal             ISA-L: Reed-Solomon codes for multicast, checksums of recordings
 #   CLI11::CLI11         command lines
-#   nlohmann_json::nlohmann_json  JSON, in the decoder of types, calls, the tools and the benchmarks
-#   ORC_TOMLPLUSPLUS_INCLUDE_DIR  toml++ (header-only), in the component of parameters only
+#   nlohmann_json::nlohmann_json  JSON
+#   ORC_TOMLPLUSPLUS_INCLUDE_DIR  toml++ (header-only), in tools/parameter_files only
 #   protobuf::libprotobuf         Protobuf, in the decoder of types only
 #   PkgConfig::ZSTD, PkgConfig::LZ4  compression of recordings only
 #   PkgConfig::SYSTEMD   sd_notify; the target is missing if libsystemd is (ORC_HAVE_SYSTEMD tells)
@@ -55,12 +55,12 @@ if(NOT TARGET CLI11::CLI11)
   target_include_directories(CLI11::CLI11 SYSTEM INTERFACE ${ORC_CLI11_INCLUDE_DIR})
 endif()
 
-if(ORC_BUILD_TOOLS OR ORC_BUILD_TESTS OR ORC_BUILD_BENCHMARKS OR ORC_FUZZ OR ORC_BUILD_PYTHON)
-  find_package(nlohmann_json 3.10 REQUIRED)
-endif()
+find_package(nlohmann_json 3.10 REQUIRED)
 if(ORC_BUILD_TOOLS OR ORC_BUILD_TESTS OR ORC_BUILD_BENCHMARKS OR ORC_FUZZ)
   find_package(Protobuf 3.12 REQUIRED)
   pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd>=1.4)
   pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET GLOBAL liblz4>=1.9)
+endif()
+if((ORC_BUILD_TOOLS OR ORC_BUILD_TESTS) AND NOT ORC_FUZZ)
   find_path(ORC_TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 endif()

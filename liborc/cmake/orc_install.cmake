@@ -1,5 +1,5 @@
-# The installed package: find_package(orc-middleware) gives orc-middleware::orc, pkg-config gives orc-middleware. Headers,
-# programs and the systemd unit are installed by the directories that own them.
+# The installed package: find_package(orc-middleware) gives orc-middleware::orc, pkg-config gives orc-middleware.
+# Headers, programs and the systemd unit are installed by the directories that own them.
 include(CMakePackageConfigHelpers)
 set(orc_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/orc-middleware)
 

@@ -1,4 +1,4 @@
-// A component of the installed package.
+// History, of the installed package.
 #include <orc/history.h>
 
 struct state {

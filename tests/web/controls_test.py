@@ -61,7 +61,7 @@ def case_parameters() -> None:
             client.until("parameters", lambda message: message["gone"] == ["late"])
 
 
-def case_services() -> None: 
+def case_services() -> None:
     with serving("--allow-publish") as system, Program(system) as server, server_test.Client(system) as client:
         client.send("services", on=True)
         known: set[str] = set()

@@ -88,7 +88,7 @@ def case_over_sdk_v1() -> None:  # [memory]
     reading_setting_and_following(SDK)
 
 
-def case_over_websocket_v1() -> None: 
+def case_over_websocket_v1() -> None:
     reading_setting_and_following(WEBSOCKET)
 
 
@@ -137,7 +137,7 @@ def case_a_program_that_hangs() -> None:
             client.status("'hung' is not set")  # at its deadline
 
 
-def case_restarts_heal() -> None: 
+def case_restarts_heal() -> None:
     with serving() as system, native(system) as owner, Client(system) as client:
         gain = owner.parameter("gain", 1.0)
         client.send("subscribeParameterUpdates", parameterNames=[])

@@ -146,7 +146,7 @@ def case_over_sdk_v1() -> None:  # [memory]
     calls_over(SDK)
 
 
-def case_over_websocket_v1() -> None: 
+def case_over_websocket_v1() -> None:
     calls_over(WEBSOCKET)
 
 
@@ -198,7 +198,7 @@ def case_a_client_that_leaves_cancels_its_calls() -> None:  # [memory]
             assert program.cancelled.acquire(timeout=PATIENCE_S)
 
 
-def case_a_client_that_fills_its_calls() -> None: 
+def case_a_client_that_fills_its_calls() -> None:
     with serving("--allow-publish") as system, Program(system) as program, Caller(system) as greedy, Caller(system) as other:
         for call in range(9):
             greedy.call("wait", call, call)

@@ -173,7 +173,7 @@ def case_messages_over_sdk_v1() -> None:  # [memory]
     messages_over(SDK)
 
 
-def case_messages_over_websocket_v1() -> None: 
+def case_messages_over_websocket_v1() -> None:
     messages_over(WEBSOCKET)
 
 
@@ -214,7 +214,7 @@ def case_foreign_client() -> None:
                 assert node.wait(PATIENCE_S) == 0
 
 
-def case_topics_come_and_go() -> None: 
+def case_topics_come_and_go() -> None:
     with serving() as system:
         with Client(system, path="any/path") as client:
             assert client.until("advertise")["channels"] == []

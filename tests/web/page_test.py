@@ -120,7 +120,7 @@ def case_plot_of_1_khz() -> None:
                   f"95 % within {statistics.quantiles(ages, n=20)[-1]:.0f} ms)")
 
 
-def case_plot_of_8_fields() -> None: 
+def case_plot_of_8_fields() -> None:
     with System() as system:
         system.publish("state", "arm/state", "1000")
         with page(system, at=fields_in_hash([[("arm/state", f"q[{joint}]") for joint in range(8)]])) as browser:
@@ -192,7 +192,7 @@ def case_plots_by_hand() -> None:
             browser.wait("document.querySelectorAll('.plot').length === 1")
 
 
-def case_images() -> None: 
+def case_images() -> None:
     with System() as system:
         system.publish("image", "camera/raw", "30")
         system.publish("png", "camera/png", "30")

@@ -222,7 +222,7 @@ def case_topics_of_orc_itself() -> None:
                 assert [each["name"] for each in known["topics"]] == names, known
 
 
-def case_restarts_heal() -> None: 
+def case_restarts_heal() -> None:
     with serving() as system:
         publisher = system.publish("once", "rare")
         with Client(system) as client:

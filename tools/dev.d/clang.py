@@ -103,7 +103,7 @@ class checker:
         with open(os.path.join(work, "inputs"), "rb") as file:
             self.inputs = hashlib.sha256(mode.encode() + file.read())
         self.hashes = {}
-        self.made = set()
+        self.made = {}
         self.making = collections.defaultdict(threading.Lock)
 
     def ready(self, options, directory):
@@ -119,10 +119,11 @@ class checker:
             if path not in self.made:
                 with open(path, "w", encoding="utf-8") as out:
                     out.write(f'#include "{header}"\n')
-                subprocess.run([self.compiler, *options, "-w", "-x", "c++-header", path, "-o", f"{path}.gch"],
-                               cwd=directory, check=True)
-                self.made.add(path)
-        return ("-include", path, *options)
+                made = subprocess.run([self.compiler, *options, "-w", "-x", "c++-header", path, "-o", f"{path}.gch"],
+                                      cwd=directory, capture_output=True, check=False)
+                self.made[path] = made.returncode == 0
+        # where it does not compile, the files that include the same say so
+        return ("-include", path, *options) if self.made[path] else options
 
     def hash_of(self, file):
         if file not in self.hashes:

@@ -205,14 +205,14 @@ result load_parameters(participant& by, directory& in, std::string_view toml, st
   if (result set = set_parameters(by, in, values, timeout, outcomes); !set) return set;
   for (const auto& [name, value] : read) {
     if (values.contains(name)) continue;
-    // also when no program has it: what stands there cannot be right
+    parameter_description there;
+    result outcome = describe_parameter(in, name, there);
+    if (outcome || outcome.code() != errc::unknown_topic)
+      outcome = {errc::bad_argument, name + ": a parameter is true or false, a number, a text or a list of numbers"};
     const auto at =
         std::lower_bound(outcomes.begin(), outcomes.end(), name,
                          [](const parameter_outcome& each, const std::string& before) { return each.name < before; });
-    outcomes.insert(
-        at, {name,
-             {errc::bad_argument, name + ": a parameter is true or false, a number, a text or a list of numbers"},
-             {}});
+    outcomes.insert(at, {name, std::move(outcome), {}});
   }
   return {};
 }

@@ -27,6 +27,8 @@ void doorbell::ring() noexcept {
 
 void doorbell::wait(std::uint32_t ticket, const deadline& until) noexcept {
   const auto left = until.left();
+  // The kernel would sleep for the timer slack all the same.
+  if (left && left->tv_sec == 0 && left->tv_nsec == 0) return;
   sleepers_.fetch_add(1);
   futex_wait(rings_, ticket, left ? &*left : nullptr, futex_scope::process);
   sleepers_.fetch_sub(1);

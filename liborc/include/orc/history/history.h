@@ -11,6 +11,7 @@
 #include "orc/history/field_queries.h"
 #include "orc/history/past.h"
 #include "orc/subscriber.h"
+#include "orc/version.h"
 
 namespace orc {
 

@@ -9,6 +9,7 @@
 
 #include "orc/message.h"
 #include "orc/result.h"
+#include "orc/version.h"
 
 namespace orc {
 
