@@ -7,8 +7,8 @@ import threading
 import time
 from typing import Any, Callable, Dict, Optional
 
-from orc import _native
-from orc._calls.attendant import run_apart
+import orc._native as _native
+from orc._calls.callbacks import run_apart
 from orc._typed import Typed
 
 _IDLE_MS = 1000

@@ -1,4 +1,4 @@
-"""The part of a participant that serves and calls, for both backends."""
+"""The part of a participant that serves and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a participant that has parameters and sets those of other programs, for both backends."""
+"""The part of a participant that has parameters and sets those of other programs."""
 
 from __future__ import annotations
 
